@@ -280,15 +280,7 @@ def recheck(
         name: list(_find_known_arguments(old[name], _samples_of(name, usable)))
         for name in session.reads
     }
-    # Tools without known arguments come last, and again: they need the values of the others.
-    order = sorted(session.reads, key=lambda name: not known[name])
-    order += [name for name in known if not known[name]]
-    for name in order:
-        try:
-            _call_again(session, name, known[name])
-        except NotCalled as refusal:
-            if not any(log.samples_of(name)):
-                unchecked[name] = str(refusal)
+    unchecked |= _call_reads_again(session, known)
     facts = {name: _facts_of_check(protocol, log) for name, protocol in old.items()}
     changes = {name: compare_answers(protocol, facts[name]) for name, protocol in old.items()}
     for name in session.reads:
@@ -301,6 +293,23 @@ def recheck(
     return DriftReport(
         tools=len(old), changes=tuple(worst), unchecked=unchecked, calls=len(log.samples)
     )
+
+
+def _call_reads_again(
+    session: Session, known: Mapping[str, Sequence[JsonObject]]
+) -> dict[str, str]:
+    """Call each tool that only reads with its known arguments. Return why some were not called."""
+    # Tools without known arguments come last, and again: they need the values of the others.
+    order = sorted(session.reads, key=lambda name: not known[name])
+    order += [name for name in known if not known[name]]
+    not_called = {}
+    for name in order:
+        try:
+            _call_again(session, name, known[name])
+        except NotCalled as refusal:
+            if not any(session.log.samples_of(name)):
+                not_called[name] = str(refusal)
+    return not_called
 
 
 def _samples_of(tool: str, samples: Sequence[Sample]) -> list[Sample]:

@@ -43,15 +43,22 @@ def refusal_in(response: Json) -> str:
     if not isinstance(response, Mapping) or len(response) > 40:
         return ""
     fields = {snake(str(key)): value for key, value in response.items()}
-    denying = {name for name in fields if _is_denial(name, fields[name])}
-    has_error = any(_is_error_value(fields.get(name)) for name in _ERRORS)
-    messages = [fields[name] for name in _TEXTS if _is_error_value(fields.get(name))]
-    if not messages or not (denying or has_error):
-        return ""
-    if _has_data(fields, is_certain=has_error or bool(denying & _FLAGS)):
+    messages = _refusal_messages(fields)
+    if not messages:
         return ""
     message = next((text for text in messages if isinstance(text, str)), messages[0])
     return message if isinstance(message, str) else json.dumps(message, ensure_ascii=False)
+
+
+def _refusal_messages(fields: Mapping[str, Json]) -> list[Json]:
+    """Return the error messages among the fields of a refusal; empty for any other response."""
+    denying = {name for name in fields if _is_denial(name, fields[name])}
+    has_error = any(_is_error_value(fields.get(name)) for name in _ERRORS)
+    if not denying and not has_error:
+        return []
+    if _has_data(fields, is_certain=has_error or bool(denying & _FLAGS)):
+        return []
+    return [fields[name] for name in _TEXTS if _is_error_value(fields.get(name))]
 
 
 def _is_denial(name: str, value: Json) -> bool:

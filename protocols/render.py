@@ -103,33 +103,43 @@ def describe_within_budget(
         names = _lines_within_budget(tools, budget)
         return "\n".join(names), tools.only(names)
     shown = tools
-    text = ""
     if docs == "requests":
         shown = tools.map(
             lambda tool: replace(tool, protocol=replace(tool.protocol, output_schema=None))
         )
+    if text := _stubs_within_budget(shown, budget):
+        return text, tools
+    text, names = _lines_and_stubs_within_budget(shown, budget)
+    return text, tools.only(names)
+
+
+def _stubs_within_budget(tools: Toolbox, budget: int) -> str:
+    """Return the most detailed stubs of all tools that fit, or "". A single tool always fits."""
+    text = ""
     for detail in reversed(DETAILS) if len(tools) <= budget else ():
-        if token_estimate(more := stubs(shown, detail=detail)) > budget and (
-            text or len(tools) > 1
-        ):
+        more = stubs(tools, detail=detail)
+        if token_estimate(more) > budget and (text or len(tools) > 1):
             break
         text = more
-    if text:
-        return text, tools
-    lines = _lines_within_budget(map(signature_line, shown.values()), budget)
+    return text
+
+
+def _lines_and_stubs_within_budget(tools: Toolbox, budget: int) -> tuple[str, list[str]]:
+    """Return a text with stubs of the first tools and a line for each other one, and their names."""
+    lines = _lines_within_budget(map(signature_line, tools.values()), budget)
     names = list(tools)[: len(lines)]
-    shown = shown.only(names)
+    tools = tools.only(names)
     text = "\n".join(lines)
-    beginnings = (stubs(shown.only(names[:1]), detail=one, among=shown) for one in DETAILS)
+    beginnings = (stubs(tools.only(names[:1]), detail=one, among=tools) for one in DETAILS)
     fits = (token_estimate("\n".join([one, *lines[1:]])) <= budget for one in beginnings)
     detail = next((one for one, fit in zip(DETAILS, fits, strict=True) if fit), DETAILS[-1])
     for whole in range(1, len(lines)):
-        first = stubs(shown.only(names[:whole]), detail=detail, among=shown)
+        first = stubs(tools.only(names[:whole]), detail=detail, among=tools)
         more = "\n".join([first, "", _IN_ONE_LINE, *lines[whole:]])
         if token_estimate(more) > budget:
             break
         text = more
-    return text, tools.only(names)
+    return text, names
 
 
 def _lines_within_budget(lines: Iterable[str], budget: int) -> list[str]:
@@ -163,24 +173,7 @@ def _function(tool: Tool, shapes: _Shapes, among: Toolbox) -> str:
     """Return the stub of a tool. Types that it needs are added to `shapes`."""
     protocol = tool.protocol
     detail = shapes.detail
-    arguments = []
-    notes = []
-    # Required arguments come first.
-    ordered = sorted(tool.arguments.items(), key=lambda item: item[0] not in tool.required)
-    for alias, name in ordered:
-        schema = resolve(protocol.parameters[name], protocol.input_schema)
-        annotation = shapes.annotation(schema, protocol.input_schema, hint=f"{tool.alias}_{alias}")
-        if alias not in tool.required:
-            annotation += f" = {schema.get('default')!r}" if "default" in schema else " = ..."
-        arguments.append(f"{alias}: {annotation}")
-        found = (
-            among.producers(tool, name)
-            if "enum" not in schema and "Literal" not in annotation
-            else []
-        )
-        origin = f"from {found[0].expression()}" if found and detail.comments else ""
-        if note := shapes.note(alias, schema, protocol.input_schema, origin):
-            notes.append(f"    {alias}: {note}")
+    arguments, notes = _parameters(tool, shapes, among)
     returns = "Any"
     if (root := protocol.output_schema) is not None:
         hint = tool.wrapper or re.sub("^(get_)?(list_)?(search_)?", "", tool.alias)
@@ -195,6 +188,27 @@ def _function(tool: Tool, shapes: _Shapes, among: Toolbox) -> str:
         end = ' """' if summary.endswith('"') else '"""'
         return f'{signature}\n    """{summary}{end}'
     return "\n".join([signature, f'    """{summary}', "", *notes, '    """'])
+
+
+def _parameters(tool: Tool, shapes: _Shapes, among: Toolbox) -> tuple[list[str], list[str]]:
+    """Return the parameters of a tool's stub, required ones first, and the comments on them."""
+    protocol = tool.protocol
+    parameters = []
+    comments = []
+    ordered = sorted(tool.arguments.items(), key=lambda item: item[0] not in tool.required)
+    for alias, name in ordered:
+        schema = resolve(protocol.parameters[name], protocol.input_schema)
+        annotation = shapes.annotation(schema, protocol.input_schema, hint=f"{tool.alias}_{alias}")
+        if alias not in tool.required:
+            annotation += f" = {schema.get('default')!r}" if "default" in schema else " = ..."
+        parameters.append(f"{alias}: {annotation}")
+        is_choice = "enum" in schema or "Literal" in annotation
+        producers = [] if is_choice else among.producers(tool, name)
+        has_origin = producers and shapes.detail.comments
+        origin = f"from {producers[0].expression()}" if has_origin else ""
+        if comment := shapes.note(alias, schema, protocol.input_schema, origin):
+            comments.append(f"    {alias}: {comment}")
+    return parameters, comments
 
 
 _Fields = dict[str, tuple[str, str]]

@@ -157,15 +157,23 @@ def read_body(
     if not says_json and ("string" in wanted or wanted in ((), ("null",))):
         expected = "text or JSON"
         with suppress(ValueError):
-            if b"\0" not in answer.body:
-                return answer.text(
-                    errors="replace" if answer.media_type.startswith("text/") else "strict"
-                )
+            return _text_of(answer)
+    raise UnreadableBody(f"expected {expected}, got {_describe_body(answer, mask)}")
+
+
+def _text_of(answer: Answer) -> str:
+    """Return the body as text. Raises `ValueError` for bytes that are not text."""
+    if b"\0" in answer.body:
+        raise ValueError("a null byte")
+    return answer.text(errors="replace" if answer.media_type.startswith("text/") else "strict")
+
+
+def _describe_body(answer: Answer, mask: Callable[[str], str]) -> str:
+    """Return the media type and the beginning of a body, for a message."""
     kind = answer.media_type or "a body without a media type"
-    came = f"{len(answer.body):,} bytes that are not text"
-    if b"\0" not in answer.body[:1000]:
-        came = f"'{one_line(mask(answer.text()[:1000]), limit=120)}'"
-    raise UnreadableBody(f"expected {expected}, got {kind}: {came}")
+    if b"\0" in answer.body[:1000]:
+        return f"{kind}: {len(answer.body):,} bytes that are not text"
+    return f"{kind}: '{one_line(mask(answer.text()[:1000]), limit=120)}'"
 
 
 def parse_json(text: str) -> Json:

@@ -172,24 +172,31 @@ def intersect_schemas(one: Any, other: Any) -> Any:
         known = merged.get(key, value)
         if known == value or key in ANNOTATIONS:
             merged[key] = value
-        elif key == "type":
-            kept = _common_types(types(one), types(other))
-            merged[key] = kept[0] if len(kept) == 1 else kept
-        elif key == "enum":
-            merged[key] = [item for item in known if item in value]
-        elif key == "required":
-            merged[key] = list(dict.fromkeys([*known, *value]))
-        elif key == "properties":
-            merged[key] = known | {
+        else:
+            merged[key] = _intersect_keyword(key, known, value)
+            if merged[key] in (None, []):
+                return {"allOf": [one, other]}
+    return merged
+
+
+def _intersect_keyword(key: str, known: Any, value: Any) -> Any:
+    """Return the value of a keyword that allows what both values allow; None or [] for nothing."""
+    match key:
+        case "type":
+            kept = _common_types(types({key: known}), types({key: value}))
+            return kept[0] if len(kept) == 1 else kept
+        case "enum":
+            return [item for item in known if item in value]
+        case "required":
+            return list(dict.fromkeys([*known, *value]))
+        case "properties":
+            common = {
                 name: intersect_schemas(known.get(name, {}), part) for name, part in value.items()
             }
-        elif key in ("items", "additionalProperties"):
-            merged[key] = intersect_schemas(known, value)
-        else:
-            return {"allOf": [one, other]}
-    return (
-        merged if merged.get("type") != [] and merged.get("enum") != [] else {"allOf": [one, other]}
-    )
+            return known | common
+        case "items" | "additionalProperties":
+            return intersect_schemas(known, value)
+    return None
 
 
 def _common_types(first: tuple[str, ...], second: tuple[str, ...]) -> list[str]:

@@ -128,11 +128,7 @@ class WriteRecovery:
             try:
                 return WriteResult(sending.make(), note)
             except ToolError as error:
-                if error.outcome != "unknown":
-                    raise
-                if sending.has_idempotency_key and _is_second_conflict(problem, error):
-                    # If the first sending had been answered, its key would give that answer again.
-                    raise _as_refused(error) from error
+                _require_unknown_outcome(error, problem, sending)
                 problem = error
         assert problem is not None
         raise UnconfirmedWrite(problem, f"none of its {MOST_SENDS} sendings was answered")
@@ -197,6 +193,17 @@ def _require_absent(shown: Verification, problem: ToolError) -> None:
         raise UnconfirmedWrite(problem, shown.why)
     if problem.status == 409:
         raise _as_refused(problem)
+
+
+def _require_unknown_outcome(
+    error: ToolError, earlier: ToolError | None, sending: PendingWrite
+) -> None:
+    """Raise `error` if it settles that the write had no effect."""
+    if error.outcome != "unknown":
+        raise error
+    if sending.has_idempotency_key and _is_second_conflict(earlier, error):
+        # If the first sending had been answered, its key would give that answer again.
+        raise _as_refused(error) from error
 
 
 def _is_second_conflict(problem: ToolError | None, error: ToolError) -> bool:

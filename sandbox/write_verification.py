@@ -61,23 +61,20 @@ def verify_write(
         results: responses of the run's other calls. A record that one of them created is not this
             one's.
     """
-    fields = _shown_fields(tool, after)
-    named = {
-        name: value for name, value in arguments.items() if name in fields and value is not None
-    }
+    named = _shown_arguments(tool, arguments, after)
     if not named:
         return Verification("unclear", f"{read.alias} shows none of its arguments")
     now = _records_with_fields(after, named)
-    before = None if baseline is None else _records_with_fields(baseline[0], named)
+    before = baseline and _records_with_fields(baseline[0], named)  # None without a baseline
     binding = tool.protocol.binding
     method = binding.method if isinstance(binding, HttpBinding) else "POST"
     if method == "DELETE":
         return _verify_removal(tool, read, named, before, now)
     is_whole = _is_whole(read, after)
-    if method in ("PUT", "PATCH") and isinstance(binding, HttpBinding):
+    if isinstance(binding, HttpBinding) and method in ("PUT", "PATCH"):
         before, now = _own_records(binding, named, before, now)
         candidates = now
-        changed = before is None or bool(new_records(before, now) or new_records(now, before))
+        changed = before is None or _differ(before, now)
         is_whole = is_whole or bool(now)
     elif before is None:
         return Verification("unclear", f"{read.alias} could not be asked before it was sent")
@@ -89,6 +86,11 @@ def verify_write(
     if changed or not is_whole:
         return Verification("unclear", f"{read.alias} does not tell")
     return Verification("absent", f"{read.alias} does not show it")
+
+
+def _differ(before: list[JsonObject], now: list[JsonObject]) -> bool:
+    """Return True if a record was added or removed."""
+    return bool(new_records(before, now) or new_records(now, before))
 
 
 def _own_records(
@@ -105,6 +107,14 @@ def _own_records(
     if not place or before is None:
         return before, now
     return _matching_records(place, before), _matching_records(place, now)
+
+
+def _shown_arguments(tool: Tool, arguments: JsonObject, response: Json) -> JsonObject:
+    """Return the arguments of a write that a read's response has as fields, except for nulls."""
+    fields = _shown_fields(tool, response)
+    return {
+        name: value for name, value in arguments.items() if name in fields and value is not None
+    }
 
 
 def _shown_fields(tool: Tool, response: Json) -> Collection[str]:

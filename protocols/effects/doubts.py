@@ -177,13 +177,20 @@ def _find_doubt_in_phrase(verb: str, phrase: Phrase) -> str:
         return f"{verb} … {doubt}"
     if phrase.kind == "nothing" and after != "by" and "all" not in phrase.nouns:
         return verb
-    if phrase.kind in ("information", "things") or _is_as_format(phrase, after):
+    if _is_only_read(verb, phrase, after):
         return ""
-    if verb in READS["computing"] and phrase.nouns and phrase.nouns[0] not in DETERMINERS:
-        return ""  # `Convert code to text`
     if after in _MOVES or (verb == "return" and after == "for"):
         return verb
     return "" if verb in READS["looking_up"] else verb
+
+
+def _is_only_read(verb: str, phrase: Phrase, after: str) -> bool:
+    """Return True if the object shows that nothing changes: information, or a computation."""
+    if phrase.kind in ("information", "things") or _is_as_format(phrase, after):
+        return True
+    if verb not in READS["computing"] or not phrase.nouns:
+        return False
+    return phrase.nouns[0] not in DETERMINERS  # `Convert code to text`
 
 
 def _is_as_format(phrase: Phrase, after: str) -> bool:
@@ -217,10 +224,8 @@ def _find_doubt_after_object(verb: str, phrase: Phrase, after: str) -> str:
     is_time = second in GRAMMAR["times"]
     if after in DETERMINERS - {"that", "those", "each"} and not is_time:
         return after  # `gives the cat a treat`
-    if is_singular and after in ("to", "by", "from"):
-        for word in phrase.participles:
-            if base_form(word, STRICT | {"mail", "send"}):
-                return f"{word} {after}"
+    if is_singular and after in ("to", "by", "from") and (word := _acting_participle(phrase)):
+        return f"{word} {after}"
     if verb == "get" and after == "to" and base_form(second, CAN_BE_VERB):
         return after
     if _is_put_somewhere(verb, phrase, after):
@@ -229,6 +234,12 @@ def _find_doubt_after_object(verb: str, phrase: Phrase, after: str) -> str:
         return ""
     is_placed = after in ("in", "with") and is_singular and verb in READS["putting"]
     return after if after == "to" or is_placed else ""
+
+
+def _acting_participle(phrase: Phrase) -> str:
+    """Return the first participle of an acting verb in a phrase (`the mail sent to`), or ""."""
+    acting = STRICT | {"mail", "send"}
+    return next((word for word in phrase.participles if base_form(word, acting)), "")
 
 
 def _is_put_somewhere(verb: str, phrase: Phrase, after: str) -> bool:

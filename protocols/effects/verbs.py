@@ -165,23 +165,27 @@ def _find_verb_in_path(segments: list[str], *, trusted: bool) -> str:
     Unless `trusted`, an unknown word after an id counts as a verb: `/pets/{id}/frobnicate`.
     """
     parts = _meaningful_parts(segments)
-    for place, part in enumerate(parts):
-        words = name_words(re.sub(r"\{[^}]*\}", "", part).rpartition(".")[2])
-        below = parts[place + 1] if place + 1 < len(parts) else ""
-        after_id = place > 0 and parts[place - 1].startswith("{")
-        if not words:
-            continue
-        if part.startswith("{") and words[0] in ACTING:  # `/jobs/{id}:cancel`
-            return words[0]
-        if len(words) == 1 and words[0] in _NOUNS_TOO:
-            if _is_verb_in_path(words[0], below, after_id=after_id):
-                return words[0]
-        elif verb := _find_verb_in_words(words):
-            if not (words[-1].endswith("ing") and _names_a_thing(below)):  # `/fine_tuning/jobs`
-                return verb
-        elif after_id and not (below or trusted) and _is_unknown_word(words):
-            return words[0]
+    for before, part, below in zip(["", *parts], parts, [*parts[1:], ""], strict=False):
+        after_id = before.startswith("{")
+        if verb := _find_verb_in_part(part, below, after_id=after_id, trusted=trusted):
+            return verb
     return ""
+
+
+def _find_verb_in_part(part: str, below: str, *, after_id: bool, trusted: bool) -> str:
+    """Return the verb in one part of a path, or "". `below` is the next part, or empty."""
+    words = name_words(re.sub(r"\{[^}]*\}", "", part).rpartition(".")[2])
+    if not words:
+        return ""
+    if part.startswith("{") and words[0] in ACTING:  # `/jobs/{id}:cancel`
+        return words[0]
+    if len(words) == 1 and words[0] in _NOUNS_TOO:
+        return words[0] if _is_verb_in_path(words[0], below, after_id=after_id) else ""
+    if verb := _find_verb_in_words(words):
+        is_noun = words[-1].endswith("ing") and _names_a_thing(below)  # `/fine_tuning/jobs`
+        return "" if is_noun else verb
+    is_unknown = after_id and not below and not trusted and _is_unknown_word(words)
+    return words[0] if is_unknown else ""
 
 
 def _meaningful_parts(segments: list[str]) -> list[str]:
@@ -265,10 +269,7 @@ def _strict_stem(word: str, ending: str) -> str:
 
 
 def _names_a_thing(text: str) -> bool:
-    """Return True if the word before `text` is a noun because of it:
-
-    `/vote/count`, `/order_items`.
-    """
+    """Return True if `text` makes the word before it a noun: `/vote/count`, `/order_items`."""
     last = (name_words(text) or [""])[-1]
     return (
         last in PATHS["of_nouns"] | _READING | {"me", "stats", "details"} or singular(last) != last
@@ -281,13 +282,21 @@ def _find_verb_in_argument(name: str, values: list[str]) -> str:
     key = "_".join(words)
     leads = [word for value in values for word in name_words(value)[:1]]
     if _OVERRIDE.fullmatch(key):
-        if leads:
-            return "" if {"delete", "patch", "post", "put"}.isdisjoint(leads) else key
-        return key if "override" in words or name.startswith("_") else ""
+        return key if _overrides_method(name, words, leads) else ""
     if key in _COMMANDS | _MAYBE_COMMANDS:
         verb = next((word for word in leads if word in ACTING), "")
         return verb or (key if key in _COMMANDS and not leads else "")
     return words[0] if _is_acting_flag(words) else ""
+
+
+def _overrides_method(name: str, words: list[str], leads: list[str]) -> bool:
+    """Return True if an argument replaces the method of a request by one that writes.
+
+    `leads` are the first words of its known values. Without any, its name decides.
+    """
+    if leads:
+        return not {"delete", "patch", "post", "put"}.isdisjoint(leads)
+    return "override" in words or name.startswith("_")
 
 
 def _is_acting_flag(words: list[str]) -> bool:
@@ -298,9 +307,9 @@ def _is_acting_flag(words: list[str]) -> bool:
 
 
 def _find_verb_in_text(text: str) -> str:
-    """Return the verb at the beginning of a description:
+    """Return the verb at the beginning of a description, or "".
 
-    `Sends the mail.`, `Log out the user.`, or "".
+    Examples: `Sends the mail.`, `Log out the user.`
     """
     words = re.findall(r"[a-z]+", text.lower())[:3]
     if not words or singular(words[0]) in _OPENING:
@@ -321,9 +330,9 @@ def _find_verb_in_text(text: str) -> str:
 
 
 def base_form(word: str, known: frozenset[str]) -> str:
-    """Return the base form of a verb if it is in `known`, or "":
+    """Return the base form of a verb if it is in `known`, else "".
 
-    `returns`, `returning` → `return`.
+    Examples: `returns`, `returning` → `return`.
     """
     stems = [word, *filter(None, [_IRREGULAR.get(word)])]
     if word.endswith(("ies", "ied")):

@@ -163,22 +163,27 @@ class RequestBuilder:
         if place == "path" and f"{{{wire}}}" not in self._template:
             raise self._refusal(f"argument {argument!r} has no place {{{wire}}} in the URL.")
         owner = f"argument {argument!r}"
-        joint = self._joins.get(argument)
-        if joint is not None and place in ("query", "form"):
-            if joint == "[]":
-                for name, inner in iter_deep_object_pairs(wire, value):
-                    yield RequestName(place, name, owner, inner, name == wire)
-                return
-            value = join_items(value, joint)
-        if not isinstance(value, Mapping) or place not in _OBJECTS:
-            yield RequestName(place, wire, owner, value, declared or place == "path")
+        joint = self._joins.get(argument) if place in ("query", "form") else None
+        if joint == "[]":
+            for name, inner in iter_deep_object_pairs(wire, value):
+                yield RequestName(place, name, owner, inner, name == wire)
             return
+        if joint is not None:
+            value = join_items(value, joint)
+        if isinstance(value, Mapping) and place in _OBJECTS:
+            yield from self._field_names(argument, place, value)
+            if place == "whole_body":
+                yield RequestName(place, wire, owner, value)
+            return
+        yield RequestName(place, wire, owner, value, declared or place == "path")
+
+    def _field_names(self, argument: str, place: str, value: JsonObject) -> Iterator[RequestName]:
+        """Yield what is sent for each field of an argument that is an object."""
+        owner = f"argument {argument!r}"
         known = self._fields.get(argument, {})
         for key, inner in value.items():
             field_owner = f"the field {key!r} of {owner}" if key in known else owner
             yield RequestName(_OBJECTS[place], key, field_owner, inner, key in known)
-        if place == "whole_body":
-            yield RequestName(place, wire, owner, value)
 
     @cached_property
     def _declared_names(self) -> list[RequestName]:

@@ -275,20 +275,16 @@ def _read(text: str, invoker: Invoker) -> Source:
         return Source(text=mask_source(text), name=name, kind="mcp", protocols=protocols)
     if _is_python(location):
         return _read_python(text, name, location)
-    path = Path(location).expanduser()
-    fetched = is_url(location)
-    try:
-        homes = [split_url(url)[0] for url in (location, base_url) if url and is_url(url)]
-    except ValueError as error:
-        raise SourceUnavailable(f"{error}; give a plain http(s) address.") from None
     if base_url is not None:
-        invoker.homes.add(homes[-1].host)
+        invoker.homes.add(_origin_of(base_url).host)
+    path = Path(location).expanduser()
     if location.strip() and path.is_dir():
         protocols = read_folder(path, base_url=base_url)
-        return Source(
-            text=text, name=name or path.resolve().name, kind="protocols", protocols=protocols
-        )
-    if not fetched and not (location.strip() and path.exists()):
+        name = name or path.resolve().name
+        return Source(text=text, name=name, kind="protocols", protocols=protocols)
+    if is_url(location):
+        return _read_address(text, invoker)
+    if not (location.strip() and path.exists()):
         raise SourceUnavailable(
             f"{mask_source(location)!r} is no tool source:"
             " there is no such folder, file or Python module;"
@@ -296,20 +292,44 @@ def _read(text: str, invoker: Invoker) -> Source:
             " a HAR recording, or an MCP server as 'mcp:COMMAND'."
         )
     document = fetch_document(location, homes=invoker.homes, near=invoker.settings.near_hosts)
+    kind, protocols = _read_document(document, mask_source(location), base_url)
+    name = name or _name_from_title(kind, protocols, path.stem)
+    return Source(text=mask_source(text), name=name, kind=kind, protocols=protocols)
+
+
+def _read_address(text: str, invoker: Invoker) -> Source:
+    """Read a document from an http address."""
+    name, location, base_url = _parse_source(text)
+    homes = [_origin_of(url) for url in (location, base_url) if url and is_url(url)]
+    document = fetch_document(location, homes=invoker.homes, near=invoker.settings.near_hosts)
     where = mask_source(location)
     kind, protocols = _read_document(document, where, base_url)
-    if fetched:
-        protocols = [_pin_binding(protocol, homes, where) for protocol in protocols]
-        # The hints of OpenAPI documents and recordings were checked when they were read.
-        if kind == "protocols":
-            protocols = annotate_effects(map(_without_lax_hints, protocols))
-    title = identifier(protocols[0].collection.strip()).lower() if kind != "protocols" else ""
-    if title in _GENERIC_TITLES:
-        title = identifier((urlsplit(location).hostname or location) if fetched else path.stem)
-    home = homes[0] if fetched else None
+    protocols = [_pin_binding(protocol, homes, where) for protocol in protocols]
+    # The hints of OpenAPI documents and recordings were checked when they were read.
+    if kind == "protocols":
+        protocols = annotate_effects(map(_without_lax_hints, protocols))
+    host = urlsplit(location).hostname or location
     return Source(
-        text=mask_source(text), name=name or title, kind=kind, protocols=protocols, home=home
+        text=mask_source(text),
+        name=name or _name_from_title(kind, protocols, host),
+        kind=kind,
+        protocols=protocols,
+        home=homes[0],
     )
+
+
+def _origin_of(url: str) -> Origin:
+    """Return the origin of an address that the user gave."""
+    try:
+        return split_url(url)[0]
+    except ValueError as error:
+        raise SourceUnavailable(f"{error}; give a plain http(s) address.") from None
+
+
+def _name_from_title(kind: SourceKind, protocols: Sequence[ToolProtocol], otherwise: str) -> str:
+    """Return the name of a document: from its title, or from `otherwise` if that is generic."""
+    title = identifier(protocols[0].collection.strip()).lower() if kind != "protocols" else ""
+    return identifier(otherwise) if title in _GENERIC_TITLES else title
 
 
 def _read_python(text: str, name: str, location: str) -> Source:

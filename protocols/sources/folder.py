@@ -88,33 +88,34 @@ def _read(document: Json, *, where: str, base_url: str | None) -> list[ToolProto
         case {"tools": list(tools)} if "name" not in document:
             base_url = base_url or document.get("url")
             parts = [(f"{where}: tools", tools)]
-        case dict() if (
-            document
-            and not _is_bare_description(document)
-            and all(map(_is_bare_description, document.values()))
-        ):
-            parts = [  # every key is a tool's name
-                (
-                    f"{where}: {name}",
-                    {"name": str(name), **({"request": part} if isinstance(part, str) else part)},
-                )
-                for name, part in document.items()
+        case dict() if _maps_names(document):
+            parts = [
+                (f"{where}: {name}", _with_name(name, part)) for name, part in document.items()
             ]
         case {"openapi": _} | {"swagger": _}:
             hint = "Give the file itself as a source of its own."
             raise InvalidProtocol(where, "this is an OpenAPI document, not a protocol.", hint=hint)
         case _:
-            bare = isinstance(document, str) or _is_bare_description(document)
-            return [
-                load(
-                    _complete_description(document, where, base_url) if bare else document,
-                    where=where,
-                )
-            ]
+            if isinstance(document, str) or _is_bare_description(document):
+                document = _complete_description(document, where, base_url)
+            return [load(document, where=where)]
     return [found for at, part in parts for found in _read(part, where=at, base_url=base_url)]
 
 
 # --- bare descriptions
+
+
+def _maps_names(document: Mapping[str, Json]) -> bool:
+    """Return True if every key is a tool's name, and every value a bare description."""
+    if not document or _is_bare_description(document):
+        return False
+    return all(map(_is_bare_description, document.values()))
+
+
+def _with_name(name: str, description: Json) -> dict[str, Json]:
+    """Return a bare description as an object with the tool's name."""
+    described = {"request": description} if isinstance(description, str) else description
+    return {"name": str(name), **described}
 
 
 def _is_bare_description(document: Json) -> bool:
@@ -132,57 +133,80 @@ def _complete_description(document: Json, where: str, base_url: str | None) -> d
     address for paths without a host.
     """
     given = dict(document) if isinstance(document, Mapping) else {"request": document}
-    if isinstance(request := given.pop("request", None), str):
-        found = _REQUEST.fullmatch(request)
-        if found is None:
-            raise _invalid_protocol(
-                where, f"{request[:100]!r} is no request; write 'GET https://HOST/path/{{id}}'."
-            )
-        given |= {"method": found[1], "url": found[2]}
-    method = str(given.pop("method", "GET")).upper()
-    if method not in _METHODS:
-        raise _invalid_protocol(
-            where, f"{method!r} is no HTTP method; write one of {', '.join(_METHODS)}.", "method"
-        )
-    url = _url(given.pop("path", None) or given.pop("url", None), where, base_url)
+    method, url = _pop_request(given, where)
+    url = _url(url, where, base_url)
     path, _, query = url.partition("#")[0].partition("?")
     path, marked = without_path_marks(path)
     pairs = [pair.partition("=") for pair in query.split("&") if pair]
     asked = [unquote_plus(name) for name, _, value in pairs if not value]
     kept = "&".join(f"{name}={value}" for name, _, value in pairs if value)
     in_path = re.findall(r"\{([^{}/]+)\}", path)
-    described: Any = given.pop("arguments", None) or {}
-    if isinstance(described, list) and all(isinstance(name, str) for name in described):
-        described = dict.fromkeys(described)
-    if not isinstance(described, dict):
-        raise _invalid_protocol(
-            where, f"they must be a list of names or an object, got {described!r}.", "arguments"
-        )
-    arguments = OperationArguments(
-        media="" if method in BODYLESS or described.keys() - in_path else "application/json"
-    )
+    described = _pop_arguments(given, where)
+    has_body = method not in BODYLESS and described.keys() <= set(in_path)
+    arguments = OperationArguments(media="application/json" if has_body else "")
     for name, one in (dict.fromkeys([*described, *in_path, *asked]) | described).items():
-        if not isinstance(one, str | Mapping | None):
-            raise _invalid_protocol(
-                where, f"{one!r} is neither a sentence nor a schema.", f"arguments.{name}"
-            )
-        schema = (
-            {"type" if one in _TYPES else "description": one.strip()}
-            if isinstance(one, str)
-            else dict(one or {})
+        schema = _argument_schema(name, one, where)
+        usual: Location = "query" if method in BODYLESS or name in asked else "body"
+        location: Location = (
+            "path" if name in in_path else _pop_location(schema, usual, name, where)
         )
-        usual = "query" if method in BODYLESS or name in asked else "body"
-        place: Any = "path" if name in in_path else schema.pop("in", usual)
-        if place not in get_args(Location):
-            raise _invalid_protocol(
-                where, f"{place!r} is no place; write one of {', '.join(get_args(Location))}.", name
-            )
-        required = schema.pop("required", False) is True or place == "path"
-        arguments.add(name, place, schema, required=required)
+        required = schema.pop("required", False) is True or location == "path"
+        arguments.add(name, location, schema, required=required)
     arguments.mark_paths(marked)
     name = readable_name(method, "/" + "/".join(path.split("/")[3:]))
     url = f"{path}?{kept}" if kept else path
     return dump(arguments.protocol(name, method, url, evidence=Evidence(level="guessed"))) | given
+
+
+def _pop_request(description: dict[str, Json], where: str) -> tuple[str, Json]:
+    """Remove the request from a description. Return its method, and its URL as it is written."""
+    request = description.pop("request", None)
+    if isinstance(request, str):
+        found = _REQUEST.fullmatch(request)
+        if found is None:
+            raise _invalid_protocol(
+                where, f"{request[:100]!r} is no request; write 'GET https://HOST/path/{{id}}'."
+            )
+        description |= {"method": found[1], "url": found[2]}
+    method = str(description.pop("method", "GET")).upper()
+    if method not in _METHODS:
+        raise _invalid_protocol(
+            where, f"{method!r} is no HTTP method; write one of {', '.join(_METHODS)}.", "method"
+        )
+    return method, description.pop("path", None) or description.pop("url", None)
+
+
+def _pop_arguments(description: dict[str, Json], where: str) -> dict[str, Json]:
+    """Remove the arguments from a description and return them: a sentence or schema by name."""
+    described: Any = description.pop("arguments", None) or {}
+    if isinstance(described, list) and all(isinstance(name, str) for name in described):
+        return dict.fromkeys(described)
+    if not isinstance(described, dict):
+        raise _invalid_protocol(
+            where, f"they must be a list of names or an object, got {described!r}.", "arguments"
+        )
+    return described
+
+
+def _argument_schema(name: str, described: Json, where: str) -> dict[str, Any]:
+    """Return the schema of an argument: of its type, its sentence, or its own schema."""
+    if isinstance(described, str):
+        return {"type" if described in _TYPES else "description": described.strip()}
+    if not isinstance(described, Mapping | None):
+        raise _invalid_protocol(
+            where, f"{described!r} is neither a sentence nor a schema.", f"arguments.{name}"
+        )
+    return dict(described or {})
+
+
+def _pop_location(schema: dict[str, Any], usual: Location, name: str, where: str) -> Location:
+    """Remove the location of an argument from its schema and return it; `usual` without one."""
+    location = schema.pop("in", usual)
+    if location not in get_args(Location):
+        known = ", ".join(get_args(Location))
+        raise _invalid_protocol(where, f"{location!r} is no place; write one of {known}.", name)
+    found: Location = location
+    return found
 
 
 def _url(given: Json, where: str, base_url: str | None) -> str:

@@ -98,14 +98,10 @@ def _entry(item: Json) -> _Entry | None:
         case {
             "request": {"method": str(method), "url": str(url)} as asked,
             "response": {"status": int(status)} as got,
-        }:
-            media = str(as_mapping(got.get("content")).get("mimeType"))
+        } if method in _METHODS and _is_success(status, got):
+            pass
         case _:
             return None
-    if method not in _METHODS or not (
-        status in (204, 205) or (200 <= status < 300 and is_json(media))
-    ):
-        return None
     try:
         origin, rest = split_url(url)
         media, body = _body(as_mapping(asked.get("postData")))
@@ -113,55 +109,72 @@ def _entry(item: Json) -> _Entry | None:
         return None
     path, _, query = rest.partition("?")
     queried = parse_qsl(query, keep_blank_values=True)
-    several = dict[str, list[Json]]()
-    for name, text in queried:
-        if not is_secret(name, text):  # a secret is replaced by the tool's credential
-            several.setdefault(name, []).append(_convert_text(text))
-    given: _HarArguments = {
-        ("query", name): texts if len(texts) > 1 else texts[0] for name, texts in several.items()
-    }
     headers = [
         (str(one.get("name")), one.get("value"))
         for one in items_of_type(asked.get("headers"), Mapping)
     ]
-    credentials = [name.lower() for name, text in (*headers, *queried) if is_secret(name, text)]
-    credential = any(name != "cookie" and "csrf" not in name for name in credentials)
     return _Entry(
         method,
         origin,
         [unquote(part) for part in path.split("/")[1:]],
-        given | body,
-        credential,
+        _query_arguments(queried) | body,
+        _has_credential([*headers, *queried]),
         media,
     )
+
+
+def _is_success(status: int, response: JsonObject) -> bool:
+    """Return True for a 2xx status with a JSON body, or without any body."""
+    media = str(as_mapping(response.get("content")).get("mimeType"))
+    return status in (204, 205) or (200 <= status < 300 and is_json(media))
+
+
+def _query_arguments(pairs: Sequence[tuple[str, str]]) -> _HarArguments:
+    """Return the arguments in a query, without secrets: a tool's credential replaces them."""
+    values = dict[str, list[Json]]()
+    for name, text in pairs:
+        if not is_secret(name, text):
+            values.setdefault(name, []).append(_convert_text(text))
+    return {
+        ("query", name): several if len(several) > 1 else several[0]
+        for name, several in values.items()
+    }
+
+
+def _has_credential(pairs: Sequence[tuple[str, Any]]) -> bool:
+    """Return True if a header or a query parameter has a secret other than a cookie or a token
+    against request forgery.
+    """
+    names = [name.lower() for name, text in pairs if is_secret(name, text)]
+    return any(name != "cookie" and "csrf" not in name for name in names)
 
 
 def _body(posted: JsonObject) -> tuple[str, _HarArguments]:
     """Return the media type of a request body if it is unusual, else "", and its arguments.
 
-    Raises `ValueError` for a body that our tools cannot send.
+    Raises:
+        ValueError: our tools cannot send such a body.
     """
     media = str(posted.get("mimeType")).partition(";")[0].strip().lower()
     text = str(posted.get("text") or "")
-    if media == FORM_TYPES[0] and text:
-        return "", {
-            ("form", name): _convert_text(value)
-            for name, value in parse_qsl(text, keep_blank_values=True)
-        }
-    if media in FORM_TYPES and (fields := items_of_type(posted.get("params"), Mapping)):
-        values = [
-            b"" if "fileName" in one else _convert_text(str(one.get("value"))) for one in fields
-        ]
-        names = [unquote_plus(str(one.get("name"))) for one in fields]
-        sent: _HarArguments = {
-            ("form", name): value for name, value in zip(names, values, strict=True)
-        }
-        return media if media != FORM_TYPES[0] else "", sent
+    usual_form = media == FORM_TYPES[0]
+    if usual_form and text:
+        pairs = parse_qsl(text, keep_blank_values=True)
+        return "", {("form", name): _convert_text(value) for name, value in pairs}
+    fields = items_of_type(posted.get("params"), Mapping)
+    if media in FORM_TYPES and fields:
+        return "" if usual_form else media, dict(map(_form_argument, fields))
     value = parse_json(text) if text else {}
-    given: _HarArguments = {
-        ("body", k): part for k, part in (value if isinstance(value, dict) else {"": value}).items()
-    }
+    members = value if isinstance(value, dict) else {"": value}
+    given: _HarArguments = {("body", name): part for name, part in members.items()}
     return media if media.endswith("+json") else "", given
+
+
+def _form_argument(field: JsonObject) -> tuple[tuple[Location, str], Json]:
+    """Return the argument that a recorded field of a form stands for, and its value."""
+    name = unquote_plus(str(field.get("name")))
+    value = b"" if "fileName" in field else _convert_text(str(field.get("value")))
+    return ("form", name), value
 
 
 def _convert_text(text: str) -> Json:

@@ -12,18 +12,16 @@ from protocols.errors import InvalidProtocol, SourceUnavailable
 from protocols.http.path_arguments import without_path_marks
 from protocols.protocol import Annotations, ErrorOutcome, Link, Location, ToolProtocol, Verify
 from protocols.schema import (
-    ANNOTATIONS,
     JsonObject,
     as_mapping,
-    is_file,
     items_of_type,
     types,
 )
 from protocols.sources.document import OpenApiDocument
+from protocols.sources.openapi_bodies import add_body
 from protocols.sources.openapi_security import credentials_of, scheme_of
 from protocols.sources.openapi_servers import server_of, swagger_server
 from protocols.sources.operation import (
-    FORM_TYPES,
     OperationArguments,
     annotations_of,
     is_json,
@@ -41,9 +39,6 @@ _LOCATIONS: dict[str, Location] = {**{one: one for one in _USUAL}, "formData": "
 """Argument locations by OpenAPI's and Swagger's names, in the order of the arguments."""
 _NOT_ARGUMENTS = ("accept", "content-type", "authorization", "idempotency-key")
 """Headers that are not arguments. OpenAPI says so for the first three."""
-_JSONS = {"application/json": 0, "application/json-patch+json": 2}
-"""Preference among JSON media types, lowest first. Few documents describe a patch as a list."""
-_PLAIN_OBJECT = ANNOTATIONS | {"type", "properties", "required", "additionalProperties"}
 _BODY = "$response.body"
 
 
@@ -110,41 +105,19 @@ class _Reader:
 
         References are resolved, and all its servers are listed.
         """
-        follow = self._document.follow
-        content = self._content
-        # The operation's own parameters replace those of the path.
-        found: dict[tuple[str, str], JsonObject] = {}
-        for parameter in map(
-            follow, (*items_of_type(item.get("parameters")), *items_of_type(raw.get("parameters")))
-        ):
-            if name := str(parameter.get("name") or ""):
-                found[name, str(parameter.get("in"))] = {**parameter, "name": name}
-        parameters = [*found.values()]
-        body = follow(raw.get("requestBody"))
-        for one in parameters:
-            if one.get("in") == "body" and not body:
-                media = items_of_type(raw.get("consumes", content.get("consumes")), str) or [
-                    "application/json"
-                ]
-                body = {**one, "content": {kind: {"schema": one.get("schema")} for kind in media}}
+        parameters = self._parameters(raw, item)
+        body = self._document.follow(raw.get("requestBody")) or self._swagger_body(raw, parameters)
         responses = {
-            str(status): follow(one)
+            str(status): self._document.follow(one)
             for status, one in as_mapping(raw.get("responses")).items()
             if isinstance(one, Mapping) and not str(status).startswith("x-")
         }
-        servers = [
-            *items_of_type(raw.get("servers")),
-            *items_of_type(item.get("servers")),
-            *items_of_type(content.get("servers")),
-        ]
-        if "swagger" in content:
-            for status, one in responses.items():
-                schema = {"schema": one["schema"]} if isinstance(one.get("schema"), Mapping) else {}
-                # No schema formally means an empty body; in practice (httpbin) it is undescribed.
-                media = items_of_type(raw.get("produces", content.get("produces")), str)
-                media = media or (["application/json"] if schema else [])
-                responses[status] = {**one, "content": dict.fromkeys(media, schema)}
-            servers = [{"url": swagger_server(content, self._where)}]
+        if "swagger" in self._content:
+            responses = self._swagger_responses(raw, responses)
+            servers = [{"url": swagger_server(self._content, self._where)}]
+        else:
+            parents = (raw, item, self._content)
+            servers = [one for parent in parents for one in items_of_type(parent.get("servers"))]
         return {
             **raw,
             "parameters": parameters,
@@ -152,6 +125,37 @@ class _Reader:
             "responses": responses,
             "servers": servers,
         }
+
+    def _parameters(self, raw: JsonObject, item: JsonObject) -> list[JsonObject]:
+        """Return the parameters of an operation. Its own ones replace those of its path."""
+        declared = (*items_of_type(item.get("parameters")), *items_of_type(raw.get("parameters")))
+        found: dict[tuple[str, str], JsonObject] = {}
+        for parameter in map(self._document.follow, declared):
+            if name := str(parameter.get("name") or ""):
+                found[name, str(parameter.get("in"))] = {**parameter, "name": name}
+        return [*found.values()]
+
+    def _swagger_body(self, raw: JsonObject, parameters: list[JsonObject]) -> JsonObject:
+        """Return the body parameter of a Swagger operation as a request body; {} without one."""
+        parameter = next((one for one in parameters if one.get("in") == "body"), None)
+        if parameter is None:
+            return {}
+        media = items_of_type(raw.get("consumes", self._content.get("consumes")), str)
+        schema = {"schema": parameter.get("schema")}
+        return {**parameter, "content": dict.fromkeys(media or ["application/json"], schema)}
+
+    def _swagger_responses(
+        self, raw: JsonObject, responses: Mapping[str, JsonObject]
+    ) -> dict[str, JsonObject]:
+        """Return the responses of a Swagger operation with their schemas under media types."""
+        found: dict[str, JsonObject] = {}
+        produced = items_of_type(raw.get("produces", self._content.get("produces")), str)
+        for status, one in responses.items():
+            schema = {"schema": one["schema"]} if isinstance(one.get("schema"), Mapping) else {}
+            # No schema formally means an empty body; in practice (httpbin) it is undescribed.
+            media = produced or (["application/json"] if schema else [])
+            found[status] = {**one, "content": dict.fromkeys(media, schema)}
+        return found
 
     def _protocol(
         self, name: str, place: _Place, operation: JsonObject, links: list[Link]
@@ -165,15 +169,6 @@ class _Reader:
         url, marked = without_path_marks(f"{server}/{path.split('#')[0].removeprefix('/')}")
         arguments = self._arguments(operation, url)
         arguments.mark_paths(marked)
-        credentials = credentials_of(self._content, operation)
-        schemes = {
-            one: scheme_of(self._document, one, server) for names in credentials for one in names
-        }
-        headers = {
-            one["name"].lower(): one["name"]
-            for one in operation["parameters"]
-            if one.get("in") == "header"
-        }
         tags = operation.get("tags")
         verifier = operation.get("x-atc-verified-by")
         success = _success_status(responses)
@@ -183,13 +178,7 @@ class _Reader:
             name,
             method,
             url,
-            bound={
-                "credentials": tuple(
-                    names[0] if len(names) == 1 else names for names in credentials
-                ),
-                "schemes": {one: scheme for one, scheme in schemes.items() if scheme},
-                "idempotency_header": headers.get("idempotency-key"),
-            },
+            bound=self._security(operation, server),
             title=plain_text(operation.get("summary")),
             description=plain_text(operation.get("description")),
             output_schema={"type": "null"} if success == "204" or method == "HEAD" else output,
@@ -210,6 +199,23 @@ class _Reader:
             extra={"deprecated": True} if operation.get("deprecated") is True else {},
         )
         return replace(protocol, input_schema=self._sent.complete(protocol.input_schema))
+
+    def _security(self, operation: JsonObject, server: str) -> dict[str, Any]:
+        """Return an operation's credentials, their schemes and its header for idempotency keys."""
+        credentials = credentials_of(self._content, operation)
+        schemes = {
+            one: scheme_of(self._document, one, server) for names in credentials for one in names
+        }
+        headers = {
+            one["name"].lower(): one["name"]
+            for one in operation["parameters"]
+            if one.get("in") == "header"
+        }
+        return {
+            "credentials": tuple(names[0] if len(names) == 1 else names for names in credentials),
+            "schemes": {one: scheme for one, scheme in schemes.items() if scheme},
+            "idempotency_header": headers.get("idempotency-key"),
+        }
 
     # --- requests
 
@@ -238,12 +244,12 @@ class _Reader:
             if arguments.locations.get(name) != "path":
                 arguments.add(name, "path", {"type": "string"}, required=True)
         if isinstance(operation["requestBody"].get("content"), Mapping):
-            self._add_body(arguments, operation["requestBody"])
+            add_body(arguments, operation["requestBody"], self._sent)
         return arguments
 
     def _parameter(self, parameter: JsonObject, location: Location) -> dict[str, Any]:
-        # Swagger 2, and documents of 3 that were made from it, write the schema beside the name.
         """Return the schema of a parameter."""
+        # Swagger 2, and documents of 3 that were made from it, write the schema beside the name.
         content = as_mapping(next(iter(as_mapping(parameter.get("content")).values()), None))
         raw = next(
             (raw for one in (parameter, content) if isinstance(raw := one.get("schema"), Mapping)),
@@ -268,73 +274,6 @@ class _Reader:
         if joint in ("[]", "{}") or (joint and "array" in types(self._sent.top(schema))):
             schema["x-atc-join"] = joint
         return schema
-
-    def _add_body(self, arguments: OperationArguments, body: JsonObject) -> None:
-        """Add the arguments of a body: its properties if no name clashes, else one argument.
-
-        Of several media types JSON is preferred (but not a JSON patch), then a form, then the first
-        one. A body with a file becomes a multipart form.
-        """
-        kinds = {media: media.split(";")[0].strip().lower() for media in body["content"]} or {
-            "": "application/json"
-        }
-        schemas = {
-            one: self._sent.convert(as_mapping(body["content"].get(one)).get("schema"))
-            for one in kinds
-        }
-        chosen = min(
-            kinds,
-            key=lambda one: (
-                not is_json(one),
-                kinds[one] not in FORM_TYPES,
-                _JSONS.get(kinds[one], 1),
-            ),
-        )
-        for one in (one for one in kinds if kinds[one] == FORM_TYPES[1]):
-            fields = self._sent.complete(as_mapping(self._sent.top(schemas[one])))
-            if any(is_file(part, fields) for part in fields.get("properties", {}).values()):
-                chosen = one
-        media = kinds[chosen]
-        location: Location = "form" if media in FORM_TYPES else "body"
-        if location == "body" and not is_json(media):
-            whole: Any = {"type": "string", "contentMediaType": media}
-        else:
-            whole = schemas[chosen]
-        top = self._sent.top(whole)
-        plain = top and not top.keys() - _PLAIN_OBJECT and types(top) == ("object",)
-        named = (
-            top.get("properties")
-            if plain and top.get("additionalProperties", True) in (True, False, {})
-            else {}
-        )
-        needed = body.get("required", bool(named and top.get("required"))) is True
-        if plain and not named and not needed and top.get("additionalProperties") is False:
-            return  # it takes nothing
-        if (
-            (named or location == "body")
-            and "*" not in media
-            and media not in ("application/json", FORM_TYPES[0])
-        ):
-            arguments.media = media
-        styles = as_mapping(as_mapping(body["content"].get(chosen)).get("encoding"))
-        if named and (location == "form" or not named.keys() & arguments.properties.keys()):
-            for name, schema in named.items():
-                if (
-                    isinstance(schema, Mapping)
-                    and as_mapping(styles.get(name)).get("style") == "deepObject"
-                ):
-                    schema = {**schema, "x-atc-join": "[]"}
-                elif media == "multipart/form-data" and "object" in types(
-                    as_mapping(self._sent.top(schema))
-                ):
-                    schema = {**schema, "x-atc-join": "{}"}
-                arguments.add(
-                    name, location, schema, required=needed and name in top.get("required", ())
-                )
-            return
-        if isinstance(whole, dict) and (text := plain_text(body.get("description"))):
-            whole = {"description": text} | whole
-        arguments.add("", "body", whole, required=needed)
 
     # --- responses
 

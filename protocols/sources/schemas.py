@@ -22,6 +22,7 @@ from protocols.schema import (
     JsonObject,
     as_mapping,
     intersect_schemas,
+    items_of_type,
     iter_reference_targets,
     resolve,
 )
@@ -132,17 +133,7 @@ class Schemas:
         if name not in self._made:
             self._made[name] = None, set()
             schema = self.convert(self._document.target(self._refs[name]))
-            key, values = self._document.marks.get(self._refs[name], ("", []))
-            known = as_mapping(as_mapping(as_mapping(schema).get("properties")).get(key))
-            if (
-                values
-                and known.get("type") == "string"
-                and {*values} <= {*known.get("enum", values)}
-            ):
-                schema = {
-                    **schema,
-                    "properties": {**schema["properties"], key: {**known, "enum": values}},
-                }
+            schema = self._with_marks(schema, self._refs[name])
             if isinstance(schema, dict) and "properties" in schema:
                 schema["title"] = name  # the name that its author and its users know
             needs = self._definition_names(schema)
@@ -150,6 +141,15 @@ class Schemas:
             if isinstance(schema, dict):
                 self._needs[id(schema)] = needs
         return self._made[name]
+
+    def _with_marks(self, schema: Any, ref: str) -> Any:
+        """Return a schema with the values by which its discriminator names it and its subtypes."""
+        key, values = self._document.marks.get(ref, ("", []))
+        known = as_mapping(as_mapping(as_mapping(schema).get("properties")).get(key))
+        if not values or known.get("type") != "string" or {*values} - {*known.get("enum", values)}:
+            return schema
+        properties = {**schema["properties"], key: {**known, "enum": values}}
+        return {**schema, "properties": properties}
 
     def convert(self, raw: Json, *, base: bool = False) -> Any:
         """Return a schema in 2020-12: true, false or an object. `complete` adds its definitions.
@@ -184,22 +184,21 @@ class Schemas:
             elif key in _LISTS and isinstance(value, list) and value:
                 # Documents generated from unions write oneOf for anyOf (integer beside number).
                 several = "anyOf" if key == "oneOf" and "anyOf" not in raw else key
-                extends = key == "allOf" and (len(value) > 1 or "properties" in raw)
-                found[several] = [self.convert(part, base=extends) for part in value]
+                is_base = key == "allOf" and _extends(raw)
+                found[several] = [self.convert(part, base=is_base) for part in value]
             elif key in _MAPS and isinstance(value, Mapping):
-                names = (
-                    value
-                    if key == "properties"
-                    else [name for name in value if _is_valid_keyword(key, {name: True})]
-                )
-                found[key] = {str(name): self.convert(value[name]) for name in names}
-            elif (
-                key in ("default", "const")
-                or key.startswith("x-atc-")
-                or (key in _PLAIN and _is_valid_keyword(key, value))
-            ):
+                found[key] = self._convert_map(key, value)
+            elif _is_kept(key, value):
                 found[key] = value
         return found
+
+    def _convert_map(self, keyword: str, schemas: JsonObject) -> dict[str, Any]:
+        """Return the converted schemas by name, without names that the keyword does not allow."""
+        return {
+            str(name): self.convert(schema)
+            for name, schema in schemas.items()
+            if keyword == "properties" or _is_valid_keyword(keyword, {name: True})
+        }
 
     def _lone_reference(self, ref: str, *, base: bool) -> Any:
         """Return the converted schema of a reference without siblings. The result is shared."""
@@ -255,56 +254,67 @@ class Schemas:
         beside = {key: value for key, value in schema.items() if key != "allOf"}
         if len(parts) == 1 and isinstance(parts[0], dict) and beside.keys() <= ANNOTATIONS:
             return {**parts[0], **beside}
-        whole = [
-            self._definition(part["$ref"].removeprefix(_DEFINITIONS))[0]
-            if as_mapping(part).keys() == {"$ref"}
-            else part
-            for part in (*parts, beside)
-        ]
-        plain = (isinstance(part, dict) and part.keys() <= _JOINABLE for part in whole)
-        kinds = (
-            (part.get("type", "object"), type(part.get("additionalProperties", True)))
-            for part in whole
-        )
-        if not parts or not all(plain) or any(kind != ("object", bool) for kind in kinds):
+        whole = [self._without_lone_reference(part) for part in (*parts, beside)]
+        if not parts or not all(map(_is_joinable, whole)):
             return schema
         joined: Any = {}
         for part in whole:
-            joined = intersect_schemas(
-                joined, {key: value for key, value in part.items() if key not in ANNOTATIONS}
-            )
-        return {
-            "type": "object",
-            "properties": {},
-            **joined,
-            **{k: v for k, v in beside.items() if k in ANNOTATIONS},
-        }
+            joined = intersect_schemas(joined, _without_annotations(part))
+        annotations = {key: value for key, value in beside.items() if key in ANNOTATIONS}
+        return {"type": "object", "properties": {}, **joined, **annotations}
+
+    def _without_lone_reference(self, schema: Any) -> Any:
+        """Return the definition that a schema refers to, if it is nothing but a reference."""
+        if as_mapping(schema).keys() == {"$ref"}:
+            return self._definition(schema["$ref"].removeprefix(_DEFINITIONS))[0]
+        return schema
 
 
 def _modernize_schema(raw: JsonObject) -> dict[str, Any]:
     """Return the keywords of older dialects in the form of 2020-12."""
     found: dict[str, Any] = {}
     named = raw["type"] if isinstance(raw.get("type"), list) else [raw.get("type", "")]
-    if kinds := [_TYPES[str(name)] for name in named if str(name) in _TYPES]:
+    kinds = [_TYPES[str(name)] for name in named if str(name) in _TYPES]
+    if kinds:
         found["type"] = kinds[0] if len(kinds) == 1 else kinds
-    if (
-        "string" in kinds
-        and {*kinds} <= {"string", "null"}
-        and isinstance(values := raw.get("enum"), list)
-    ):
+    values = raw.get("enum")
+    if isinstance(values, list) and "string" in kinds and {*kinds} <= {"string", "null"}:
         # Unquoted YAML values are numbers or booleans.
         found["enum"] = [json.dumps(one) if isinstance(one, int | float) else one for one in values]
     if raw.get("type") == "file":
         found["format"] = "binary"
-    if (
-        "example" in raw
-        and "examples" not in raw
-        and not isinstance(raw["example"], Mapping | list)
-    ):
-        found["examples"] = [raw["example"]]
-    if isinstance(names := raw.get("required"), list):
-        found["required"] = list(dict.fromkeys(name for name in names if isinstance(name, str)))
+    example = raw.get("example", {})
+    if "examples" not in raw and not isinstance(example, Mapping | list):
+        found["examples"] = [example]
+    names = raw.get("required")
+    if isinstance(names, list):
+        found["required"] = list(dict.fromkeys(items_of_type(names, str)))
     return found
+
+
+def _extends(schema: JsonObject) -> bool:
+    """Return True if the parts of a schema's `allOf` are base schemas that it extends."""
+    return len(schema["allOf"]) > 1 or "properties" in schema
+
+
+def _is_joinable(schema: Any) -> bool:
+    """Return True for a plain object schema, which can be merged with others."""
+    if not isinstance(schema, dict) or not schema.keys() <= _JOINABLE:
+        return False
+    further = schema.get("additionalProperties", True)
+    return schema.get("type", "object") == "object" and isinstance(further, bool)
+
+
+def _without_annotations(schema: JsonObject) -> JsonObject:
+    """Return a schema without titles, descriptions and other annotations."""
+    return {key: value for key, value in schema.items() if key not in ANNOTATIONS}
+
+
+def _is_kept(keyword: str, value: Json) -> bool:
+    """Return True for a keyword without inner schemas that is valid as it is."""
+    if keyword in ("default", "const") or keyword.startswith("x-atc-"):
+        return True
+    return keyword in _PLAIN and _is_valid_keyword(keyword, value)
 
 
 def _make_nullable(schema: dict[str, Any]) -> dict[str, Any]:
