@@ -6,7 +6,7 @@ import json
 from collections.abc import Sequence
 
 from atc.core.pages.formats import dollars, seconds, size
-from atc.core.pages.markup import Html, escape_text
+from atc.core.pages.markup import Markup, escape_text
 from atc.core.pages.templates import format_json
 from atc.core.text import count
 from protocols.schema import Json, JsonObject
@@ -17,11 +17,12 @@ _LONGEST_NAME = 100  # of a tool: a program may have made it up
 MARKS = {"right": "✓", "wrong": "✕", "outage": "!"}
 
 
-def cut(value: Json, most: int) -> Html:
+def cut(value: Json, most: int) -> Markup:
     """Return the first `most` characters of `value`, with a note of how much is missing."""
     whole = format_json(value)
-    left = f'<span class="cut">… {size(len(whole) - most)} more, in the file of rows</span>'
-    return Html(escape_text(whole[:most]) + (left if len(whole) > most else ""))
+    left = Markup('<span class="cut">… {} more, in the file of rows</span>')
+    shown = escape_text(whole[:most])
+    return shown + left.format(size(len(whole) - most)) if len(whole) > most else shown
 
 
 def verdict(row: Row) -> str:

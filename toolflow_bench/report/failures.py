@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 
-from atc.core.pages.markup import Html
+from atc.core.pages.markup import Markup, escape
 from toolflow_bench.metrics import Row
 from toolflow_bench.report.parts import FIGURES, abbreviated
 from toolflow_bench.report.runs import ReportedRun
@@ -47,7 +47,7 @@ def outcome(row: Row) -> str:
     return row.failure if row.failure in CLASSES else "other"
 
 
-def failures(runs: Sequence[ReportedRun]) -> Html:
+def failures(runs: Sequence[ReportedRun]) -> Markup:
     """Render the bars, their legend, and the same numbers as a table."""
     counts = [_count_outcomes(run) for run in runs]
     total = sum(counts, Counter[str]())
@@ -56,7 +56,7 @@ def failures(runs: Sequence[ReportedRun]) -> Html:
         (run, abbreviated(run.name), count, list(_segments(count)))
         for run, count in zip(runs, counts, strict=True)
     ]
-    return Html(FIGURES.failures(bars, present))
+    return escape(FIGURES.failures(bars, present))
 
 
 def _count_outcomes(run: ReportedRun) -> Counter[str]:

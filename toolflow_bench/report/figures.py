@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from operator import attrgetter
 
 from atc.core.pages.formats import dollars, mean, percent, points, seconds
-from atc.core.pages.markup import Html
+from atc.core.pages.markup import Markup, escape
 from toolflow_bench.compare import Comparison
 from toolflow_bench.metrics import Share
 from toolflow_bench.report.parts import FIGURES
@@ -50,7 +50,7 @@ _GROUPS = {
 }
 
 
-def figures(runs: Sequence[ReportedRun]) -> Html:
+def figures(runs: Sequence[ReportedRun]) -> Markup:
     """Render the figures of every run, one row each.
 
     If runs differ, the best share of a column is bold.
@@ -58,21 +58,21 @@ def figures(runs: Sequence[ReportedRun]) -> Html:
     summaries = [run.summary for run in runs]
     best = {head: _best(list(map(attrgetter(key), summaries))) for head, key in _SHARES.items()}
     unpriced = [run.letter for run in runs if 0 < run.summary.unpriced < run.summary.graded]
-    return Html(FIGURES.figures(runs, _SHARES, _MEANS, _TOTALS, best, unpriced))
+    return escape(FIGURES.figures(runs, _SHARES, _MEANS, _TOTALS, best, unpriced))
 
 
-def differences(runs: Sequence[ReportedRun], compared: Sequence[Comparison]) -> Html:
+def differences(runs: Sequence[ReportedRun], compared: Sequence[Comparison]) -> Markup:
     """Render the differences of each later run from the first, over the tasks that both have
     graded.
     """
     known = {key for one in compared for key in one.differences}
     shown = {key: about for key, about in _DIFFERENCES.items() if key in known}
-    return Html(
+    return escape(
         FIGURES.differences(runs[0].letter, list(zip(runs[1:], compared, strict=True)), shown)
     )
 
 
-def breakdown(runs: Sequence[ReportedRun]) -> Html:
+def breakdown(runs: Sequence[ReportedRun]) -> Markup:
     """Render success by service, number of calls needed, difficulty and split."""
     kept: list[tuple[str, str, list[str]]] = []
     for title, key in _GROUPS.items():
@@ -84,7 +84,7 @@ def breakdown(runs: Sequence[ReportedRun]) -> Html:
     heads = [
         n if n.endswith("+") else " + ".join(n.split("+")) for _, _, names in kept for n in names
     ]
-    return Html(
+    return escape(
         FIGURES.breakdown(runs, kept, heads, [(title, len(names)) for title, _, names in kept])
     )
 

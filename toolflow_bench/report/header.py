@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from operator import attrgetter, itemgetter
 
 from atc.core.pages.formats import interval, percent
-from atc.core.pages.markup import Html
+from atc.core.pages.markup import Markup, escape
 from atc.core.pages.templates import format_json
 from atc.core.text import count
 from toolflow_bench.report.parts import FIGURES
@@ -23,7 +23,7 @@ def title(runs: Sequence[ReportedRun]) -> str:
     return f"{suites}{' leaderboard' if is_leaderboard(runs) else ''}: {count(len(runs), 'run')}"
 
 
-def header(runs: Sequence[ReportedRun], tasks: int) -> Html:
+def header(runs: Sequence[ReportedRun], tasks: int) -> Markup:
     """Render the title, the main result, common and differing properties of the runs, and notes."""
     described = [_describe_run(run) for run in runs]
     values = {key: list(map(itemgetter(key), described)) for key in described[0]}
@@ -38,7 +38,7 @@ def header(runs: Sequence[ReportedRun], tasks: int) -> Html:
         _settings(runs),
         _list_caveats(runs),
     )
-    return Html(FIGURES.header(runs, *parts))
+    return escape(FIGURES.header(runs, *parts))
 
 
 def _describe_run(run: ReportedRun) -> Mapping[str, str]:

@@ -9,7 +9,7 @@ from typing import Any
 
 from atc.core.pages.document import build_page as page
 from atc.core.pages.formats import dollars
-from atc.core.pages.markup import Html
+from atc.core.pages.markup import escape
 from toolflow_bench.compare import Comparison, compare
 from toolflow_bench.report.failures import failures
 from toolflow_bench.report.figures import breakdown, differences, figures
@@ -45,7 +45,7 @@ def render(runs: Sequence[ReportedRun], against_first: Sequence[Comparison]) -> 
     )
     axis = "Tokens a task, read and written"
     tokens = scatter(runs, lambda run: run.tokens, title="Success against tokens", axis=axis)
-    plots = Html(FIGURES.plots(runs, [cost, tokens, by_depth(runs)]))
+    plots = escape(FIGURES.plots(runs, [cost, tokens, by_depth(runs)]))
     sections = [("figures", "Figures", "Figures", figures(runs))]
     if against_first:
         told = differences(runs, against_first)
@@ -59,7 +59,7 @@ def render(runs: Sequence[ReportedRun], against_first: Sequence[Comparison]) -> 
         sections.append(("tasks", "Tasks", "Tasks", each))
     body = header(runs, len(found)) + FIGURES.sections(sections)
     return page(
-        Html(body),
+        escape(body),
         title=title(runs),
         made_by=GENERATOR,
         package="toolflow_bench.report",

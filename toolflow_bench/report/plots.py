@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from atc.core.pages.formats import interval, percent, short
-from atc.core.pages.markup import Html
+from atc.core.pages.markup import Markup, escape
 from toolflow_bench.report.parts import ENVIRONMENT
 from toolflow_bench.report.runs import ReportedRun
 from toolflow_bench.resampling import Estimate
@@ -110,20 +110,20 @@ def scatter(
     title: str,
     axis: str,
     spell: Callable[[float], str] = short,
-) -> Html:
+) -> Markup:
     """Render one point for each run that has a success and a `value`.
 
     Other runs are named below.
     """
     known = _known_values(runs, value)
     if not known:
-        return Html(
+        return escape(
             _PLOTS.empty(
                 title, f"Nothing to draw: no run has both a graded answer and {axis.lower()}."
             )
         )
     if all(found == 0 for *_, found in known):
-        return Html(_PLOTS.empty(title, f"Nothing to draw: {spell(0)} for every run."))
+        return escape(_PLOTS.empty(title, f"Nothing to draw: {spell(0)} for every run."))
     across = Scale.for_values([found for *_, found in known], LEFT + RADIUS + 4, RIGHT - RADIUS - 4)
     upward = _upward(max(success.high for _, success, _ in known))
     points = []
@@ -137,7 +137,7 @@ def scatter(
     points = _spread_markers(points)
     notes = _list_notes(points, runs, logarithmic=across.logarithmic)
     ticks = [(across(tick), spell(tick)) for tick in across.ticks()]
-    return Html(_PLOTS.scatter(title, points, ticks, upward, axis, notes))
+    return escape(_PLOTS.scatter(title, points, ticks, upward, axis, notes))
 
 
 def _list_notes(
@@ -169,7 +169,7 @@ def _known_values(
     return known
 
 
-def by_depth(runs: Sequence[ReportedRun]) -> Html:
+def by_depth(runs: Sequence[ReportedRun]) -> Markup:
     """Render one line for each run: the share of graded answers that are right, by depth of the
     task.
     """
@@ -177,7 +177,7 @@ def by_depth(runs: Sequence[ReportedRun]) -> Html:
     axis = "Calls in the longest chain of a task"
     shares = {run.letter: _shares_by_depth(run) for run in runs}
     if not any(shares.values()):
-        return Html(
+        return escape(
             _PLOTS.empty(
                 title, "Nothing to draw: no graded answer is of a task whose depth is known."
             )
@@ -200,7 +200,7 @@ def by_depth(runs: Sequence[ReportedRun]) -> Html:
     drawn = [line(run) for run in runs if shares[run.letter]]
     ends = _spread_markers([points[-1] for points in drawn])
     ticks = list(zip(places, names, strict=True))
-    return Html(_PLOTS.lines(title, drawn, ends, ticks, upward, axis))
+    return escape(_PLOTS.lines(title, drawn, ends, ticks, upward, axis))
 
 
 def _shares_by_depth(run: ReportedRun) -> list[tuple[int, float, int]]:

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from atc.core.pages.markup import Html, span
+from atc.core.pages.markup import Markup, span
 from protocols.errors import AtcError
 from toolflow_bench.metrics import Row, Summary, summarize
 from toolflow_bench.rows import Header, read_rows
@@ -49,7 +49,7 @@ class ReportedRun:
         return f"{self.letter} · {self.name}"
 
     @property
-    def mark(self) -> Html:
+    def mark(self) -> Markup:
         """The run's letter on its colour."""
         return span(self.letter, f"mark run-{self.colour}")
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from itertools import groupby
 from typing import Any
 
-from atc.core.pages.markup import Html
+from atc.core.pages.markup import Markup, escape
 from toolflow_bench.metrics import Row
 from toolflow_bench.report import answers
 from toolflow_bench.report.answers import chip
@@ -19,11 +19,11 @@ _VERDICTS = {name: name for name in ("right", "wrong", "mixed", "outage")} | {
 }
 
 
-def drilldown(runs: Sequence[ReportedRun], found: Sequence[ReportedTask]) -> Html:
+def drilldown(runs: Sequence[ReportedRun], found: Sequence[ReportedTask]) -> Markup:
     """Render the filters (hidden without JavaScript), the table head and the tasks."""
     letters = [run.letter for run in runs]
     lines = [(task, _chips(task, letters), _failures(task)) for task in found]
-    return Html(_TASKS.drilldown(runs, lines, _selects(runs, found)))
+    return escape(_TASKS.drilldown(runs, lines, _selects(runs, found)))
 
 
 def _chips(task: ReportedTask, letters: Sequence[str]) -> dict[str, tuple[str, str]]:

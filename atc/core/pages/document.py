@@ -9,12 +9,12 @@ from hashlib import sha256
 from importlib.resources import files
 from string import Template
 
-from atc.core.pages.markup import Html, escape_text
+from atc.core.pages.markup import Markup, escape_text
 from atc.core.version import __version__
 
 
 def build_page(
-    body: Html, *, title: str, made_by: str, package: str, skip: str, live: bool = False
+    body: Markup, *, title: str, made_by: str, package: str, skip: str, live: bool = False
 ) -> str:
     """Return the page with `body`. `package` is the package with its own `style.css` and
     `script.js`.

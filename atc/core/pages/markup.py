@@ -1,45 +1,31 @@
-"""HTML that is escaped by construction: whatever is not an `Html` yet is foreign text, and is
-escaped here.
+"""Escaping of text for HTML pages, on top of MarkupSafe.
+
+Text that is not `Markup` may come from anywhere. It is escaped for HTML, and its invisible
+characters are shown as JSON escapes.
 """
 
 from __future__ import annotations
 
+from markupsafe import Markup, escape
+
 from atc.core.quoting import INVISIBLE
 from atc.core.text import UNSAFE, escape_visibly
 
-# Besides, invisible letters, which do nothing on a terminal. Tabs and line feeds are as harmless as spaces.
-_UNSEEN = [*UNSAFE, *INVISIBLE]
-SPELLED = {code: escape_visibly(code) for code in _UNSEEN if code not in (0x09, 0x0A)}
-_ESCAPED = {
-    ord("&"): "&amp;",
-    ord("<"): "&lt;",
-    ord(">"): "&gt;",
-    ord('"'): "&quot;",
-    ord("'"): "&#39;",
-}
-_HARMLESS = SPELLED | _ESCAPED
+__all__ = ["NOTHING", "SPELLED", "Markup", "escape", "escape_text", "span"]
+
+# Tabs and line feeds are as harmless as spaces.
+SPELLED = {code: escape_visibly(code) for code in (*UNSAFE, *INVISIBLE) if code not in (0x09, 0x0A)}
+"""JSON escapes of the characters that are invisible or change how the text around them is shown."""
+NOTHING = Markup()
 
 
-class Html(str):
-    """Markup that is put into a page as it is. Only `text` makes foreign text an `Html`."""
-
-    __slots__ = ()
-
-    def __html__(self) -> Html:
-        """Return the markup itself, for templates."""
-        return self
-
-
-NOTHING = Html()
-
-
-def escape_text(value: str) -> Html:
+def escape_text(value: str) -> Markup:
     """Return `value` as text of a page, for content and attributes. Invisible characters are
-    escaped as in JSON.
+    escaped as in JSON. `Markup` is returned unchanged.
     """
-    return Html(value if hasattr(value, "__html__") else value.translate(_HARMLESS))
+    return escape(value if isinstance(value, Markup) else value.translate(SPELLED))
 
 
-def span(content: str, kind: str) -> Html:
+def span(content: str, kind: str) -> Markup:
     """Return `content` in an element of the class `kind`."""
-    return Html(f'<span class="{escape_text(kind)}">{escape_text(content)}</span>')
+    return Markup('<span class="{}">{}</span>').format(escape_text(kind), escape_text(content))

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from atc.core.pages.markup import NOTHING, Html
+from atc.core.pages.markup import NOTHING, Markup, escape
 from atc.core.pages.templates import load_templates
 from atc.safety.questions import Question, question_text
 from atc.store.stored import StoredRun
@@ -94,7 +94,7 @@ class Resumes:
             if going.thread is not None:
                 going.thread.join(patience)
 
-    def show(self, stored: StoredRun) -> Html:
+    def show(self, stored: StoredRun) -> Markup:
         """Return the markup of what can be done with a run now: answer its question, or continue
         it.
         """
@@ -105,11 +105,11 @@ class Resumes:
             failed = going.failed
             thread = going.thread
         if question is not None:
-            return Html(
+            return escape(
                 _ACT.question(stored.summary.run_id, number, question, question_text(question))
             )
         ways = _resume_buttons(stored, person=self._person) if thread is None else ""
-        return Html((_ACT.failed(failed) if failed else "") + ways)
+        return escape((_ACT.failed(failed) if failed else "") + ways)
 
     def _work(self, run: str, going: _ResumingRun, **how: bool) -> None:
         failed = ""
@@ -142,7 +142,7 @@ class Resumes:
         self._changed.notify_all()
 
 
-def _resume_buttons(stored: StoredRun, *, person: bool) -> Html:
+def _resume_buttons(stored: StoredRun, *, person: bool) -> Markup:
     """Return a button for each way to continue a run that stands still; without a `person` only why
     it stands.
     """
@@ -165,4 +165,4 @@ def _resume_buttons(stored: StoredRun, *, person: bool) -> Html:
         said = last.trace.failure.message
     doubtful = any(one.call.outcome == "unknown" for one in stored.calls)
     left = run.status == "paused" and last is not None and not last.paused
-    return Html(_ACT.ways_on(run, said, doubtful, left, person))
+    return escape(_ACT.ways_on(run, said, doubtful, left, person))

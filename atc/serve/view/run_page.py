@@ -9,7 +9,7 @@ from typing import Any
 
 from atc.core.pages.document import build_page
 from atc.core.pages.formats import dollars, seconds
-from atc.core.pages.markup import NOTHING, Html
+from atc.core.pages.markup import NOTHING, Markup
 from atc.core.pages.templates import load_templates
 from atc.core.text import clipped
 from atc.core.types import Attempt, Fault, Finding
@@ -53,7 +53,7 @@ class ProgramLine:
     it.
     """
 
-    code: Html
+    code: Markup
     mark: str = ""
     calls: list[int] = field(default_factory=list)
     below: list[Finding | Fault] = field(default_factory=list)
@@ -84,7 +84,7 @@ def listing(runs: Sequence[StoredRun], *, total: int, live: str) -> str:
     )
 
 
-def page(stored: StoredRun, *, act: Html = NOTHING, live: str = "") -> str:
+def page(stored: StoredRun, *, act: Markup = NOTHING, live: str = "") -> str:
     """Return the page of a run, in which secrets are placeholders.
 
     `act` is the markup of what can be done, `live` the address of the events that announce changes.
@@ -100,7 +100,7 @@ def page(stored: StoredRun, *, act: Html = NOTHING, live: str = "") -> str:
     )
 
 
-def _parts(stored: StoredRun, act: Html) -> dict[str, str]:
+def _parts(stored: StoredRun, act: Markup) -> dict[str, str]:
     """Return the parts of the page by id. An open page replaces those that have changed."""
     executions = _executions(stored)
     calls = [one.call for execution in executions for one in execution.calls]

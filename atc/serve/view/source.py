@@ -12,7 +12,7 @@ from pygments import highlight
 from pygments.formatters import HtmlFormatter
 from pygments.lexers.python import PythonLexer
 
-from atc.core.pages.markup import SPELLED, Html
+from atc.core.pages.markup import SPELLED, Markup
 
 _AROUND = 3
 """Unchanged lines that are shown around a change."""
@@ -26,7 +26,7 @@ class ChangedLine(NamedTuple):
     kind: Literal["", "added", "removed"]
     sign: str
     number: int
-    code: Html
+    code: Markup
 
 
 class Change(NamedTuple):
@@ -37,12 +37,13 @@ class Change(NamedTuple):
     removed: int
 
 
-def highlight_lines(source: str) -> list[Html]:
+def highlight_lines(source: str) -> list[Markup]:
     """Return the lines of a program as markup."""
     shown = highlight(
         source, PythonLexer(stripnl=False, ensurenl=False), HtmlFormatter(nowrap=True)
     ).translate(SPELLED)
-    return [Html(line) for line in shown.split("\n")[: len(_lines(source))]]
+    # pygments has escaped the program's text.
+    return [Markup(line) for line in shown.split("\n")[: len(_lines(source))]]  # noqa: S704
 
 
 def diff_programs(before: str, after: str) -> Change:

@@ -242,7 +242,7 @@ def test_long_outputs_are_cut_with_a_note(save: Save) -> None:
     ]
     page = page_of(*paths)
     assert len(page.encode()) < 8e6
-    assert "more, in the file of rows" in page
+    assert "more, in the file of rows</span>" in page
     assert "40 more calls, in the file of rows" in page
 
 
