@@ -134,8 +134,10 @@ ORDINARY = [
     '<PackageReference Include="A" PublicKeyToken="30ad4fe6b2a6aeed" />',
     "| `API_TOKEN` | token of the account |\n| `DB_PASSWORD` | password of the user |",
     "secrets/db-password/versions/7\nserviceAccounts/tiles@osprey-412.iam.example.com",
-    "The password is ours:\n-----BEGIN CERTIFICATE-----\nyxc44qpiezVMKzWatPUeNPNL9M0tyRQ6C2MqNTMFEwHQYDVR0OBBYEFEmRcGU"
-    "\n-----END CERTIFICATE-----",
+    (
+        "The password is ours:\n-----BEGIN CERTIFICATE-----\nyxc44qpiezVMKzWatPUeNPNL9M0tyRQ6C2MqNTMFEwHQYDVR0OBBYEFEmRcGU"
+        "\n-----END CERTIFICATE-----"
+    ),
     {"keys": [{"kty": "EC", "kid": SECRET, "x": "TThS1nFSyFuk3Y0ImaFzCJPa26B68f9So4Kp9jy1k3c"}]},
     {"label": "Password", "content": "Enter your new one"},
     {"type": "password", "id": "9f86d081aa", "email": "bob@example.com"},

@@ -104,7 +104,10 @@ _SCALES = {
         (5, "lakh lac lakhs"),
         (6, "mn mio million millions millionen millón millones milhão milhões milioni miljoen млн"),
         (7, "crore crores"),
-        (9, "bn mrd billion billions milliarde milliarden milliard milliards miliardi miljard млрд"),
+        (
+            9,
+            "bn mrd billion billions milliarde milliarden milliard milliards miliardi miljard млрд",
+        ),
         (12, "tn trillion trillions"),
     )
     for scale in scales.split()

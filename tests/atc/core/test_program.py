@@ -14,7 +14,7 @@ from atc.core.types import Program
 from atc.models.scripted import ScriptedModel
 from protocols import python_source
 from protocols.toolbox import Toolbox
-from tests.tool_lab import TEXT, fenced, record, tool
+from tests.labs.tools import TEXT, fenced, record, tool
 
 MISREAD = "people = list_people()['peeple']\nprint(get_note(person=people[0])['txt'])\n"
 FAILS = "people = list_people()['people']\nprint(get_note(person=people[7]))\n"
