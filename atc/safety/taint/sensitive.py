@@ -12,6 +12,7 @@ an amount (`unit`), and texts in which a sensitive value could be hidden (`opaqu
 from __future__ import annotations
 
 import json
+import logging
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
@@ -21,7 +22,7 @@ from atc.safety.taint.encodings import decode_numbers
 from atc.safety.taint.framed import parse_unambiguous
 from atc.safety.taint.guesses import Guesses, is_unit, is_value_name
 from atc.safety.taint.kinds import ArgumentKinds
-from atc.safety.taint.leaves import Leaf, Mark, Position, WorkBudget
+from atc.safety.taint.leaves import Leaf, Mark, Position, TooMuchWork, WorkBudget
 from atc.safety.taint.pairs import find_named_beside, find_named_fields, find_naming_arguments
 from atc.safety.taint.pieces import find_pieces, join_pieces, read_whole_numbers
 from atc.safety.taint.text_search import TextSearch
@@ -29,6 +30,7 @@ from atc.safety.taint.values import EqualityKey, equality_key
 from protocols.protocol import ToolProtocol
 from protocols.schema import Json, JsonObject, expand_combinations, iter_member_schemas
 
+_LOG = logging.getLogger(__name__)
 _MAX_DEPTH = 40
 _MAX_BRANCHES = 200
 _FIELD_PATH = re.compile(r"[\w/.$#\[\]-]*", re.ASCII)
@@ -53,7 +55,10 @@ def sensitive_leaves(protocol: ToolProtocol, arguments: JsonObject) -> list[Leaf
                 ((name, leaf.kind, equality_key(leaf.value)), leaf)
                 for leaf in _ArgumentSearch(protocol, guess, name, value).find(arguments, naming)
             ]
-        except Exception:  # noqa: BLE001 - also TooMuchWork. A person decides what cannot be judged
+        except Exception as error:  # noqa: BLE001 - a person decides what cannot be judged
+            if not isinstance(error, TooMuchWork):
+                _LOG.warning("argument %r cannot be judged: %s", name, type(error).__name__)
+                _LOG.debug("argument %r cannot be judged", name, exc_info=error)
             leaf = Leaf(argument=name, path=(), value=value, kind="opaque")
             leaves = [((name, "opaque", ("json", name)), leaf)]
         for key, leaf in leaves:
