@@ -17,10 +17,7 @@ from typing import NamedTuple
 
 from protocols.effects.addresses import VARIABLE, Resources, classify_path_part, parts_of
 from protocols.effects.descriptions import Statement, Voice, classify_description
-from protocols.effects.query_arguments import (
-    QueryArgument,
-    query_arguments_of,
-)
+from protocols.effects.query_arguments import QueryArgument, may_be_set, query_arguments_of
 from protocols.effects.reading_paths import is_reading_path
 from protocols.effects.verbs import (
     GRAMMAR,
@@ -253,6 +250,11 @@ def _is_written_read(
         return classify_path_part(protocol.name) in ("things", "information", "choice")
     if not words or words[0] not in READS["getters"] or last in STRICT | GRAMMAR["particles"]:
         return False
+    if classify_path_part(parts[-1]) == "things" and words[1:] == fixed[-1]:
+        return all(
+            argument.is_view_filter or not may_be_set(argument.name, in_list=True)
+            for argument in arguments
+        )
     return _sets_nothing(arguments)
 
 

@@ -119,10 +119,11 @@ def _iter_raw_arguments(
         yield unquote_plus(name), {}, frozenset({unquote_plus(value).lower()})
 
 
-def may_be_set(name: str) -> bool:
+def may_be_set(name: str, *, in_list: bool = False) -> bool:
     """Return True if an argument may be what a call sets, runs or does:
 
-    `brightness`, `script`, `turn`.
+    `brightness`, `script`, `turn`. Where a list of things is read (`in_list`), a word that is a
+    noun as well as a verb (`project`, `branch`) selects some of them.
     """
     words = name_words(name)
     if not words or not name.isascii():
@@ -131,7 +132,7 @@ def may_be_set(name: str) -> bool:
     return bool(
         free
         or words[-1] in READS["settable"]
-        or words[0] in CAN_BE_VERB | GRAMMAR["last_particles"]
+        or words[0] in (STRICT if in_list else CAN_BE_VERB) | GRAMMAR["last_particles"]
     )
 
 

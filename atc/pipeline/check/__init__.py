@@ -7,11 +7,15 @@ the type `ANY`, and no finding is based on that. A program that calls no tool is
 
 from __future__ import annotations
 
+import ast
+from dataclasses import replace
+
 from atc.core.messages import character_span, limit_guesses, render_finding, render_place
 from atc.core.types import Finding, Program
 from atc.pipeline.check.names import output_findings, shadowed_tools
 from atc.pipeline.check.statements import flow_findings
 from atc.pipeline.check.syntax import (
+    SyntaxFacts,
     collect_syntax_facts,
     find_repeated_keywords,
     parse_or_report,
@@ -28,21 +32,40 @@ def check(program: Program, tools: Toolbox) -> tuple[Finding, ...]:
     """Return the problems found in `program`, sorted by line; at most `MOST_FINDINGS`.
 
     A finding whose `certain` is False depends on the data that arrives at run time, for example on
-    a field that can be null.
+    a field that can be null, or rests on weak evidence about a response (see `lenient` in
+    `atc.pipeline.check.schema.response_document`).
     """
     tree = parse_or_report(program)
     if isinstance(tree, Finding):
         return (tree,)
     nodes = walk_nodes(tree)
+    facts = collect_syntax_facts(nodes)
     with limit_guesses():
+        flow = flow_findings(tree, facts, tools)
         return _distinct(
             [
                 *find_repeated_keywords(nodes),
                 *shadowed_tools(tree, nodes, tools),
-                *flow_findings(tree, collect_syntax_facts(nodes), tools),
+                *_confirm(flow, tree, facts, tools),
                 *output_findings(tree, nodes),
             ]
         )
+
+
+def _confirm(
+    found: list[Finding], tree: ast.Module, facts: SyntaxFacts, tools: Toolbox
+) -> list[Finding]:
+    """Return the findings; those that rest on weak evidence about responses are not certain."""
+    if not any(finding.certain for finding in found):
+        return found
+    lenient = flow_findings(tree, facts, tools, lenient=True)
+    sure = {(finding.code, finding.line, finding.column) for finding in lenient if finding.certain}
+    return [
+        finding
+        if (finding.code, finding.line, finding.column) in sure
+        else replace(finding, certain=False)
+        for finding in found
+    ]
 
 
 def _distinct(found: list[Finding]) -> tuple[Finding, ...]:

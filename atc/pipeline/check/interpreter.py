@@ -78,8 +78,12 @@ class Interpreter:
     of expressions and statements.
     """
 
-    def __init__(self, tools: Toolbox, module: ast.Module, hints: SyntaxFacts) -> None:
+    def __init__(
+        self, tools: Toolbox, module: ast.Module, hints: SyntaxFacts, *, lenient: bool = False
+    ) -> None:
         self.tools = tools
+        self.lenient = lenient
+        """True to ignore weak evidence about responses."""
         self.module = module
         self.hints = hints
         self.frame = ScopeFrame(module)
@@ -240,7 +244,7 @@ class Interpreter:
     def tool_result(self, alias: str) -> t.Type:
         """Return the type of a tool's response, derived from its schema."""
         if alias not in self._results:
-            document = response_document(self.tools[alias])
+            document = response_document(self.tools[alias], lenient=self.lenient)
             self._results[alias] = (
                 t.ANY if document is None else result_type(self.tools[alias], document)
             )

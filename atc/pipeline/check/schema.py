@@ -34,27 +34,32 @@ _MORE = ("additionalProperties", "unevaluatedProperties")
 
 Fragments = list[JsonObject]
 
-_known: dict[int, tuple[weakref.ref[Tool], t.ResponseSchema | None]] = {}
-"""Response schemas by the id of their tool, while the tool is alive. Most programs are checked
-against tools that were seen before.
+_known: dict[tuple[int, bool], tuple[weakref.ref[Tool], t.ResponseSchema | None]] = {}
+"""Response schemas by the id of their tool and by `lenient`, while the tool is alive. Most programs
+are checked against tools that were seen before.
 """
 
 
-def response_document(tool: Tool) -> t.ResponseSchema | None:
-    """Return the response schema of `tool`, or None if it is missing or only guessed."""
-    identity = id(tool)
-    known = _known.get(identity)
+def response_document(tool: Tool, *, lenient: bool = False) -> t.ResponseSchema | None:
+    """Return the response schema of `tool`, or None if it is missing or only guessed.
+
+    With `lenient`, weak evidence is ignored: a schema that is not declared, since other responses
+    may look different, and the values that an enum lists, since services add values before their
+    documents do.
+    """
+    key = (id(tool), lenient)
+    known = _known.get(key)
     if known is not None and known[0]() is tool:
         return known[1]
     schema = tool.protocol.output_schema
     level = tool.protocol.evidence.level
-    believed = isinstance(schema, Mapping) and level != "guessed"
+    believed = level == "declared" if lenient else level != "guessed"
     document = (
-        t.ResponseSchema(schema, strict=level == "declared")
-        if believed and schema is not None
+        t.ResponseSchema(schema, strict=level == "declared", lists_values=not lenient)
+        if believed and isinstance(schema, Mapping)
         else None
     )
-    _known[identity] = weakref.ref(tool, lambda _: _known.pop(identity, None)), document
+    _known[key] = weakref.ref(tool, lambda _: _known.pop(key, None)), document
     return document
 
 
@@ -178,7 +183,9 @@ def _one(
 ) -> t.Type:
     match name:
         case "string":
-            return _text(fragments) if document.strict else t.STR
+            if not document.strict:
+                return t.STR
+            return _text(fragments, lists_values=document.lists_values)
         case "integer":
             # An observed integer may be a number that happened to be whole.
             return t.INT if document.strict else t.NUMBER
@@ -196,8 +203,8 @@ def _one(
             return t.ANY
 
 
-def _text(fragments: Fragments) -> t.Type:
-    for part in fragments:
+def _text(fragments: Fragments, *, lists_values: bool) -> t.Type:
+    for part in fragments if lists_values else ():
         values = [value for value in listed_values(part) or () if isinstance(value, str)]
         if values and len(values) <= t.MOST_VALUES:
             return t.Atom("str", tuple(values), listed=True)

@@ -52,15 +52,19 @@ class ProgramInterpreter(Interpreter):
                 handler(self, statement)
 
 
-def flow_findings(module: ast.Module, hints: SyntaxFacts, tools: Toolbox) -> list[Finding]:
-    """Return the findings from following every value through the program."""
-    flow = ProgramInterpreter(tools, module, hints)
+def flow_findings(
+    module: ast.Module, hints: SyntaxFacts, tools: Toolbox, *, lenient: bool = False
+) -> list[Finding]:
+    """Return the findings from following every value through the program. With `lenient`, weak
+    evidence about responses is ignored.
+    """
+    flow = ProgramInterpreter(tools, module, hints, lenient=lenient)
     elsewhere = _run(flow)
     changed = {name for function in elsewhere for name in find_outer_changes(function)}
     if changed - flow.volatile:
         # Functions that run at unknown times change names that others read: start again, treating
         # these names as unknown.
-        flow = ProgramInterpreter(tools, module, hints)
+        flow = ProgramInterpreter(tools, module, hints, lenient=lenient)
         flow.volatile |= changed
         _run(flow)
     found = [one for one in flow.findings if one.code.startswith(_OF_NAMES) or not flow.foreign]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Mapping
 
 from atc.core.messages import find_nearest, format_expression, format_list, may_guess
@@ -26,6 +27,14 @@ _MOST_NAMED = 5
 have. If there are more, none is suggested.
 """
 _MOST_VIEWS = 20
+_SELECTING = re.compile(
+    r"\$?(?:opt_?|resource_?|response_?|return_?|_)?"
+    r"(?:fields?(?:et|ets)?|expand|expansions?|includes?|embed|populate|select|parts?|projection"
+    r"|properties|attributes|columns|view|output|verbosity|exclude)"
+    r"(?:_?(?:fields?|on|mask|relations|related))?_?",
+    re.IGNORECASE,
+)
+"""Names of arguments that select what a response contains, so that its schema does not hold."""
 
 
 def call_tool(
@@ -49,12 +58,21 @@ def call_tool(
         if name in tool.arguments:
             written = isinstance(place, ast.keyword) and place.arg is not None
             _check_value(core, tool, name, node, value, written=written)
+    if core.lenient and any(selects_response(name) for _, name, _, _ in named):
+        return t.ANY
     # Filters such as `min_delay=60` and `has_rating=True` exclude records with nulls.
     chosen = any(
         name.startswith(("min", "max", "has", "is", "with", "only", "exclude"))
         for _, name, _, _ in named
     )
     return silence_nulls(core.tool_result(alias)) if chosen else core.tool_result(alias)
+
+
+def selects_response(argument: str) -> bool:
+    """Return True if an argument of this name selects what a response contains, such as `fields`,
+    `expand` or `$select`.
+    """
+    return _SELECTING.fullmatch(argument) is not None
 
 
 def _read_keywords(core: Interpreter, call: ast.Call) -> tuple[KeywordArguments, bool]:

@@ -111,11 +111,12 @@ class ResponseSchema:
     """The response schema of one tool, with caches of the types derived from it.
 
     `strict` is True for a declared schema: its objects have no keys besides the named ones, unless
-    the schema says so.
+    the schema says so. With `lists_values`, a string has no other value than those of its enum.
     """
 
     root: JsonObject
     strict: bool
+    lists_values: bool = True
     shapes: dict[tuple[int, ...], Any] = field(default_factory=dict)
     """Cached object and array shapes, by the ids of the schemas that apply together."""
     branches: dict[int, tuple[Any, list[list[JsonObject]] | None]] = field(default_factory=dict)
