@@ -1,1 +1,3 @@
-"""Guards of a run: consent, the check of argument values, and redaction of secrets."""
+"""Safety checks of a run: a person's consent, the check of argument values, and redaction of
+secrets.
+"""

@@ -1,4 +1,10 @@
-"""The gate before every call that can change something or tell somebody: which tools may write, with which values."""
+"""Decides before each call whether it may be sent, or a person must allow it first.
+
+A person must allow a call that writes (it may change something or send a message), unless an option
+allows its tool. A person must also allow a call with tainted values, that is, values that may come
+from another source than the user (see `atc.safety.taint`). Finally, a person must allow a call that
+is "held": a person declined it earlier, or a gateway left it open.
+"""
 
 from __future__ import annotations
 
@@ -29,26 +35,30 @@ from sandbox.limits import waiting_on_person
 from sandbox.write_verification import sorted_json
 
 _MOST_NAMED = 3
-"""Values that a message names one by one."""
+"""Maximum number of tainted values that a message describes one by one."""
 _MOST_LISTED = 20
-"""Further calls that one question lists."""
+"""Maximum number of further calls in one question."""
 
 
 class Consent:
-    """The gate of one run.
+    """The consent check of one run.
 
-    A call that writes goes through when `config.allow_writes` names its tool and no other (or has `all`), or when
-    `ask_person` says yes. Any call asks where a value of a sensitive argument is not known to be clean
-    (`atc.safety.taint`), whatever is allowed, and so does one that is `held`, also where its tool counts as a read.
-    A yes lets each call that was listed through, once. With nobody to ask, or after a no, the call is not sent and the
-    run pauses; the message says how to go on. Where an `agent` reads it, it names no command: the agent could give it.
-    Nor does it where `cover` takes a value out of what is shown: the command would not be the one that was meant.
+    `toolbox` contains the run's tools with the check before each call.
 
-    In a run that goes on (`past`), what was allowed when it began holds for the tools that it had then. `before_write`
-    is called first with each write, and may raise `Paused`, too. `toolbox` has the gate before each call.
+    A call that writes is sent if `config.allow_writes` contains the name of its tool or `all`, or
+    if `ask_person` returns True. A call with tainted values, or one that is held, always requires a
+    person's yes, even if its tool only reads. A yes allows each call of its question once.
+
+    If there is no person to ask, or the person says no, the call is not sent and the run pauses.
+    The message says how to continue. It contains no command if an `agent` reads it, since the agent
+    could execute the command, or if `cover` redacts a part of it.
+
+    In a resumed run (`past`), what was allowed at its start holds for the tools of that time.
+    `before_write` is called before each write, and may raise `Paused`, too.
 
     Raises:
-        InvalidConfig: a rule of `config.trust` is none, or it or `allow_writes` has a name that several tools have.
+        InvalidConfig: a rule of `config.trust` is malformed, or a name in it or in `allow_writes`
+            belongs to several tools.
     """
 
     def __init__(
@@ -68,9 +78,8 @@ class Consent:
         self._tools = tools
         self._ask_person = ask_person
         self._before_write = before_write
-        self._resume = (
-            command("atc", "runs", "resume", journal.run) or "" if journal.run is not None else ""
-        )
+        resume = command("atc", "runs", "resume", journal.run) if journal.run is not None else None
+        self._resume = resume or ""
         self._held = held
         self._agent = agent
         self._cover = cover
@@ -80,40 +89,44 @@ class Consent:
         self._taint = Taint(task, tools, rules=config.trust, calls=journal.completed_calls)
         self._lock = threading.Lock()  # one question at a time; its answer may answer the next
         self._allowed = self._resolve_aliases(config.allow_writes)
-        self._again = list[str]()
+        self._new_options = list[str]()
         if past is not None and (known := past.summary.identities):
-            kept = {
-                key: Counter(map(str, past.summary.config.get(key) or ()))
-                for key in ("allow_writes", "trust")
-            }
-            new = {key: Counter(getattr(config, key)) - before for key, before in kept.items()}
-            self._allowed = (self._allowed & known.keys()) | self._resolve_aliases(
-                new["allow_writes"]
-            )
-            self._again = [
+            new = {key: _added_since(past, config, key) for key in ("allow_writes", "trust")}
+            added = self._resolve_aliases(new["allow_writes"])
+            self._allowed = (self._allowed & known.keys()) | added
+            self._new_options = [
                 f"--{key.replace('_', '-')} {shlex.quote(one)}" for key in new for one in new[key]
             ]
         self.toolbox = tools.map(lambda tool: replace(tool, admit=partial(self._admit, tool)))
 
     def _resolve_aliases(self, names: Collection[str]) -> frozenset[str]:
-        """Aliases of the tools that `names` allow."""
+        """Return the aliases of the tools that `names` allow."""
         if "all" in names:
             return frozenset(self._tools)
         found = [find_named_tool(name, self._tools, setting="allow_writes") for name in names]
         return frozenset(tool.alias for tool in found if tool is not None)
 
     def accept_arguments(self, tool: Tool, arguments: JsonObject) -> None:
-        """A person gave these arguments themselves, by original name: their values are not asked about."""
+        """Record that a person typed these arguments, so that their values need no consent.
+
+        `arguments` are by original name.
+        """
         self._taint.agree(tool, self._taint.find_tainted(tool, arguments))
 
     def begin_program(self, program: Program, *, blind: bool) -> None:
-        """A program is about to run. `blind`: it was written before the model had seen any output of a tool."""
+        """Prepare for the next program.
+
+        `blind`: the model had seen no tool output when it wrote the program.
+        """
         self._program = program.source
-        self._held.look_again()
+        self._held.refresh()
         self._taint.begin_program(program, blind=blind)
 
     def _admit(self, tool: Tool, arguments: JsonObject) -> None:
-        """Let the call through, or raise what stops it; a failure of the gate itself stops it as well."""
+        """Return if the call may be sent, else raise an exception.
+
+        If the check itself fails, the run pauses.
+        """
         try:
             self._decide(tool, arguments)
         except (Paused, AtcError, ToolError):
@@ -125,56 +138,55 @@ class Consent:
             raise Paused(self._refusal(problem)) from error
 
     def _decide(self, tool: Tool, arguments: JsonObject) -> None:
+        """Ask a person about the call unless it may be sent without."""
         if self._before_write is not None and tool.protocol.writes:
             self._before_write(tool, arguments)
-        tool.check(arguments)  # nobody is asked about what cannot be sent
+        tool.check(arguments)  # nobody is asked about a call that cannot be sent
         with self._lock:
             tainted = self._taint.find_tainted(tool, arguments)
             unallowed = tool.protocol.writes and tool.alias not in self._allowed
             held = self._find_holds(tool, arguments, tainted)
-            if unallowed or tainted or held:
-                declined = any(one.state == "declined" for one in held)
-                question = Question(
-                    tool=tool, arguments=arguments, tainted=tainted, declined=declined
-                )
-                if held or not self._was_listed(question):
-                    self._ask(question, held=held, unallowed=unallowed)
+            if not (unallowed or tainted or held):
+                return
+            declined = any(one.state == "declined" for one in held)
+            question = Question(tool=tool, arguments=arguments, tainted=tainted, declined=declined)
+            if held or not self._was_listed(question):
+                self._ask(question, held=held, unallowed=unallowed)
 
     def _find_holds(
         self, tool: Tool, arguments: JsonObject, tainted: Sequence[TaintedValue]
     ) -> list[PastQuestion]:
-        """Return what holds a call, whatever is allowed.
+        """Return the questions that hold a call, whatever the options allow.
 
-        A call that was left open, and that nobody declined, goes through a gateway whose consent names its tool: that
-        is a person's, who gave it when they started the gateway.
+        The consent that a person gave when starting a gateway also allows a call that was left open
+        and never declined, unless it has tainted values.
         """
-        asks = tool.protocol.writes or tainted or self._taint.has_sensitive_values(tool, arguments)
-        held = self._held.about(tool, arguments) if asks else self._held.about_read(tool, arguments)
-        declined = any(one.state == "declined" for one in held)
-        if (
-            not held
-            or declined
-            or tainted
-            or not self._held.is_served
-            or tool.alias not in self._allowed
-        ):
+        may_ask = tool.protocol.writes or self._taint.has_sensitive_values(tool, arguments)
+        find = self._held.about if may_ask else self._held.about_read
+        held = find(tool, arguments)
+        if not held or tainted or any(one.state == "declined" for one in held):
+            return held
+        if not self._held.is_served or tool.alias not in self._allowed:
             return held
         self._held.allow(tool, [arguments], everywhere=True)
         return []
 
     def _was_listed(self, question: Question) -> bool:
-        """Return True if an earlier question listed this very call and got a yes, which is used up now."""
+        """Return True if an earlier question listed exactly this call and a person said yes.
+
+        The yes is used up.
+        """
         exactly = self._exact_key(question.tool, question.arguments, question.tainted)
         known = exactly in self._agreed
         self._agreed.discard(exactly)
         return known
 
     def _ask(self, question: Question, *, held: Sequence[PastQuestion], unallowed: bool) -> None:
-        """Let the call through where a person agrees to it now.
+        """Ask a person about a call, and return if they allow it.
 
         Raises:
-            Declined: a person said no, now or before in this run.
-            Paused: nobody has decided.
+            CallDeclined: a person said no, now or earlier in this run.
+            Paused: there was no decision.
         """
         tool = question.tool
         exactly = self._exact_key(question.tool, question.arguments, question.tainted)
@@ -185,7 +197,7 @@ class Consent:
         question = replace(question, others=tuple(others.values()), id=asked)
         decision = None
         if self._ask_person is not None and is_readable(question):
-            with waiting_on_person():  # a person may take longer than a program may run
+            with waiting_on_person():  # this time does not count against the program's limit
                 decision = self._ask_person(question)
         if decision is True:
             self._held.allow(tool, listed)
@@ -193,36 +205,35 @@ class Consent:
             return
         if decision is False:
             self._held.decline(tool, listed)
-            raise CallDeclined(
-                self._refusal(
-                    f"{quote_name(tool.alias)}: a person said no to this call, so it is declined"
-                )
-            )
-        raise self._stop_undecided(
-            question, held, unallowed=unallowed
-        )  # whatever else came is no decision
+            name = quote_name(tool.alias)
+            problem = f"{name}: a person said no to this call, so it is declined"
+            raise CallDeclined(self._refusal(problem))
+        # Any other answer is no decision.
+        raise self._stop_undecided(question, held, unallowed=unallowed)
 
     def _stop_undecided(
         self, question: Question, held: Sequence[PastQuestion], *, unallowed: bool
     ) -> Paused:
-        """Return what stops the run if nobody has decided: `Declined` where a person had said no in this run before."""
+        """Return the exception for a call without a decision.
+
+        It is `CallDeclined` if a person said no earlier in this run.
+        """
         tool = quote_name(question.tool.alias)
         if question.declined:
-            told = self._refusal(
-                f"{tool}: a person has declined this call{_where(held, 'declined')}"
-            )
+            problem = f"{tool}: a person has declined this call{_where(held, 'declined')}"
             here = any((one.run, one.state) == (self._held.run, "declined") for one in held)
-            return CallDeclined(told) if here else Paused(told)
+            return (CallDeclined if here else Paused)(self._refusal(problem))
         if held and not self._agent:
-            return Paused(
-                self._refusal(f"{tool}: a gateway left this call to a person{_where(held, 'open')}")
-            )
+            problem = f"{tool}: a gateway left this call to a person{_where(held, 'open')}"
+            return Paused(self._refusal(problem))
         return Paused(self._message(question, held, unallowed=unallowed))
 
     def _find_similar_calls(self, question: Question) -> dict[str, Question]:
-        """Return the same call with each other value at the place that its one doubtful value came from, by `_exact_key`.
+        """Return calls that one question can list together with this one, by `_exact_key`.
 
-        What was listed before by this program is left out, and so is what was declined or other runs hold.
+        They are the same call with each other value of the list that its only tainted value came
+        from. Calls that this program's earlier questions listed are left out, and so are those that
+        are declined or held by other runs.
         """
         if len(question.tainted) != 1 or not is_readable(question):
             return {}
@@ -231,44 +242,47 @@ class Consent:
         found: dict[str, Question] = {}
         most = min(_MOST_LISTED, most_beside(question))
         for value in self._taint.sibling_values(doubtful):
+            if len(found) == most:
+                break
             arguments = {**question.arguments, doubtful.argument: value}
             tainted = self._taint.find_tainted(tool, arguments)
-            alike = [(one.argument, one.path) for one in tainted] == [
-                (doubtful.argument, doubtful.path)
-            ]
+            positions = [(one.argument, one.path) for one in tainted]
             exactly = self._exact_key(tool, arguments, tainted)
-            if (
-                alike
-                and exactly not in self._listed
-                and not self._is_held_elsewhere(tool, arguments)
-            ):
+            if positions != [(doubtful.argument, doubtful.path)] or exactly in self._listed:
+                continue
+            if not self._is_held_elsewhere(tool, arguments):
                 found[exactly] = replace(
                     question, arguments=arguments, tainted=tainted, declined=False
                 )
-            if len(found) == most:
-                break
         self._listed.update(found)
         return found
 
     def _is_held_elsewhere(self, tool: Tool, arguments: JsonObject) -> bool:
-        """Return True if a call is held by more than a question of this run that nobody has answered."""
+        """Return True if another run holds the call, or a person declined it in this run."""
         own = (self._held.run, "open")
         return any((one.run, one.state) != own for one in self._held.about(tool, arguments))
 
     def _exact_key(self, tool: Tool, arguments: JsonObject, tainted: Sequence[TaintedValue]) -> str:
-        """One call of one program, and what was doubtful about it: all that a yes covers."""
+        """Return a text that identifies one call of one program and its tainted values: all that a
+        yes covers.
+        """
         doubts = [f"{one.place} = {one.value!r}" for one in tainted]
         return sorted_json([self._program, tool.identity, dict(arguments), doubts])
 
-    def _refusal(self, told: str) -> str:
-        """Return the message that says what was not sent because of a person, and who can change that."""
+    def _refusal(self, problem: str) -> str:
+        """Return a message about a call that a person must decide about, with what to do next."""
         if self._agent:
-            return f"{told}; nothing was sent. Only a person can allow it: do not send it again unless one asks for it."
-        again = self._resume or "the same command again"
-        return f"{told}; nothing was sent, and no option sends it. To decide anew, run this on a terminal: {again}"
+            return (
+                f"{problem}; nothing was sent. Only a person can allow it: do not send it again"
+                " unless one asks for it."
+            )
+        return (
+            f"{problem}; nothing was sent, and no option sends it. To decide anew, run this on a"
+            f" terminal: {self._resume or 'the same command again'}"
+        )
 
     def _message(self, question: Question, held: Sequence[PastQuestion], *, unallowed: bool) -> str:
-        """Return what was not sent and why, and the command that allows it."""
+        """Return a message with what was not sent and why, and the command that allows it."""
         tool = quote_name(question.tool.alias)
         tainted = question.tainted
         problems = [f"{tool} may change something and was not allowed"] if unallowed else []
@@ -277,64 +291,71 @@ class Consent:
             problems.append(f"{len(tainted) - _MOST_NAMED:,} more of its values are like that")
         if not problems:
             problems.append(f"{tool}: a gateway left this call to a person{_where(held, 'open')}")
-        told = f"{'; '.join(problems)}; nothing was sent."
+        message = f"{'; '.join(problems)}; nothing was sent."
         options = self._options(question, unallowed=unallowed)
         if not is_readable(question):
-            told += f" Nobody is asked about a call with more than {MOST_DECIDING} values: send fewer at once."
+            message += (
+                f" Nobody is asked about a call with more than {MOST_DECIDING} values: send fewer"
+                " at once."
+            )
             if options is None or self._agent:
-                return told
+                return message
         if self._agent:
-            return f"{told} A person must decide, in the client's dialog or on a terminal"
-        if options is None:  # no command could be read and typed safely
-            return f"{told} To see it whole and decide, run this on a terminal: {self._resume or 'the task again'}"
-        return (
-            f"{told} Allow it with{f': {self._resume}' if self._resume else ''} {' '.join(options)}"
-            + _hint(question, unallowed=unallowed)
-        )
+            return f"{message} A person must decide, in the client's dialog or on a terminal"
+        if options is None:
+            again = self._resume or "the task again"
+            return f"{message} To see it whole and decide, run this on a terminal: {again}"
+        resume = f": {self._resume}" if self._resume else ""
+        hint = _hint(question, unallowed=unallowed)
+        return f"{message} Allow it with{resume} {' '.join(options)}{hint}"
 
     def _options(self, question: Question, *, unallowed: bool) -> list[str] | None:
-        """Return the options that allow a call, quoted for a shell; None if one of them must not be typed."""
+        """Return the options that allow a call, quoted for a shell; None if one of them cannot be
+        typed safely.
+        """
         name = safe_shell_argument(self._tools.shortest_name(question.tool))
         if (unallowed and name is None) or not all(one.rules for one in question.tainted):
             return None
         rules = list(dict.fromkeys(one.rules[-1] for one in question.tainted))
-        if any(
-            self._redact_text(question, rule) != rule
-            for one in question.tainted
-            for rule in one.rules
-        ):
+        every = [rule for one in question.tainted for rule in one.rules]
+        if any(self._redact_text(question, rule) != rule for rule in every):
             return None
         allowed = [f"--allow-writes {name}"] if unallowed else []
-        return [*self._again, *allowed, *(f"--trust {rule}" for rule in rules)]
+        return [*self._new_options, *allowed, *(f"--trust {rule}" for rule in rules)]
 
     def _redact_text(self, question: Question, text: str) -> str:
-        """Return the text as it is shown where secrets are covered, also those that the tool's schema declares."""
+        """Return a text as it is displayed, without secrets, including those that the tool's schema
+        declares.
+        """
         redact = Redactor()
         redact.value(dict(question.arguments), question.tool.protocol.input_schema)
         return self._cover(redact(text))
 
 
+def _added_since(past: StoredRun, config: Config, key: str) -> Counter[str]:
+    """Return the values of a setting that were added since the run began."""
+    before = Counter(map(str, past.summary.config.get(key) or ()))
+    return Counter(getattr(config, key)) - before
+
+
 def _hint(question: Question, *, unallowed: bool) -> str:
-    """Return what else lets a call through besides the options that are told of."""
+    """Return further ways to allow the call, besides the options in the message."""
     tool = quote_name(question.tool.alias)
     binding = question.tool.protocol.binding
     only = [one.rules[0] for one in question.tainted if len(one.rules) > 1]
-    hint = (
-        f" (every value of that field; for this one alone: --trust {only[0]})"
-        if len(only) == 1
-        else ""
-    )
-    if (
-        unallowed
-        and isinstance(binding, McpBinding)
-        and (server := quote_name(binding.server)) == binding.server
-    ):
+    hint = ""
+    if len(only) == 1:
+        hint = f" (every value of that field; for this one alone: --trust {only[0]})"
+    if not unallowed or not isinstance(binding, McpBinding):
+        return hint
+    server = quote_name(binding.server)
+    if server == binding.server:
         hint += f". If the MCP server {server!r} says that {tool} only reads, believe it with"
         hint += f" --trust-annotations, or trusted = true under [mcp.{server}] in your settings"
     return hint
 
 
 def _where(held: Sequence[PastQuestion], state: str) -> str:
-    """` in run RUN`, the latest one that is still there."""
+    """Return ` in run RUN` with the latest run that holds the call in this state, or nothing."""
     run = next((one.run for one in held if one.state == state and one.run), "")
     return f" in run {run}" if run else ""

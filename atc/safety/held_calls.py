@@ -1,4 +1,7 @@
-"""Calls of one run that only a person can let through: those that one declined, or that a gateway left open."""
+"""Calls that only a person can allow: a person declined them, or a gateway left them open.
+
+Such a call is "held". No option or setting allows it.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +16,10 @@ from protocols.toolbox import Tool
 
 
 def make_held_check(stores: Sequence[Questions]) -> Callable[[Tool, JsonObject], bool]:
-    """Return what says of a call whether only a person may let it through, as it is now; for another process, too."""
+    """Return a function that tells whether a call is held now.
+
+    The function can be sent to another process.
+    """
     return partial(_is_held, tuple(store.load_held() for store in stores))
 
 
@@ -22,10 +28,11 @@ def _is_held(held: Sequence[HeldDigests], tool: Tool, arguments: JsonObject) -> 
 
 
 class HeldCalls:
-    """The questions and answers that the stores have of one run's calls, the run's own store first.
+    """The questions about one run's calls and their answers, as the stores record them.
 
-    With a `client`, the program is one that a client of a gateway sent: each question is kept before a person hears
-    of it, so that the call is known although the client goes away.
+    The first of `stores` is the run's own. With `client`, a client of a gateway sent the program.
+    Then each question is stored before a person sees it, so that it is not lost if the client
+    disconnects.
     """
 
     def __init__(
@@ -34,40 +41,48 @@ class HeldCalls:
         self._stores = stores
         self.run = run
         self._client = client
-        self._some: bool | None = None
-        """Whether anything at all was held when the program began; None where nobody has looked yet."""
+        self._any_held: bool | None = None
+        """True if any call was held when the program began; None if that was not looked up yet."""
 
     @property
     def is_served(self) -> bool:
-        """Return True if a gateway runs this: its consent is what a person gave when they started it."""
+        """True if a gateway executes the run.
+
+        Its options are the consent of the person who started it.
+        """
         return self._client is not None
 
     def begin(self, answered: Collection[str]) -> None:
-        """A program of the run begins. Questions of its earlier ones get no answer any more, but those `answered`."""
+        """Invalidate the open questions of earlier programs of this run, except those in
+        `answered`.
+        """
         for store in self._stores if self.run else ():
             store.invalidate(self.run, but=answered)
 
-    def look_again(self) -> None:
-        """Another program begins: what was held by nobody before may be held by now."""
-        self._some = None
+    def refresh(self) -> None:
+        """Forget whether any call was held, since another program begins."""
+        self._any_held = None
 
     def about(self, tool: Tool, arguments: JsonObject) -> list[PastQuestion]:
-        """Return what holds this call, whatever the settings say: nothing, or what was asked in this run and in others."""
+        """Return the questions of this and other runs that hold the call."""
         found = [one for store in self._stores for one in store.about(tool, arguments)]
         return [one for one in found if one.state in ("open", "declined")]
 
     def about_read(self, tool: Tool, arguments: JsonObject) -> list[PastQuestion]:
-        """Return what holds a call that counts as a read, which costs nothing where nothing was held at the beginning."""
-        if self._some is None:
-            self._some = any(store.load_held().digests for store in self._stores)
-        return self.about(tool, arguments) if self._some else []
+        """Like `about`, for a call that only reads.
+
+        It is cheap if no call was held when the program began.
+        """
+        if self._any_held is None:
+            self._any_held = any(store.load_held().digests for store in self._stores)
+        return self.about(tool, arguments) if self._any_held else []
 
     def ask(self, tool: Tool, listed: Sequence[JsonObject], *, exactly: str) -> str:
-        """The id of a question about calls that a person is asked now, empty where nobody answers it later.
+        """Store a question about calls that a person is asked now, and return its id.
 
-        `listed` has the arguments of each call. `exactly` is all that the question is about. The same question has the
-        same id for as long as it is open; one that was answered, or came to nothing, has another when it is asked
-        again.
+        The id is empty if the question cannot be answered later. `listed` are the arguments of each
+        call, and `exactly` is a text that identifies the whole question. A question keeps its id as
+        long as it is open. If it is asked again after an answer, it has a new one.
         """
         if self._client is None or not self._stores:
             return ""
@@ -85,9 +100,10 @@ class HeldCalls:
         return question
 
     def allow(self, tool: Tool, listed: Iterable[JsonObject], *, everywhere: bool = False) -> None:
-        """A person said yes to these calls: each is sent once, and asks again then if others of its kind are held.
+        """Record that a person allowed these calls. Each is sent once.
 
-        Who sits before this run answers for all runs, and so does the consent of a gateway (`everywhere`).
+        An answer at this run's terminal counts for all runs. So does the consent of a gateway, with
+        `everywhere`.
         """
         own = self._client is None
         for arguments in listed:
@@ -95,8 +111,8 @@ class HeldCalls:
                 store.allow(tool, arguments, self.run, waits=own, everywhere=own or everywhere)
 
     def decline(self, tool: Tool, listed: Iterable[JsonObject]) -> None:
-        """A person said no to these calls."""
-        self._some = True
+        """Record that a person declined these calls."""
+        self._any_held = True
         for arguments in listed:
             for store in self._stores:
                 store.decline(tool, arguments, self.run)

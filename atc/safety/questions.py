@@ -1,7 +1,8 @@
-"""Questions to a person before a call is sent, a command is started or a sign-in, as the texts that they read.
+"""Texts of questions to a person: before a call is sent, a command is started, or a sign-in.
 
-Our words stand in paragraphs of their own, with nothing foreign in them. Foreign names and values are quoted, each on
-one line, in blocks that are indented by four blanks: a client that renders Markdown shows such a block as it is.
+The text contains our words in paragraphs without foreign content. Foreign names and values are
+quoted, one per line, in blocks that are indented by four spaces. A client that renders Markdown
+displays such a block unchanged.
 """
 
 from __future__ import annotations
@@ -24,29 +25,31 @@ from protocols.settings import McpServer
 from protocols.toolbox import Tool
 
 MOST_DECIDING = 100
-"""Values that one call of a question may have, those that decide and the others; nobody reads more."""
+"""Maximum number of values of one call in a question. A person would not read more."""
 _MOST_LINES = 300
-"""Values of all the calls of a question."""
+"""Maximum number of values of all calls in a question."""
 _MOST_WORDS = 40
-"""Words of a command that are shown."""
+"""Maximum number of words of a command that are displayed."""
 _FEWEST_ALIKE = 3
-"""Items of a list that are equal, one after another, from which they are shown as one."""
+"""This many equal, consecutive items of a list are displayed as one."""
 _MOST_GUESSED = 3
-"""Values that are taken to decide where nothing marks any."""
+"""Maximum number of deciding values if none is sensitive."""
 _LONGEST_NAME = 80
 _LONGEST_PLACE = 160
 _LONGEST_COMMAND = 320
-"""Columns of a command that is shown on one line."""
+"""A longer command is displayed with one word per line."""
 _INDENT = "    "
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Question:
-    """A question to a person before a call is sent: the tool, its arguments by original name, and what is not clean.
+    """A question to a person before a call is sent.
 
-    `tainted` is empty if the call merely writes. `others` are further calls of the tool that are listed with this one.
-    A yes lets each listed call through, once. `declined` is True if a person has said no to this call before. `id`
-    tells the question from every other, also from one that looks the same; it is empty if nobody can answer later.
+    `arguments` are by original name. `tainted` are the values that may come from another source
+    than the user; it is empty if the call merely writes. `others` are further calls of the tool,
+    listed in the same question. A yes allows each listed call once. `declined` is True if a person
+    declined this call earlier. `id` identifies the question; it is empty if it cannot be answered
+    later.
     """
 
     tool: Tool
@@ -58,12 +61,12 @@ class Question:
 
 
 AskPerson = Callable[[Question], bool | None]
-"""Shows a call to a person and returns their decision, or None if nobody has decided."""
+"""Shows a question to a person and returns their decision, or None if there was none."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Value:
-    """One value of a call, as a line. `note` says where a tainted value leads to and where it came from."""
+    """One value of a call, as a line. `note` says where a tainted value leads to and came from."""
 
     place: str
     shown: str
@@ -71,12 +74,13 @@ class _Value:
 
     @property
     def line(self) -> str:
+        """The line that displays the value."""
         return f"argument {quoted(self.place, most=_LONGEST_NAME)} = {self.shown}"
 
 
 @dataclass(frozen=True, slots=True)
 class _Call:
-    """One call of a question, with its values: those that decide, and the others."""
+    """One call of a question: the values on which a decision depends, and the others."""
 
     question: Question
     deciding: Sequence[_Value]
@@ -84,10 +88,11 @@ class _Call:
 
     @property
     def ends_with_deciding_value(self) -> bool:
+        """True if the last line is a deciding value, which then need not be repeated."""
         return not self.others and not any(value.note for value in self.deciding)
 
     def lines(self, number: str) -> list[str]:
-        """Return the tool and the values of the call, those that decide first."""
+        """Return the lines with the tool and the values of the call, the deciding values first."""
         tool = self.question.tool
         source = f" of {quoted(tool.source, most=_LONGEST_NAME)}" if tool.source else ""
         called = (
@@ -107,34 +112,35 @@ class _Call:
 
 
 def question_text(question: Question) -> str:
-    """Return what a person reads before they decide about a call and those that are listed with it.
+    """Return the text that a person reads before deciding about a call and those listed with it.
 
-    One answer sends all of them or none. The values that decide stand before the others, and once more at the end.
-    What decides is shown as it is. Other secrets are covered, those by their name or their form; what a document calls
-    a secret is not, or it could hide what the answer is about.
+    One answer applies to all of them. The values on which the decision depends come before the
+    others, and once more at the end. They are displayed unchanged. Other secrets are redacted if
+    their name or format shows that they are secrets. Secrets that only a document declares are
+    displayed, since a document could otherwise hide what the answer is about.
     """
     questions = (question, *question.others)
     calls = [_split_values(question) for question in questions]
     numbers = [""] if len(calls) == 1 else [f"{number}: " for number in range(1, len(calls) + 1)]
     blocks = [_block(call.lines(number)) for call, number in zip(calls, numbers, strict=True)]
-    told = "\n\n".join([_head(questions), *blocks])
-    again = [
+    text = "\n\n".join([_head(questions), *blocks])
+    deciding = [
         number + value.line
         for call, number in zip(calls, numbers, strict=True)
         for value in call.deciding
     ]
-    if not again or (len(calls) == 1 and calls[0].ends_with_deciding_value):
-        return told
-    return f"{told}\n\nIt is decided by:\n\n{_block(again)}"
+    if not deciding or (len(calls) == 1 and calls[0].ends_with_deciding_value):
+        return text
+    return f"{text}\n\nIt is decided by:\n\n{_block(deciding)}"
 
 
 def is_readable(question: Question) -> bool:
-    """Return True if each value of a call can be shown to a person. Nobody is asked about another."""
+    """Return True if each value of the call can be displayed. Other calls are never asked about."""
     return _count_values(question) <= MOST_DECIDING
 
 
 def most_beside(question: Question) -> int:
-    """Return how many further calls like this one a person reads at once."""
+    """Return how many further calls like this one fit in one question."""
     return _MOST_LINES // max(_count_values(question), 1) - 1
 
 
@@ -144,28 +150,33 @@ def _count_values(question: Question) -> int:
 
 
 def start_text(server: McpServer) -> str:
-    """Return what a person reads before a command that a source names is started."""
-    told = "May this command be started? It is an MCP server that a source names, and it runs here with your rights."
+    """Return the text that a person reads before a command that a source names is started."""
+    question = (
+        "May this command be started? It is an MCP server that a source names, and it runs here"
+        " with your rights."
+    )
     words = [shell_word(word) for word in server.command]
     if len(whole := " ".join(words)) <= _LONGEST_COMMAND:
-        return f"{told}\n\n{_block([whole])}"
+        return f"{question}\n\n{_block([whole])}"
     lines = [f"command {words[0]}", *(f"word {word}" for word in words[1:_MOST_WORDS])]
     if (more := len(words) - _MOST_WORDS) > 0:
         lines.append(f"and {more:,} more words, which are not shown")
-    again = " ".join(["command", *words[:_MOST_GUESSED]])
-    return f"{told}\n\n{_block(lines)}\n\nIt is decided by:\n\n{_block([again])}"
+    beginning = " ".join(["command", *words[:_MOST_GUESSED]])
+    return f"{question}\n\n{_block(lines)}\n\nIt is decided by:\n\n{_block([beginning])}"
 
 
 def sign_in_text(address: str) -> str:
-    """Return what a person reads before they sign in on a page, whose address a document may have named."""
+    """Return the text that a person reads before signing in at an address that a document may have
+    named.
+    """
     host = urlsplit(address).hostname or ""
     return f"Sign in at {quoted(host, most=_LONGEST_PLACE)} on this page: {escape_hidden(address)}"
 
 
 def _head(questions: Sequence[Question]) -> str:
-    """Return the question in our own words."""
-    told = _head_without_past(questions)
-    return f"{told} A person has declined this call before." if questions[0].declined else told
+    """Return the first paragraph of a question, in our words."""
+    head = _head_without_past(questions)
+    return f"{head} A person has declined this call before." if questions[0].declined else head
 
 
 def _head_without_past(questions: Sequence[Question]) -> str:
@@ -188,9 +199,10 @@ def _block(lines: Iterable[str]) -> str:
 
 
 def _split_values(question: Question) -> _Call:
-    """Return the call with the values that decide, and the others.
+    """Return the call with the values on which a decision depends, and the others.
 
-    Those that are not clean decide; else the sensitive ones; else what the call is about, as far as one can tell.
+    These are the tainted values. If there are no such values, they are the sensitive ones, or else
+    those that probably say what the call is about.
     """
     covered = Redactor().value(dict(question.arguments))
     leaves = {
@@ -211,30 +223,30 @@ def _split_values(question: Question) -> _Call:
 
 
 def _group_values(leaves: Mapping[JsonPath, Json]) -> Iterator[_Value]:
-    """Yield a value for each leaf, and one for equal items of one list that stand one after another."""
-    for _, run in groupby(
+    """Yield each value as a line, with equal consecutive items of a list as one line."""
+    groups = groupby(
         leaves.items(), key=lambda leaf: (_without_index(leaf[0]), equality_key(leaf[1]))
-    ):
-        (first, value), *more = run
-        if len(more) + 1 < _FEWEST_ALIKE:
-            yield from (
-                _Value(format_json_path(path), quoted(item))
-                for path, item in ((first, value), *more)
-            )
+    )
+    for _, group in groups:
+        items = list(group)
+        if len(items) < _FEWEST_ALIKE:
+            yield from (_Value(format_json_path(path), quoted(item)) for path, item in items)
         else:
-            yield _Value(
-                format_json_path(first),
-                f"{quoted(value)}, and so are the {len(more):,} items after it",
-            )
+            path, value = items[0]
+            line = f"{quoted(value)}, and so are the {len(items) - 1:,} items after it"
+            yield _Value(format_json_path(path), line)
 
 
 def _without_index(path: JsonPath) -> JsonPath:
-    """Return the list that a path is an item of, else the path."""
+    """Return the path of the list that contains the value; for other values, the path itself."""
     return (*path[:-1], "") if isinstance(path[-1], int) else path
 
 
 def _key_places(question: Question, leaves: Iterable[JsonPath]) -> list[JsonPath]:
-    """Return the places that say what a call is about: in the path of its address, else required, else the first."""
+    """Return the paths of values that say what a call is about.
+
+    These are the arguments in the URL's path, else the required ones, else the first one.
+    """
     protocol = question.tool.protocol
     binding = protocol.binding
     places = binding.locations if isinstance(binding, HttpBinding) else {}
@@ -247,9 +259,11 @@ def _key_places(question: Question, leaves: Iterable[JsonPath]) -> list[JsonPath
 
 
 def _note(leaf: Leaf) -> str:
-    """Return where a value leads to, and where one that is not clean came from."""
+    """Return where a value leads to and, if it is tainted, where it came from."""
     host = (
         parse_url_host(leaf.value) if leaf.kind == "url" and isinstance(leaf.value, str) else None
     )
-    leads = [f"it leads to {quoted(host)}"] if host else []
-    return "; ".join(leads + ([leaf.origin] if isinstance(leaf, TaintedValue) else []))
+    notes = [f"it leads to {quoted(host)}"] if host else []
+    if isinstance(leaf, TaintedValue):
+        notes.append(leaf.origin)
+    return "; ".join(notes)

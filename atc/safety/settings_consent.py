@@ -1,8 +1,9 @@
-"""Standing consent: what the user's settings allow and trust by a tool's name, bound to the first tool of that name.
+"""Binds consent in the user's settings to the tools that it was given for.
 
-A name says nothing about whose it is: a document titles itself, an MCP server names itself, an alias depends on the
-other tools. So a setting that names a tool holds for the tool that had the name when the setting was first used, and
-for no other one that has the name later.
+The settings `allow_writes` and `trust` name tools. But names may change their meaning: documents
+and MCP servers choose their own names, and an alias depends on the other tools. So such a setting
+holds for the tool that had the name when the setting was first used, and for no other tool that has
+this name later.
 """
 
 from __future__ import annotations
@@ -20,18 +21,20 @@ from protocols.protocol import format_binding
 from protocols.toolbox import Tool, Toolbox
 
 KEYS = ("allow_writes", "trust")
-"""Settings that agree to something by the name of a tool."""
+"""Settings that consent to something by the name of a tool."""
 
 
 def drop_reassigned_consent(
-    config: Config, standing: Config, toolbox: Toolbox, book: Path, *, say: Callable[[str], object]
+    config: Config, settings: Config, toolbox: Toolbox, book: Path, *, say: Callable[[str], object]
 ) -> Config:
-    """Return `config` without what the `standing` settings agree to by a name that another tool has taken since.
+    """Return `config` without the consent in `settings` whose name now belongs to another tool.
 
-    `book` is the file that remembers whose each name was. `say` is told of each setting that does not hold.
+    The file `book` records which tool each name belonged to. `say` is called with a message about
+    each setting that is dropped.
 
     Raises:
-        NotPrivate, CannotWrite: the file is another user's, or cannot be written.
+        NotPrivate: the file belongs to another user, or others can change it.
+        CannotWrite: the file cannot be written.
     """
     known = _read_book(book)
     before = json.dumps(known)
@@ -39,12 +42,12 @@ def drop_reassigned_consent(
     for key in KEYS:
         kept = []
         for entry in getattr(config, key):
-            tool = _find_tool(key, entry, toolbox) if entry in getattr(standing, key) else None
-            if (
-                tool is None
-                or known.setdefault(f"{key} {_name(key, entry)}", tool.call_digest)
-                == tool.call_digest
-            ):
+            tool = _find_tool(key, entry, toolbox) if entry in getattr(settings, key) else None
+            if tool is None:
+                kept.append(entry)
+                continue
+            first = known.setdefault(f"{key} {_name(key, entry)}", tool.call_digest)
+            if first == tool.call_digest:
                 kept.append(entry)
             else:
                 say(_explain_reassigned(key, entry, tool, book))
@@ -55,7 +58,7 @@ def drop_reassigned_consent(
 
 
 def _read_book(book: Path) -> dict[str, str]:
-    """Return what the file remembers; nothing if there is none, or it is damaged."""
+    """Return the content of the file; empty if it is missing or damaged."""
     keep_private(book)
     with suppress(OSError, ValueError):
         found: Any = json.loads(book.read_text(encoding="utf-8"))
@@ -65,12 +68,18 @@ def _read_book(book: Path) -> dict[str, str]:
 
 
 def _name(key: str, entry: str) -> str:
-    """Return the tool's name in a setting; a rule of `trust` may go on with a place in its response."""
+    """Return the tool's name in a setting.
+
+    A rule of `trust` may continue with a path in its response.
+    """
     return entry.strip().partition(":")[0] if key == "trust" else entry
 
 
 def _find_tool(key: str, entry: str, toolbox: Toolbox) -> Tool | None:
-    """Return the one tool that a setting names; None if it names none or several, which is told of elsewhere."""
+    """Return the only tool that a setting names, or None if it names none or several.
+
+    An ambiguous name is reported elsewhere.
+    """
     if entry == "all" or entry.startswith("value="):
         return None
     found: Sequence[Tool] = toolbox.find_all(_name(key, entry))
@@ -78,9 +87,11 @@ def _find_tool(key: str, entry: str, toolbox: Toolbox) -> Tool | None:
 
 
 def _explain_reassigned(key: str, entry: str, tool: Tool, book: Path) -> str:
+    """Return the message about a setting that is dropped, since `tool` now has the name."""
     now = f"{tool.qualified}, {format_binding(tool.protocol.binding).partition('?')[0]}"
     return (
-        f"{key} {entry!r} of your settings was given for another tool than the one that has this name now ({now!r}), so"
-        f" it does not hold for this one. To allow this one, give --{key.replace('_', '-')} on the command line; to let"
-        f" every name mean what it means now, remove {str(book)!r}."
+        f"{key} {entry!r} of your settings was given for another tool than the one that has this"
+        f" name now ({now!r}), so it does not hold for this one. To allow this one, give"
+        f" --{key.replace('_', '-')} on the command line; to let every name mean what it means now,"
+        f" remove {str(book)!r}."
     )

@@ -1,7 +1,7 @@
-"""Keeps a run's secrets in its journal: wherever else they would go, a placeholder stands in their place.
+"""Keeps a run's secrets in its journal: everywhere else, placeholders replace them.
 
-What is a secret is said by `protocols.secrets`. Replaced are the characters themselves, in each spelling of
-`protocols.secrets`, and nothing that a program made of them: half a token, its base64, its hash.
+`protocols.secrets` decides what is a secret. Every spelling of a secret is replaced, but nothing
+that a program derived from it, such as a part, its base64 or its hash.
 """
 
 from __future__ import annotations
@@ -35,16 +35,17 @@ from sandbox.trace import ToolCall
 
 _T = TypeVar("_T")
 _LONG_NUMBER = 4
-"""Digits from which a number that is a secret somewhere is replaced in every place of a value."""
+"""Minimum number of digits of a secret number that is replaced everywhere in a value."""
 _IN_QUOTES = re.compile(rf"([\"'])({PLACEHOLDER.pattern})\1")
 
 
 class Redactor:
-    """A run's secrets, and everything without them. Safe to share between threads. `tools` are asked for their schemas.
+    """The secrets of one run, which it replaces in texts and values. Safe to share between threads.
 
-    Each secret has a mark, by which its placeholder tells it from the others: `0.3.1` is the first one of call 3 in
-    execution 0, `p0.1` the first one of a program, `s0.1` of a source's address, `v0.1` of another value. So the same
-    run gives the same placeholders, whatever the order in which concurrent calls come out.
+    `tools` provide the schemas of calls. Each placeholder contains a mark that distinguishes it
+    from the others: `0.3.1` is the first secret of call 3 in execution 0, `p0.1` the first one in a
+    program, `s0.1` in a source's address, and `v0.1` in another value. So a run has the same
+    placeholders whenever it is repeated, whatever the order of its concurrent calls.
     """
 
     def __init__(self, tools: Mapping[str, Tool] | None = None) -> None:
@@ -56,21 +57,21 @@ class Redactor:
         self._counts = {"p": 0, "s": 0, "v": 0}
 
     def learn_call(self, call: ToolCall, execution: int) -> None:
-        """Take the secrets of a recorded call: of its arguments, and of its response, or what its error said.
+        """Add the secrets in the arguments and the response (or error) of a recorded call.
 
-        By names alone where its tool is not known.
+        If its tool is not known, secrets are recognized by their names alone.
         """
-        given, gave = self._schemas(call)
-        came = call.result if call.error is None else call.error
-        found = (
-            secrets_of(call.arguments, given)
-            + secrets_of(came, gave)
-            + secrets_of(call.baseline, None)
-        )
-        self._take(found, f"{execution}.{call.index}")
+        arguments, response = self._schemas(call)
+        outcome = call.result if call.error is None else call.error
+        secrets = secrets_of(call.arguments, arguments)
+        secrets += secrets_of(outcome, response)
+        secrets += secrets_of(call.baseline, None)
+        self._take(secrets, f"{execution}.{call.index}")
 
     def learn_run(self, stored: StoredRun) -> None:
-        """Take all secrets of a stored run, as they were met: they get the placeholders that they had."""
+        """Add the secrets of a stored run in their original order, so that they get the same
+        placeholders.
+        """
         left = list(stored.calls)
         for attempt in stored.attempts:
             self.learn_program(attempt.program)
@@ -81,29 +82,32 @@ class Redactor:
             self.learn_call(found.call, found.execution)
 
     def learn_attempts(self, attempts: Iterable[Attempt]) -> None:
-        """Take the secrets of attempts that are not stored, or no longer: each counts as one execution."""
+        """Add the secrets of attempts that are not stored. Each attempt counts as one execution."""
         for number, attempt in enumerate(attempts):
             self.learn_program(attempt.program)
             for call in attempt.trace.calls if attempt.trace else ():
                 self.learn_call(call, number)
 
     def learn_sources(self, sources: Iterable[str]) -> None:
-        """Take the secrets of the addresses and commands of tool sources."""
+        """Add the secrets in the addresses and commands of tool sources."""
         for source in sources:
             self._take(secrets_in(source), "s")
 
     def learn_program(self, program: Program) -> None:
-        """Take the literals of a program that it gives to secret arguments or variables."""
+        """Add the literals that a program assigns to secret arguments or variables."""
         self._take(secrets_in_program(program, self._tools), "p")
 
     def __call__(self, text: str) -> str:
-        """`text` with a placeholder for each secret: from 6 characters on wherever it stands, below as a whole word."""
+        """Return `text` with a placeholder for each secret.
+
+        Secrets of fewer than 6 characters are replaced only as whole words.
+        """
         return self._text(text)
 
     def value(self, thing: _T, schema: JsonObject | None = None) -> _T:
-        """A JSON value, or a dataclass of the run (a call, an event, an attempt), with placeholders for secrets.
+        """Return a copy of a JSON value or a dataclass of the run, with placeholders for secrets.
 
-        Those in secret places of `schema`, and under names that say so, are replaced even if nobody learned them.
+        Values that `schema` or their names declare to be secrets are replaced, too.
         """
         changed: Any
         match thing:
@@ -132,9 +136,10 @@ class Redactor:
         return cast("_T", changed)
 
     def restore(self, text: str) -> str:
-        """A model's reply with the secrets in place of their placeholders, so that its program can be executed.
+        """Return a model's reply with placeholders replaced by their secrets, so that its program
+        can run.
 
-        Whatever a secret holds, it cannot leave the literal that its placeholder stood in.
+        Each secret is escaped, so it cannot end the literal that contains it.
         """
 
         def number(found: re.Match[str]) -> str:
@@ -149,12 +154,14 @@ class Redactor:
 
     @property
     def placeholders(self) -> frozenset[str]:
-        """All placeholders that may stand in this run's texts and values."""
+        """All placeholders that this run's texts and values may contain."""
         with self._lock:
             return frozenset(self._values)
 
     def _take(self, values: Iterable[Json], mark: str) -> None:
-        """Take secrets of a call, by its mark, or of the next program, source or value that has new ones."""
+        """Add secrets with a mark: that of a call, or `p`, `s` or `v`, which is followed by a
+        counter.
+        """
         with self._lock:
             first = f"{mark}{self._counts[mark]}" if mark in self._counts else mark
             new = [
@@ -165,13 +172,12 @@ class Redactor:
                 self._counts[mark] += 1
 
     def _add(self, value: Json, mark: str) -> bool:
-        """Whether it is a new one."""
+        """Add one secret. Return True if it is new."""
         key = _key(value)
         if key in self._placeholders or is_blank_or_mask(key[1]):
             return False
-        while (
-            name := placeholder(value, mark)
-        ) in self._values:  # a call of the same number was learned before
+        # Another call with the same number may have been added before.
+        while (name := placeholder(value, mark)) in self._values:
             mark += ".1"
         self._values[name] = value
         self._text.add(key[1], name)
@@ -179,17 +185,19 @@ class Redactor:
         return True
 
     def _schemas(self, call: ToolCall) -> tuple[JsonObject | None, JsonObject | None]:
-        """Of a call's arguments, as programs name them, and of its response; None where its tool is not known."""
+        """Return the schemas of a call's arguments (by alias) and response; None if its tool is not
+        known.
+        """
         tool = self._tools.get(call.tool)
         return (by_alias(tool), tool.protocol.output_schema) if tool is not None else (None, None)
 
     def _call(self, call: ToolCall) -> ToolCall:
-        given, gave = self._schemas(call)
-        # Their secrets first: the texts may tell of them.
+        arguments, response = self._schemas(call)
+        # First the secrets of these, since the other texts may contain them.
         changed = replace(
             call,
-            arguments=self.value(dict(call.arguments), given),
-            result=self.value(call.result, gave),
+            arguments=self.value(dict(call.arguments), arguments),
+            result=self.value(call.result, response),
         )
         names = ("error", "curl", "note", "drift", "baseline")
         return replace(changed, **{name: self.value(getattr(call, name)) for name in names})
@@ -204,22 +212,19 @@ class Redactor:
         if isinstance(leaf, bool) or not isinstance(leaf, int | float):
             return leaf
         key = _key(leaf)
-        return (
-            self._placeholders.get(key, leaf)
-            if sum(map(str.isdigit, key[1])) >= _LONG_NUMBER
-            else leaf
-        )
+        is_long = sum(map(str.isdigit, key[1])) >= _LONG_NUMBER
+        return self._placeholders.get(key, leaf) if is_long else leaf
 
 
 def _key(value: Json) -> tuple[str, str]:
     return type(value).__name__, str(value)
 
 
-# --- secrets that stand in a program as literals
+# --- secrets among the literals of a program
 
 
 def by_alias(tool: Tool) -> JsonObject:
-    """The schema of a tool's arguments under the names that programs give them."""
+    """Return the schema of a tool's arguments under the names that programs use."""
     schema = tool.protocol.input_schema
     properties = tool.protocol.parameters
     return {
@@ -229,9 +234,10 @@ def by_alias(tool: Tool) -> JsonObject:
 
 
 def secrets_in_program(program: Program, tools: Mapping[str, Tool]) -> list[Json]:
-    """Literals of a program that are secrets by the variable, key or argument that they are given to.
+    """Return the literals of a program that are secrets by the name of their variable, key or
+    argument.
 
-    Empty for a source that is no Python.
+    The result is empty if the source is not valid Python.
     """
     tree = program.tree
     names: dict[str, Json] = {}
@@ -250,29 +256,36 @@ def secrets_in_program(program: Program, tools: Mapping[str, Tool]) -> list[Json
                 found += find_embedded_secrets(text)
     for node in ast.walk(tree):
         if isinstance(node, ast.Call):
-            given: dict[str, Json] = {}
-            for keyword in node.keywords:
-                value = _literal(keyword.value, names)
-                given |= (
-                    {keyword.arg: value}
-                    if keyword.arg is not None
-                    else value
-                    if isinstance(value, dict)
-                    else {}
-                )
-            # The tool stands in front of the arguments, or among them: `asyncio.to_thread(login, password=…)`.
-            called = (
-                tools[n.id]
-                for n in (node.func, *node.args[:1])
-                if isinstance(n, ast.Name) and n.id in tools
-            )
-            tool = next(called, None)
-            found += secrets_of(given, by_alias(tool) if tool is not None else None)
+            tool = _find_called_tool(node, tools)
+            schema = by_alias(tool) if tool is not None else None
+            found += secrets_of(_read_arguments(node, names), schema)
     return found
 
 
+def _read_arguments(call: ast.Call, names: Mapping[str, Json]) -> dict[str, Json]:
+    """Return the keyword arguments of a call, as far as they are literals or known names."""
+    arguments: dict[str, Json] = {}
+    for keyword in call.keywords:
+        value = _literal(keyword.value, names)
+        if keyword.arg is not None:
+            arguments[keyword.arg] = value
+        elif isinstance(value, dict):
+            arguments |= value
+    return arguments
+
+
+def _find_called_tool(call: ast.Call, tools: Mapping[str, Tool]) -> Tool | None:
+    """Return the tool that is called, or is the first argument as in `asyncio.to_thread(login)`."""
+    for node in (call.func, *call.args[:1]):
+        if isinstance(node, ast.Name) and node.id in tools:
+            return tools[node.id]
+    return None
+
+
 def _literal(node: ast.expr | None, names: Mapping[str, Json]) -> Json:
-    """The value of an expression as far as it can be read off; None for what cannot."""
+    """Return the value of an expression as far as it consists of literals and known names, else
+    None.
+    """
     match node:
         case ast.Constant(value=str() | int() | float() as value):
             return value

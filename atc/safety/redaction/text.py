@@ -1,4 +1,4 @@
-"""Finds secrets in texts: each spelling of each of them, in one pass however many there are."""
+"""Replaces secrets in texts: every spelling of each, in one pass whatever their number."""
 
 from __future__ import annotations
 
@@ -9,14 +9,17 @@ from bisect import bisect_left, bisect_right, insort
 from protocols.secrets import PLACEHOLDER, encoded_forms
 
 SHORT = 6
-"""Characters below which a secret is replaced only where it stands as a word of its own: `1234` is also in `12345`."""
+"""A shorter secret is replaced only as a whole word: `1234` also occurs in `12345`."""
 _SHORTEST = 3
-"""Below this it is not looked for in texts at all: it would be found in every one."""
+"""A shorter secret is not replaced in texts, since it occurs in almost every text."""
 _CLIPPED = 8
 _CLIPPED_SILENTLY = 16
-"""Characters of a secret's beginning that give it away before an ellipsis, and where a text just ends."""
+"""The beginning of a secret is replaced, too, if it has at least `_CLIPPED` characters and an
+ellipsis follows, or `_CLIPPED_SILENTLY` characters and the text ends.
+"""
 _FEW = 64
-"""So few are searched for one after the other: most texts have none, and that is known sooner."""
+"""With up to this many secrets, a text is first searched for each, since most texts contain none.
+"""
 
 _WORD = re.compile(r"\w")
 _WORD_START = re.compile(r"(?<!\w)")
@@ -24,7 +27,10 @@ _CUT = re.compile(r"…|\.\.\.|\Z|[\"'\\]")
 
 
 class SecretText:
-    """A set of secrets, and texts without them. Adding and reading may be done by several threads at once."""
+    """A set of secrets that can be replaced in texts.
+
+    Texts may be processed while secrets are added.
+    """
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -34,23 +40,21 @@ class SecretText:
         self._short: dict[str, str] = {}
 
     def add(self, secret: str, placeholder: str) -> None:
-        """Replace `secret` by `placeholder` from now on. Not to be called by two threads at once."""
+        """Add a secret and its placeholder. Not to be called by two threads at once."""
         for spelling in encoded_forms(secret):
             if SHORT > len(spelling) >= _SHORTEST:
                 self._short.setdefault(spelling, placeholder)
             elif len(spelling) >= SHORT and spelling not in self._names:
                 with self._lock:
-                    self._names[spelling], self._longest = (
-                        placeholder,
-                        max(self._longest, len(spelling)),
-                    )
+                    self._names[spelling] = placeholder
+                    self._longest = max(self._longest, len(spelling))
                     insort(self._long.setdefault(spelling[:SHORT], []), spelling)
 
     def __call__(self, text: str) -> str:
-        """`text` with each secret replaced; placeholders that stand in it are left as they are."""
+        """Return `text` with each secret replaced. Placeholders in it are not changed."""
         if not self._names and not self._short:
             return text
-        pieces: list[str] = []  # texts at even places, placeholders at odd ones
+        pieces: list[str] = []  # alternately texts and placeholders
         done = 0
         for found in PLACEHOLDER.finditer(text):
             pieces += [*self._split_text(text[done : found.start()]), found[0]]
@@ -61,7 +65,9 @@ class SecretText:
         return "".join(pieces)
 
     def _split_text(self, text: str) -> list[str]:
-        """The text cut up: what stays at even places, placeholders of what was found at odd ones."""
+        """Return a list that alternates between texts without secrets and placeholders of the
+        secrets found.
+        """
         done = 0
         at = 0
         last = len(text) - SHORT + 1
@@ -80,7 +86,9 @@ class SecretText:
             at += length or 1
 
     def _match(self, text: str, at: int) -> tuple[int, str]:
-        """Return how many characters at this place are a secret, whole or with its end cut off, and which one."""
+        """Return the length of the secret at this position, which may be cut off, and its full
+        spelling.
+        """
         known = self._long[text[at : at + SHORT]]
         rest = text[at : at + self._longest]
         place = bisect_right(known, rest)
@@ -94,11 +102,11 @@ class SecretText:
             rest = rest[: _shared_length(rest, near)]
             place = bisect_right(known, rest, hi=place)
         end = _CUT.match(text, at + cut[0])
-        told = _CLIPPED if end and end[0] in ("…", "...") else _CLIPPED_SILENTLY
-        return cut if end and cut[0] >= told else (0, "")
+        shortest = _CLIPPED if end and end[0] in ("…", "...") else _CLIPPED_SILENTLY
+        return cut if end and cut[0] >= shortest else (0, "")
 
     def _replace_short_words(self, text: str) -> str:
-        """`text` without the short ones that stand in it as words."""
+        """Return `text` with the short secrets replaced that occur in it as whole words."""
         pieces = []
         done = 0
         for place in _WORD_START.finditer(text):
@@ -113,7 +121,7 @@ class SecretText:
 
 
 def _shared_length(one: str, other: str) -> int:
-    """Return how many first characters of two texts are the same."""
+    """Return the length of the common beginning of two texts."""
     return bisect_left(
         range(min(len(one), len(other))), 1, key=lambda n: not other.startswith(one[: n + 1])
     )

@@ -36,7 +36,7 @@ def is_email(text: str) -> bool:
 
 
 def is_contact(text: str) -> bool:
-    """Return True if the text is nothing but e-mail addresses, a phone number, an IBAN or a wallet."""
+    """Return True if the text consists of e-mail addresses, a phone number, an IBAN or a wallet."""
     if len(text) > _LONGEST_ADDRESS:
         return all(map(is_email, re.split(r"[,;\s]+", text)))
     parts = [part.strip() for part in re.split(r"[,;\n]", text) if part.strip()]

@@ -1,4 +1,4 @@
-"""Searches texts for sensitive values: fields in the style of JSON, in other notations, or encoded."""
+"""Searches texts for sensitive values: in fields as in JSON, in other notations, or encoded."""
 
 from __future__ import annotations
 
@@ -136,11 +136,9 @@ class TextSearch:
         """
         known = {(leaf.kind, equality_key(leaf.value)) for leaf in visible}
         is_prose = self._guess.is_prose(position.name) or is_natural(text)
-        plain = self._field_keys(text, is_prose=is_prose) if self._guess.acts else set()
-        if self._guess.acts and not is_prose:
-            kind = self._find_backwards_kind(text, {name for name, _ in plain})
-            if kind is not None:
-                return kind
+        plain = self._field_keys(text, is_prose=is_prose)
+        if not is_prose and (kind := self._find_backwards_kind(text, plain)) is not None:
+            return kind
         lines = {*text.split("\n")}
         for form in find_decodings(text)[1:]:
             changed = "\n".join(line for line in form.split("\n") if line not in lines)
@@ -154,8 +152,10 @@ class TextSearch:
         return None
 
     def _field_keys(self, text: str, *, is_prose: bool) -> set[tuple[str, str]]:
-        """Return the keys (see `_field_key`) of all fields in a text, also with entities decoded."""
+        """Return the keys (see `_field_key`) of all fields, also with HTML entities decoded."""
         keys = set[tuple[str, str]]()
+        if not self._guess.acts:
+            return keys
         for form in (text, _ENTITY.sub(_decode_entity, text)):
             keys |= {_field_key(one, is_prose) for one in self._fields(form, prose=False)}
         return keys
@@ -170,12 +170,16 @@ class TextSearch:
         new = (one.name for one in fields if _field_key(one, is_prose) not in known)
         return next((kind for name in new if (kind := self._guess.named_kind(name))), None)
 
-    def _find_backwards_kind(self, text: str, known: set[str]) -> SensitiveKind | None:
-        """Return the kind of a sensitive field in a short text that is read from its end."""
-        if len(text) > _LONGEST_BACKWARDS:
+    def _find_backwards_kind(self, text: str, known: set[tuple[str, str]]) -> SensitiveKind | None:
+        """Return the kind of a sensitive field in a short text that is read from its end.
+
+        Fields whose names are among the `known` keys do not count.
+        """
+        if len(text) > _LONGEST_BACKWARDS or not self._guess.acts:
             return None
+        names = {name for name, _ in known}
         fields = self._fields(text[::-1], prose=False)
-        new = (one for one in fields if one.name not in known)
+        new = (one for one in fields if one.name not in names)
         return next((kind for one in new if (kind := self._field_kind(one)) is not None), None)
 
 
