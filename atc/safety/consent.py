@@ -138,7 +138,7 @@ class Consent:
             raise Paused(self._refusal(problem)) from error
 
     def _decide(self, tool: Tool, arguments: JsonObject) -> None:
-        """Ask a person about the call unless it may be sent without."""
+        """Ask a person about the call, unless it may be sent without consent."""
         if self._before_write is not None and tool.protocol.writes:
             self._before_write(tool, arguments)
         tool.check(arguments)  # nobody is asked about a call that cannot be sent

@@ -130,8 +130,8 @@ def _is_gone(pid: int) -> bool:
 
 
 def _process_start(pid: str) -> str:
-    """Return when a process started, in the kernel's ticks. Empty if there is none, or it only
-    waits to be reaped.
+    """Return when a process started, in the kernel's ticks; empty if it does not exist or has
+    ended.
     """
     try:
         stat = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8", errors="replace")

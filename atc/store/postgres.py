@@ -57,8 +57,10 @@ _STEPS = (
     f"""
 -- SQLite's function, for values without escapes. In others, escapes are removed, since
 -- PostgreSQL's json does not accept \\u0000.
-CREATE FUNCTION json_extract(document text, path text) RETURNS text LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
-    RETURN CAST(replace(replace(replace(document, '\\\\', ''), '\\"', ''), '\\', '') AS json) ->> substr(path, 3);
+CREATE FUNCTION json_extract(document text, path text) RETURNS text
+    LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
+    RETURN CAST(replace(replace(replace(document, '\\\\', ''), '\\"', ''), '\\', '') AS json)
+        ->> substr(path, 3);
 {TABLES}
 CREATE TABLE leases (
     run text PRIMARY KEY REFERENCES runs ON DELETE CASCADE, token bigint NOT NULL,

@@ -30,7 +30,15 @@ CREATE TABLE {} questions (
 )
 """
 _HELD = "state IN ('open', 'declined')"
+_ALL_HELD = f"SELECT DISTINCT digest FROM questions WHERE {_HELD}"  # noqa: S608 - a constant
+_ABOUT = "SELECT DISTINCT run, client, question, state FROM questions WHERE digest IN"
 _SET = "UPDATE questions SET question = '',"
+_INVALIDATE = "UPDATE questions SET question = '' WHERE run = ? AND question <> ''"
+_KEEP_HELD = f"""
+INSERT INTO questions
+    SELECT digest, '', '', '', state FROM questions WHERE run = ? AND {_HELD}
+ON CONFLICT (digest, run) DO NOTHING
+"""  # noqa: S608 - a constant
 _OPEN = """
 INSERT INTO questions VALUES (?, ?, ?, ?, 'open')
 ON CONFLICT (digest, run) DO UPDATE
@@ -76,19 +84,16 @@ class Questions:
     def load_held(self) -> HeldDigests:
         """Return all calls that are held now."""
         with self._transaction(writing=False) as db:
-            query = f"SELECT DISTINCT digest FROM questions WHERE {_HELD}"  # noqa: S608 - a constant
-            rows = db.execute(query).fetchall()
+            rows = db.execute(_ALL_HELD).fetchall()
         return HeldDigests(self._key() if rows else b"", frozenset(row["digest"] for row in rows))
 
     def about(self, tool: Tool, arguments: JsonObject) -> list[PastQuestion]:
         """Return the questions about this call. `arguments` are by original name."""
         digests = _digests(self._key(), tool, arguments, loose=True)
         marks = ", ".join("?" for _ in digests)
-        query = (
-            f"SELECT DISTINCT run, client, question, state FROM questions WHERE digest IN ({marks})"  # noqa: S608 - marks alone
-        )
+        query = f"{_ABOUT} ({marks}) ORDER BY run DESC"
         with self._transaction(writing=False) as db:
-            rows = db.execute(f"{query} ORDER BY run DESC", digests).fetchall()
+            rows = db.execute(query, digests).fetchall()
         return [
             PastQuestion(
                 run=row["run"], client=row["client"], question=row["question"], state=row["state"]
@@ -143,8 +148,7 @@ class Questions:
         to them are ignored.
         """
         kept = "".join(" AND question <> ?" for _ in but)
-        statement = f"UPDATE questions SET question = '' WHERE run = ? AND question <> ''{kept}"  # noqa: S608 - marks alone
-        self._change([(statement, (run, *but))])
+        self._change([(_INVALIDATE + kept, (run, *but))])
 
     def has_open_question(self, run: str) -> bool:
         """True if a client of a gateway still waits for an answer to a question of this run."""
@@ -188,6 +192,5 @@ def forget_run(db: QuestionsDatabase, run: str) -> None:
     """Remove a deleted run from its questions. Calls that wait for a person stay held, without the
     run's name.
     """
-    left = f"SELECT digest, '', '', '', state FROM questions WHERE run = ? AND {_HELD}"  # noqa: S608 - a constant
-    db.execute(f"INSERT INTO questions {left} ON CONFLICT (digest, run) DO NOTHING", (run,))
+    db.execute(_KEEP_HELD, (run,))
     db.execute("DELETE FROM questions WHERE run = ?", (run,))

@@ -127,11 +127,12 @@ def write_event(db: Database, run: str, event: events.Event) -> None:
 
 def rows_of(db: Database, table: str, run: str, *, order: str = "number") -> list[Row]:
     """Return the rows of a run in a table."""
-    query = f"SELECT * FROM {table} WHERE run = ? ORDER BY {order}"  # noqa: S608 - all of it stands in this file
+    query = f"SELECT * FROM {table} WHERE run = ? ORDER BY {order}"  # noqa: S608 - constants
     found: list[Row] = db.execute(query, (run,)).fetchall()
     return found
 
 
 def _write_attempt(db: Database, run: str, number: int, attempt: Attempt) -> None:
+    """Store an attempt, in place of an earlier state of it."""
     written = replace(attempt, program=Program(escape_surrogates(attempt.program.source)))
     db.execute(_ATTEMPT_ROW, (run, number, attempt.execution, as_json(Attempt, written)))

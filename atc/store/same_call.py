@@ -20,6 +20,7 @@ from dataclasses import replace
 from email import message_from_bytes
 from email.message import Message
 from pathlib import Path
+from typing import Any
 from unicodedata import normalize
 from urllib.parse import parse_qsl, unquote
 
@@ -63,6 +64,7 @@ def spellings(tool: Tool, arguments: JsonObject, *, loose: bool = False) -> tupl
 
 
 def _identify(tool: Tool, arguments: JsonObject) -> str:
+    """Return the text that identifies a call with these arguments."""
     match tool.protocol.binding:
         case HttpBinding() as binding:
             return _request(tool, binding, arguments)
@@ -81,7 +83,7 @@ def _canonical(operation: str, arguments: JsonObject) -> str:
 
 
 def _plain_command(place: str) -> str:
-    """Return the command or address of an MCP server, in which each word that names a file is the file's real path."""
+    """Return the command or address of an MCP server with the real path of each file in it."""
     try:
         words = shlex.split(place)
     except ValueError:
@@ -127,8 +129,10 @@ def _host(origin: Origin) -> str:
 
 
 def _plain_path(path: str) -> str:
-    """Return a path in small letters, without encodings, parameters of its segments, dot segments,
-    double slashes and the name of a format at its end.
+    """Return a URL path in one spelling.
+
+    It is in lower case, without percent-encoding, segment parameters, dot segments, double
+    slashes and the name of a format at its end.
     """
     for _ in range(_MOST_ENCODINGS):
         path = unquote(path)
@@ -160,7 +164,8 @@ def _body(request: HttpRequest) -> Iterator[tuple[str, Json]]:
         for part in whole.walk():
             if not part.is_multipart():
                 name = part.get_param("name", "", "content-disposition")
-                yield str(name), part.get_payload(decode=True).decode("utf-8", "replace")  # type: ignore[union-attr]
+                content: Any = part.get_payload(decode=True)
+                yield str(name), content.decode("utf-8", "replace")
         return
     text = body.decode("utf-8", "replace")
     if media == "application/x-www-form-urlencoded" or _FORM.fullmatch(text):

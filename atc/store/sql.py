@@ -163,6 +163,7 @@ class RunStore(ABC):
         return partial(self._observe, run)
 
     def _observe(self, run: str, event: events.Event) -> None:
+        """Store one event of a run."""
         with self._transaction(run) as db:
             if isinstance(event, events.ToolCalled):
                 intended = None if event.complete else self._now(db)
@@ -339,6 +340,10 @@ class RunStore(ABC):
         return len(runs)
 
     def _summary(self, db: Database, row: Row) -> RunSummary:
+        """Return the summary in a row of `_SUMMARY`.
+
+        A running run without a living owner is interrupted.
+        """
         run = from_json(RunSummary, row["document"])
         lost = run.status == "running" and self._owner(db, row["run_id"]) is None
         counted = {name: row[name] for name in ("run_id", "attempt_count", "call_count")}

@@ -119,7 +119,7 @@ def _has_stem(text: str) -> bool:
 
 
 def _holds_stem(lower: str) -> bool:
-    """Return True if a lower-case text contains one of the stems."""
+    """Return True if a lower-case text contains one of `_STEMS`."""
     return any(stem in lower for stem in _STEMS)
 
 

@@ -192,6 +192,7 @@ class Redactor:
         return (by_alias(tool), tool.protocol.output_schema) if tool is not None else (None, None)
 
     def _call(self, call: ToolCall) -> ToolCall:
+        """Return a recorded call without secrets."""
         arguments, response = self._schemas(call)
         # First the secrets of these, since the other texts may contain them.
         changed = replace(
@@ -203,10 +204,12 @@ class Redactor:
         return replace(changed, **{name: self.value(getattr(call, name)) for name in names})
 
     def _cover(self, leaf: Json) -> Json:
+        """Return the placeholder of a secret, which is added if it is new."""
         self._take(secret_with_parts(leaf), "v")
         return self._placeholders.get(_key(leaf), leaf)
 
     def _rest(self, leaf: Json) -> Json:
+        """Return a value that is not a secret itself, with the secrets in it replaced."""
         if isinstance(leaf, str):
             return self(leaf)
         if isinstance(leaf, bool) or not isinstance(leaf, int | float):

@@ -161,12 +161,14 @@ class Taint:
         self._agreed |= {(tool.alias, one.argument, equality_key(one.value)) for one in tainted}
 
     def _is_surely_clean(self, tool: Tool, leaf: Leaf) -> bool:
+        """Return True if the leaf is clean, and False if it is not or cannot be judged."""
         try:
             return self._is_clean(tool, leaf)
         except Exception:  # noqa: BLE001 - a person decides what cannot be judged
             return False
 
     def _is_clean(self, tool: Tool, leaf: Leaf) -> bool:
+        """Return True if the leaf is clean, see `Taint`."""
         value = leaf.value
         if (tool.alias, leaf.argument, equality_key(value)) in self._agreed:
             return True

@@ -67,6 +67,7 @@ def find_decodings(text: str) -> list[str]:
 
 
 def _find_decodings(text: str) -> tuple[str, ...]:
+    """Return what `find_decodings` does, without a cache."""
     found = latest = {text: None}
     for _ in range(_DEPTH):
         latest = {
@@ -230,6 +231,7 @@ _B85 = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz!#$%&()*+
 
 
 def _z85(data: bytes) -> bytes:
+    """Decode ZeroMQ's variant of base85."""
     if not set(data) <= set(_Z85):
         raise ValueError("another alphabet")
     return base64.b85decode(data.translate(bytes.maketrans(_Z85, _B85)))
@@ -257,6 +259,9 @@ def _find_texts(data: bytes) -> Iterator[str]:
 
 
 def _plain_texts(data: bytes) -> Iterator[str]:
+    """Yield the text in bytes that are not compressed: the whole, or the readable parts of binary
+    data.
+    """
     for coding in ("utf-8", "utf-16-le", "utf-16-be"):
         with suppress(ValueError):
             inner = data.decode(coding)
@@ -276,6 +281,8 @@ def _without_length(text: bytes) -> bytes:
 
 
 def _inflate(window: int) -> _Decompress:
+    """Return a decompressor of zlib. `window` is the argument of `zlib.decompressobj`."""
+
     def inflate(data: bytes) -> bytes:
         reader = zlib.decompressobj(window)
         unpacked = reader.decompress(data, _LONGEST_INNER)

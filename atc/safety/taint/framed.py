@@ -74,6 +74,7 @@ def value_at(text: str, start: int) -> tuple[Json, int]:
 
 
 def _scalar_at(text: str, start: int) -> tuple[Json, int]:
+    """Read a text, a number or another scalar. Raises ValueError as `value_at` does."""
     match = _VALUE.match(text, start)
     assert match is not None  # the pattern also matches nothing
     if match["opened"] is not None:
@@ -96,6 +97,7 @@ def parse_unambiguous(text: str) -> Json:
 
 
 def _reject_duplicates(pairs: list[tuple[str, Json]]) -> JsonObject:
+    """Return the object with these members. Raises ValueError if a key is repeated."""
     found = dict(pairs)
     if len(found) < len(pairs):
         raise ValueError("a key is repeated")

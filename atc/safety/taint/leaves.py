@@ -65,12 +65,12 @@ class Position:
     def below(
         self, step: PathStep, name: str | None = None, *, is_loose: bool | None = None
     ) -> Position:
-        """Return the position one step further."""
+        """Return the position of a member or an item of the value at this position."""
         loose = self.is_loose if is_loose is None else is_loose
         return replace(self, path=(*self.path, step), name=name or self.name, is_loose=loose)
 
     def leaf(self, value: Json, kind: SensitiveKind) -> Leaf:
-        """Return a leaf at this position."""
+        """Return a leaf with this position."""
         return Leaf(
             argument=self.argument, path=self.path, value=value, kind=kind, within=self.within
         )

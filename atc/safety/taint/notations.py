@@ -120,7 +120,9 @@ class Field(NamedTuple):
 
 
 def is_notation(text: str) -> bool:
-    """Return True if the whole text is in a notation, so that it is not a message to a person."""
+    """Return True if the whole text is data or code (such as XML, YAML or SQL), and not a message
+    to a person.
+    """
     bare = text.strip()
     if len(bare.split(None, 1)) < 2:
         return _QUERY.fullmatch(bare) is None
@@ -130,7 +132,7 @@ def is_notation(text: str) -> bool:
 
 
 def is_natural(text: str) -> bool:
-    """Return True if the text has sentences, and no line of it is in a notation."""
+    """Return True if the text has sentences, and no line of it is data or code."""
     if _SENTENCE.search(text) is None:
         return False
     return not any(is_notation(line) for line in text.splitlines() if len(line.split()) > 1)
@@ -164,7 +166,10 @@ def _nonzero_positions(text: str) -> list[int]:
 
 
 def _match_fields(text: str, patterns: list[str], numbers: list[int]) -> Iterator[Field]:
-    """Yield the field names that the patterns match. `numbers` are positions of nonzero digits."""
+    """Yield the field names that the patterns match.
+
+    `numbers` are the positions of nonzero digits in the text, to tell whether one follows a name.
+    """
     for pattern in patterns:
         for match in re.finditer(pattern, text):
             start, end = match.span("name")

@@ -257,6 +257,7 @@ def _find_listed_fields(
 
 
 def _has_rows_of(value: Json, width: int) -> bool:
+    """Return True if the value is a list of rows with `width` cells each."""
     if not isinstance(value, list) or not value:
         return False
     return all(isinstance(row, list) and len(row) == width for row in value)
@@ -273,6 +274,9 @@ def _named_by(guess: Guesses, step: PathStep, text: str) -> Sensitivity | None:
 
 
 def _names_another(step: PathStep, text: str) -> bool:
+    """Return True if the text is the name of any field, sensitive or not, by the field that
+    contains it.
+    """
     return (
         isinstance(step, str) and is_field_name(step) and re.fullmatch(r"[\w.-]+", text) is not None
     )
@@ -325,6 +329,11 @@ def _may_be_cell_of_amount(value: Json) -> bool:
 
 
 def _may_be_amount(name: str, value: Json, *, near: bool) -> bool:
+    """Return True if a value in the field `name` can be an amount.
+
+    `near`: the amount's name is in the same object or list, so that even a text without digits
+    counts if its field is called `value`.
+    """
     if isinstance(value, str):
         is_value = near and is_value_name(name)
         return is_value or has_nonzero_digit(value) or _REFERENCE.match(value) is not None

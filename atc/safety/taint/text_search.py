@@ -117,11 +117,13 @@ class TextSearch:
         return next((kind for one in found if (kind := self._field_kind(one)) is not None), None)
 
     def _fields(self, text: str, *, prose: bool) -> Iterator[Field]:
+        """Yield the fields of a text, and count each as work."""
         for one in find_fields(text, prose=prose):
             self._budget.spend(1)
             yield one
 
     def _field_kind(self, one: Field) -> SensitiveKind | None:
+        """Return the kind of a field by its name. An amount must have a number."""
         kind = self._guess.named_kind(one.name)
         return kind if kind != "amount" or one.has_number else None
 
