@@ -24,8 +24,9 @@ Life = Literal["living", "ended", "unknown"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Holder:
-    """The process that holds a run. Equal values mean the same process and the same taking of the
-    run.
+    """The process that holds a run.
+
+    A process that takes the same run twice is two different holders, by `taken`.
     """
 
     host: str

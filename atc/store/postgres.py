@@ -103,8 +103,9 @@ moment, and is skipped.
 
 @dataclass(slots=True)
 class _Lease:
-    """The lease of a run of this process. `until` is the earliest time at which others may take it,
-    by this process's clock.
+    """The lease of a run of this process.
+
+    `until` is the earliest time at which others may take it, by this process's clock.
     """
 
     token: int
@@ -124,8 +125,9 @@ class _Transaction:
 
 
 class PostgresStore(RunStore):
-    """The `RunStore` in the PostgreSQL database at `address`, a `postgresql://` URL. Missing tables
-    are created.
+    """The `RunStore` in the PostgreSQL database at `address`, a `postgresql://` URL.
+
+    Missing tables are created.
 
     A lost connection is reopened. Until then, recording fails with an error, and calls that cannot
     be recorded are not sent.
@@ -167,8 +169,9 @@ class PostgresStore(RunStore):
         self._heart.start()
 
     def close(self) -> None:
-        """Release this process's runs, and close all connections. The store cannot be used
-        afterwards.
+        """Release this process's runs, and close all connections.
+
+        The store cannot be used afterwards.
         """
         self._closing.set()
         self._heart.join()
@@ -176,8 +179,9 @@ class PostgresStore(RunStore):
         self._pool.close()
 
     def changes(self) -> int:
-        """See `RunStore.changes`. Every write renews a lease, so the expiry times reveal
-        changes.
+        """See `RunStore.changes`.
+
+        Every write renews a lease, so the expiry times reveal changes.
         """
         with self._transaction(writing=False) as db:
             return hash(
@@ -194,8 +198,9 @@ class PostgresStore(RunStore):
                 pass
 
     def finish(self, run: str, solution: Solution | None = None, **how: str | None) -> None:
-        """See `RunStore.finish`. The lease is no longer renewed, even if the end could not be
-        recorded.
+        """See `RunStore.finish`.
+
+        The lease is no longer renewed, even if the end could not be recorded.
         """
         try:
             super().finish(run, solution, **how)
@@ -328,8 +333,9 @@ def _format_owner(owner: str) -> str:
 
 
 def _parse_address(address: str) -> dict[str, Any]:
-    """Return the parts of an address. An invalid address is not quoted, since it may contain the
-    password.
+    """Return the parts of an address.
+
+    An invalid address is not quoted, since it may contain the password.
 
     Raises:
         StoreUnavailable: the address is invalid.

@@ -62,8 +62,9 @@ Transaction: TypeAlias = Callable[..., AbstractContextManager[QuestionsDatabase]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PastQuestion:
-    """The state of one question about a call, in one run. `run` is empty if the run was deleted or
-    there was none.
+    """The state of one question about a call, in one run.
+
+    `run` is empty if the run was deleted or there was none.
 
     `client` is the gateway's client that sent the program, `question` the id of the open question.
     """
@@ -144,8 +145,9 @@ class Questions:
         )
 
     def invalidate(self, run: str, *, but: Collection[str] = ()) -> None:
-        """Invalidate the open questions of a run, except those with the ids in `but`. Later answers
-        to them are ignored.
+        """Invalidate the open questions of a run, except those with the ids in `but`.
+
+        Later answers to them are ignored.
         """
         kept = "".join(" AND question <> ?" for _ in but)
         self._change([(_INVALIDATE + kept, (run, *but))])
@@ -166,7 +168,10 @@ class Questions:
 
 @dataclass(frozen=True, slots=True)
 class HeldDigests:
-    """The calls of one store that were held at one moment. Can be sent to another process."""
+    """Digests of the calls of one store that are held at one moment.
+
+    Can be sent to another process.
+    """
 
     key: bytes
     digests: frozenset[str]
@@ -181,7 +186,7 @@ class HeldDigests:
 def _digests(
     key: bytes, tool: Tool, arguments: JsonObject, *, loose: bool = False
 ) -> tuple[str, ...]:
-    """Return the keyed digests of a call's `spellings`. `loose` is passed on to these."""
+    """Return the keyed digests of the texts that identify a call, see `same_call.spellings`."""
     texts = (
         text.encode("utf-8", "surrogatepass") for text in spellings(tool, arguments, loose=loose)
     )
@@ -189,8 +194,9 @@ def _digests(
 
 
 def forget_run(db: QuestionsDatabase, run: str) -> None:
-    """Remove a deleted run from its questions. Calls that wait for a person stay held, without the
-    run's name.
+    """Remove a deleted run from its questions.
+
+    Calls that wait for a person stay held, without the run's name.
     """
     db.execute(_KEEP_HELD, (run,))
     db.execute("DELETE FROM questions WHERE run = ?", (run,))

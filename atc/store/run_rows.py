@@ -34,8 +34,9 @@ _TOOL_ROW = (
 
 
 class Database(Protocol):
-    """An open transaction. Its SQL is common to SQLite and PostgreSQL, with `?` for each
-    parameter.
+    """An open transaction of SQLite or PostgreSQL.
+
+    Its SQL works in both, with `?` for each parameter.
     """
 
     def execute(self, sql: str, parameters: Sequence[Any] = (), /) -> Any:
@@ -58,6 +59,8 @@ def change_run(db: Database, run: str, **changes: Any) -> None:
 
 def resolve(db: Database, name: str) -> str:
     """Return the id of the run with this name.
+
+    The name is the id, a unique beginning or end of it, or `last` for the latest run.
 
     Raises:
         UnknownRun: there is no such run, or more than one.

@@ -1,9 +1,9 @@
-"""Identity of a call, independent of the document, source or spelling it comes from: what it
-requests from which service.
+"""Identifies a call by what it requests from which service.
 
-For a call over HTTP, this is the request. Servers accept one request in many spellings. So the path
-is compared as the most lenient server reads it, and parameters in query, form, headers and body
-fields form one set.
+The document, the tool source and the spelling that the call comes from do not matter. A call over
+HTTP is identified by its request. Servers accept one request in many spellings, so the path is
+compared as the most lenient server reads it, and parameters in query, form, headers and body form
+one set.
 """
 
 from __future__ import annotations
@@ -43,8 +43,7 @@ _MOST_ENCODINGS = 3
 
 
 def spellings(tool: Tool, arguments: JsonObject, *, loose: bool = False) -> tuple[str, ...]:
-    """Return the texts that identify a call: one without omitted arguments, and one with their
-    defaults.
+    """Return the texts that identify a call: with and without the defaults of omitted arguments.
 
     Two calls with a text in common are the same call. With `loose`, further texts leave out what
     may make no difference: the query that a document wrote into an HTTP address, and how an MCP
@@ -121,8 +120,9 @@ def _request(tool: Tool, binding: HttpBinding, arguments: JsonObject) -> str:
 
 
 def _host(origin: Origin) -> str:
-    """Return the host with its port. Ports 80 and 443 are omitted, since they usually lead to the
-    same service.
+    """Return the host with its port.
+
+    Ports 80 and 443 are omitted, since they usually lead to the same service.
     """
     port = "" if origin.port in (80, 443) else f":{origin.port}"
     return canonical_host(origin.host) + port
@@ -152,8 +152,9 @@ def _headers(request: HttpRequest) -> Iterator[tuple[str, Json]]:
 
 
 def _body(request: HttpRequest) -> Iterator[tuple[str, Json]]:
-    """Yield the fields of a body. A body without fields is yielded as a whole, under an empty
-    name.
+    """Yield the fields of a body.
+
+    A body without fields is yielded as a whole, under an empty name.
     """
     body = request.body or b""
     media = request.headers.get("Content-Type", "")
@@ -182,7 +183,7 @@ def _body(request: HttpRequest) -> Iterator[tuple[str, Json]]:
 
 
 def _text(value: Json) -> str:
-    """Return one parameter as text, as in a query."""
+    """Return one parameter as text, as it would be in a query."""
     spelled = _one_spelling(value)
     return spelled if isinstance(spelled, str) else json.dumps(spelled, sort_keys=True)
 

@@ -76,8 +76,9 @@ WHERE questions.state IN ('open', 'released')
 
 
 class RunStore(ABC):
-    """All runs. A run is recorded from its first moment, so that nothing is lost if its process is
-    killed.
+    """The store of all runs.
+
+    A run is recorded from its first moment, so that nothing is lost if its process is killed.
 
     Safe to share between threads, and several processes may open the same store. Every change is
     durable when the method returns. As a context manager, it closes itself.
@@ -110,8 +111,9 @@ class RunStore(ABC):
     def _transaction(
         self, run: str | None = None, *, writing: bool = True
     ) -> AbstractContextManager[Database]:
-        """Open a transaction that sees one state of all tables. Its writes are durable when the
-        block has ended.
+        """Open a transaction that sees one state of all tables.
+
+        Its writes are durable when the block has ended.
 
         Raises:
             RunRefused: `run` was taken over by another process.
@@ -139,8 +141,9 @@ class RunStore(ABC):
         self.close()
 
     def create(self, task: str, **about: Any) -> str:
-        """Record a run that starts now in this process, and return its id. `about` are fields of
-        `RunSummary`.
+        """Record a run that starts now in this process, and return its id.
+
+        `about` are fields of `RunSummary`.
         """
         now = time.time()
         document = as_json(
@@ -212,8 +215,9 @@ class RunStore(ABC):
             return [self._summary(db, row) for row in found]
 
     def key(self) -> bytes:
-        """Return a secret of 32 bytes, created once, that is the same for all processes of this
-        store.
+        """Return a random secret of 32 bytes.
+
+        It is created once, and is the same for all processes of this store.
         """
         with self._transaction() as db:
             row = ("gateway", secrets.token_hex(32))
@@ -224,7 +228,7 @@ class RunStore(ABC):
 
     @cached_property
     def questions(self) -> Questions:
-        """The questions that persons were asked."""
+        """The questions about calls that were asked to persons."""
         return Questions(self._transaction, cache(self.key))
 
     def find_unconfirmed_writes(self, tool: str) -> dict[str, tuple[dict[str, Json], ...]]:
@@ -244,8 +248,9 @@ class RunStore(ABC):
             return found
 
     def load(self, name: str) -> StoredRun:
-        """Return the run with this id, with the only id that begins or ends so, or the latest for
-        `last`.
+        """Return one run.
+
+        `name` is its id, a unique beginning or end of the id, or `last` for the latest run.
 
         Raises:
             UnknownRun: there is no such run, or more than one.
@@ -291,8 +296,9 @@ class RunStore(ABC):
         )
 
     def take(self, name: str, *, ended: bool = False) -> StoredRun:
-        """Make this process the owner of a run, to resume it. No other process can take it while
-        this one lives.
+        """Make this process the owner of a run, to resume it.
+
+        No other process can take it while this one lives.
 
         With `ended`, a run that was solved or has failed can be taken, too, to continue it with
         another program.
@@ -350,8 +356,9 @@ class RunStore(ABC):
         return replace(run, status="interrupted" if lost else run.status, **counted)
 
     def _require_free(self, db: Database, run: str, advice: str) -> None:
-        """Raise RunTaken if a living process works on a run. A free run stays free until the
-        transaction ends.
+        """Raise RunTaken if a living process works on a run.
+
+        A free run stays free until the transaction ends.
         """
         owner = self._owner(db, run, lock=True)
         if owner is not None and read_run(db, run).status == "running":

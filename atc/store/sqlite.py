@@ -73,8 +73,9 @@ class Store(RunStore):
         return super().take(name, ended=ended)
 
     def finish(self, run: str, *args: Any, **how: Any) -> None:
-        """See `RunStore.finish`. No more heartbeats are sent for the run, even if the end could not
-        be recorded.
+        """See `RunStore.finish`.
+
+        No more heartbeats are sent for the run, even if the end could not be recorded.
         """
         try:
             super().finish(run, *args, **how)
@@ -94,8 +95,9 @@ class Store(RunStore):
             return int(self._db.execute("PRAGMA data_version").fetchone()[0])
 
     def delete(self, names: Sequence[str]) -> int:
-        """See `RunStore.delete`. If holders cannot be looked up, wait for their heartbeats
-        first.
+        """See `RunStore.delete`.
+
+        If holders cannot be looked up, wait for their heartbeats first.
         """
         self._watch(names)
         count = super().delete(names)
@@ -208,8 +210,9 @@ def _translate_errors(path: Path) -> Iterator[None]:
 
 
 def _connect(path: Path) -> sqlite3.Connection:
-    """Open the store's file, and create it for this user alone if it is missing. Every commit is on
-    disk.
+    """Open the store's file, and create it for this user alone if it is missing.
+
+    Every commit is on disk.
 
     Raises:
         StoreUnavailable: the file cannot be used, is not a store of runs, or has another version's
@@ -251,8 +254,9 @@ def _connect(path: Path) -> sqlite3.Connection:
 
 
 def _keep_private(path: Path) -> None:
-    """Make the file readable by its owner alone. An older version, a copy or a restored backup may
-    have left it open.
+    """Make the file readable by its owner alone.
+
+    An older version, a copy or a restored backup may have left it open.
     """
     try:
         check_folder(path.parent)

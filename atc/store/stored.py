@@ -123,8 +123,9 @@ def escape_surrogates(text: str) -> str:
 
 @cache
 def type_adapter(kind: type) -> TypeAdapter[Any]:
-    """Return the adapter that reads and writes values of `kind`. Created when first needed, since
-    that is slow.
+    """Return the adapter that reads and writes values of `kind`.
+
+    Created when first needed, since that is slow.
     """
     return TypeAdapter(kind)
 
