@@ -66,7 +66,7 @@ run_options = options.combine_options(
 
 
 def strategies_option(also: str) -> Callable[[_Verb], _Verb]:
-    """Return the repeatable option `--strategy`; `also` describes names that only this suite has."""
+    """Return the repeatable option `--strategy`; `also` describes the names of this suite only."""
     names = f"{', '.join(STRATEGIES)}; 'all' is each of these in turn"
     return click.option(
         "--strategy",

@@ -14,6 +14,7 @@ from pathlib import Path
 
 import click
 
+from atc.cli.errors import ExitCode
 from atc.cli.extras import EXTRAS
 from atc.cli.options import Verb, workers_option
 from atc.cli.output import print_result
@@ -34,8 +35,9 @@ from sandbox.journal import Journal
 from sandbox.limits import Limits
 
 Check = tuple[str, str, str]
-"""One check: its name, its result (`ok`, `missing` or `failed`) and details. `missing` is not a
-failure.
+"""One check: its name, its state (`ok`, `missing` or `failed`) and details.
+
+Only `failed` makes the command fail.
 """
 
 
@@ -49,10 +51,12 @@ def doctor(*, workers: str | None) -> None:
     print_result(
         documents, "\n".join(f"{name:<15}  {state:<7}  {detail}" for name, state, detail in checks)
     )
-    sys.exit(3 if any(state == "failed" for _, state, _ in checks) else 0)
+    failed = any(state == "failed" for _, state, _ in checks)
+    sys.exit(ExitCode.ENVIRONMENT if failed else ExitCode.DONE)
 
 
 def _run_checks(config: Config) -> Iterator[Check]:
+    """Yield the checks of everything but the settings."""
     yield "python", "ok", f"{platform.python_version()} at {sys.executable}, {platform.platform()}"
     sandboxes = {name: _try_check(f"sandbox {name}", partial(_sandbox, name)) for name in NAMES}
     yield from sandboxes.values()
@@ -64,30 +68,26 @@ def _run_checks(config: Config) -> Iterator[Check]:
     yield _try_check("runs", partial(_runs, config))
     yield _try_check("cache", partial(_cache, config.cache_dir))
     for extra, modules in EXTRAS.items():
-        lacking = ", ".join(filter(_is_missing, modules))
-        command = f"{lacking}: pip install 'automatic-tool-chain[{extra}]'"
-        yield (
-            f"[{extra}]",
-            "missing" if lacking else "ok",
-            command if lacking else ", ".join(modules),
-        )
+        if lacking := ", ".join(filter(_is_missing, modules)):
+            install = f"pip install 'automatic-tool-chain[{extra}]'"
+            yield f"[{extra}]", "missing", f"{lacking}: {install}"
+        else:
+            yield f"[{extra}]", "ok", ", ".join(modules)
     if config.workers is not None or "RAY_ADDRESS" in os.environ:
         yield from _cluster(config)
 
 
-def _try_check(name: str, look: Callable[[], str]) -> Check:
-    """Return the result of `look`; an exception of it becomes a `missing` or `failed` check."""
+def _try_check(name: str, find_details: Callable[[], str]) -> Check:
+    """Return an `ok` check with the details; if they raise, a `missing` or `failed` check."""
     try:
-        return name, "ok", look()
+        return name, "ok", find_details()
     except (AtcError, OSError, ImportError) as error:
         missing = isinstance(error, ModelUnavailable | SandboxUnavailable)
         return name, "missing" if missing else "failed", " ".join(str(error).split())
 
 
 def _cluster(config: Config) -> Iterator[Check]:
-    """Return a check of each node of the configured Ray cluster, or one check that the cluster
-    cannot be used.
-    """
+    """Yield a check of each node of the configured Ray cluster, or one that it cannot be used."""
 
     def require_boundary() -> None:
         with SharedResources(config, away=True) as shared:
@@ -98,24 +98,27 @@ def _cluster(config: Config) -> Iterator[Check]:
 
         with connect_cluster(config.workers or "ray"):
             for host, has, problem in nodes(require_boundary):
-                yield (
-                    f"node {host}",
-                    "failed" if problem else "ok",
-                    f"{has}; {problem or 'has a sandbox'}",
-                )
-    except (ImportError, AtcError) as error:  # the extra that Ray is in has a line of its own
+                state = "failed" if problem else "ok"
+                yield f"node {host}", state, f"{has}; {problem or 'has a sandbox'}"
+    except (ImportError, AtcError) as error:
         yield "cluster", "failed", str(error)
 
 
 def _is_missing(module: str) -> bool:
+    """Return True if a module is not installed."""
     try:
         return find_spec(module) is None
-    except ModuleNotFoundError:  # not even what it is in
+    except ModuleNotFoundError:  # its package is not installed
         return True
 
 
 def _sandbox(name: str) -> str:
-    """Return how long a small program takes in the sandbox, and by which means it is confined."""
+    """Return how long a small program takes in a sandbox, and the layers that confine it.
+
+    Raises:
+        SandboxUnavailable: It cannot be used here.
+        OSError: It failed to run the program.
+    """
     if name == "unconfined":
         return "no boundary: runs programs as you, for development only"
     if (reason := availability(name).reason) is not None:
@@ -130,6 +133,12 @@ def _sandbox(name: str) -> str:
 
 
 def _model(config: Config) -> str:
+    """Return the name of the model in use, and where its file is.
+
+    Raises:
+        ModelUnavailable: The model is not fetched, or what runs it is not installed.
+        OSError: ATC_MODEL_PATH names no file.
+    """
     name = config.model or (
         f"the endpoint {openai.OpenAIModel().url}" if openai.is_configured() else "local"
     )
@@ -145,15 +154,20 @@ def _model(config: Config) -> str:
 
 
 def _runs(config: Config) -> str:
+    """Return where runs are stored, and the latest one."""
     with open_store(config) as store:
         latest = store.list(1)
     where = config.state_dir if config.store is None else without_password(config.store)
-    return f"stored in {where}" + (
-        f", the latest is {latest[0].run_id}" if latest else ", none yet"
-    )
+    newest = f"the latest is {latest[0].run_id}" if latest else "none yet"
+    return f"stored in {where}, {newest}"
 
 
 def _cache(folder: Path) -> str:
+    """Return the path of the cache folder.
+
+    Raises:
+        OSError: Nothing can be written there.
+    """
     try:
         private_folder(folder)
         tempfile.TemporaryFile(dir=folder).close()

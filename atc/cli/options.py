@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import reduce
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -17,7 +16,7 @@ FC = TypeVar("FC", bound=Callable[..., Any])
 class Verb(click.Command):
     """A command with the option `--json`, and with `examples` at the end of its help.
 
-    `atc.cli.output.as_json` reads that option.
+    `atc.cli.output.as_json` reads the option.
     """
 
     def __init__(self, name: str | None, *, examples: Sequence[str], **more: Any) -> None:
@@ -36,19 +35,30 @@ class Verb(click.Command):
 
 
 class VerbGroup(click.Group):
-    """A group whose commands are of the class `Verb`."""
+    """A group with commands of the class `Verb`."""
 
     command_class = Verb
 
 
 def combine_options(*options: Callable[[FC], FC]) -> Callable[[FC], FC]:
     """Return one decorator that adds several options; the help shows them in this order."""
-    return lambda verb: reduce(lambda decorated, option: option(decorated), reversed(options), verb)
+
+    def decorate(verb: FC) -> FC:
+        for option in reversed(options):
+            verb = option(verb)
+        return verb
+
+    return decorate
 
 
 def _with_base_url(
     ctx: click.Context, _: click.Parameter, sources: tuple[str, ...]
 ) -> tuple[str, ...]:
+    """Return the sources of --tools; one source gets the address of --base-url.
+
+    Raises:
+        click.UsageError: There is a --base-url, and not exactly one source.
+    """
     base_url = ctx.meta.get("base_url")
     if base_url and len(sources) != 1:
         raise click.UsageError(
@@ -58,7 +68,7 @@ def _with_base_url(
 
 
 def _read_base_url(ctx: click.Context, _: click.Parameter, url: str | None) -> None:
-    """Keep the value of --base-url for `_with_base_url`.
+    """Store the value of --base-url for `_with_base_url`.
 
     Raises:
         click.UsageError: It is not an http or https address.
@@ -94,8 +104,9 @@ tools_options = combine_options(
         multiple=True,
         metavar="SRC",
         callback=_with_base_url,
-        help="OpenAPI file or URL, protocol folder, Python module, HAR recording, MCP server ('mcp:COMMAND', "
-        "'mcp:URL'); repeatable. Default: the configured ones, else the built-in flights service.",
+        help="OpenAPI file or URL, protocol folder, Python module, HAR recording, MCP server"
+        " ('mcp:COMMAND', 'mcp:URL'); repeatable. Default: the configured ones, else the built-in"
+        " flights service.",
     ),
     click.option(
         "--base-url",
@@ -134,7 +145,8 @@ trust_option = click.option(
     "--trust",
     multiple=True,
     metavar="RULE",
-    help="Where sensitive arguments may come from: TOOL, TOOL:PATH (contacts[].email) or value=TEXT. Repeatable.",
+    help="Where sensitive arguments may come from: TOOL, TOOL:PATH (contacts[].email) or"
+    " value=TEXT. Repeatable.",
 )
 learn_option = click.option(
     "--learn/--no-learn", default=None, help="Learn response schemas from calls (on)."
@@ -142,7 +154,7 @@ learn_option = click.option(
 on_unknown_option = click.option(
     "--on-unknown",
     type=click.Choice(["stop", "skip"]),
-    help="A write of which nothing tells whether it took effect: pause (default), or go on without it.",
+    help="If nothing shows whether a write took effect: pause (default), or go on without it.",
 )
 budget_options = combine_options(
     click.option(

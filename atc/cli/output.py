@@ -1,6 +1,6 @@
-"""Output on the terminal: results on stdout, remarks and progress on stderr.
+"""Output on the terminal: results on stdout, remarks, questions and progress on stderr.
 
-Text from outside is escaped, so that it cannot control the terminal.
+Text from tools and models is escaped, so that it cannot control the terminal.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from atc.core.quoting import escape_hidden
 from atc.core.text import UNSAFE, clipped, escape_controls
 from protocols.schema import Json, dumps
 
-# JSON has escaped what is below 0x20 already; these escapes keep it valid JSON.
+# JSON itself escapes characters below 0x20; these escapes keep the text valid JSON.
 _IN_JSON = {
     code: f"\\u{code:04x}" if code < 0x10000 else json.dumps(chr(code))[1:-1]
     for code in UNSAFE
@@ -42,59 +42,59 @@ _INTERRUPTED = "interrupted."
 
 @dataclass
 class _OpenQuestion:
-    """The question on the terminal that nobody has answered yet, if there is one.
+    """State of the question on the terminal, which may be asked in another thread.
 
-    It may be asked in another thread than the one that Ctrl-C interrupts.
+    Ctrl-C interrupts only the main thread.
     """
 
-    cursor_behind: bool = False
-    """True while the cursor stands behind the question, so that the next text needs a new line."""
+    awaits_answer: bool = False
+    """True while the cursor is at the end of the question, so the next text needs a new line."""
     if_interrupted: str = _INTERRUPTED
-    """The sentence that the command ends with if it is interrupted now."""
+    """The last sentence of the command if it is interrupted now."""
 
 
 _question = _OpenQuestion()
 
 
 def has_person() -> bool:
-    """Return True if somebody sits at a terminal and can be asked."""
+    """Return True if stdin and stderr are a terminal, so that a person can be asked."""
     return all(stream is not None and stream.isatty() for stream in (sys.stdin, sys.stderr))
 
 
 def interrupted_text() -> str:
-    """Return the sentence that a command ends with when it is interrupted.
+    """Return the last sentence of an interrupted command.
 
-    At a question it says what the interrupt means for what was asked.
+    At a question, it says what the interrupt means for the action that was asked about.
     """
     return _question.if_interrupted
 
 
 def confirmed(question: str, *, if_interrupted: str = _INTERRUPTED) -> bool:
-    """Ask a yes-or-no question on the terminal; return False if nobody can be asked.
+    """Ask a yes-or-no question on the terminal; return False if there is no terminal.
 
-    What was typed before the question appeared is discarded: it was meant for something else.
-    `if_interrupted` is what the command says if Ctrl-C ends it at this question.
+    Text that was typed before the question appeared is discarded, because it was not an answer.
+    `if_interrupted` is the last sentence of the command if Ctrl-C ends it at this question.
 
     Raises:
-        KeyboardInterrupt: the person pressed Ctrl-C or Ctrl-D, so nothing was decided.
+        KeyboardInterrupt: The person pressed Ctrl-C or Ctrl-D, so nothing was decided.
     """
     if not has_person():
         return False
-    with suppress(io.UnsupportedOperation):  # what a test has put in the place of stdin
+    with suppress(io.UnsupportedOperation):  # in tests, stdin has no file
         termios.tcflush(sys.stdin.fileno(), termios.TCIFLUSH)
     _question.if_interrupted = if_interrupted
     answer = None
     while answer is None:
-        _question.cursor_behind = True
+        _question.awaits_answer = True
         try:
             typed = click.prompt(
                 question, default="", show_default=False, prompt_suffix=" [y/N]: ", err=True
             )
         except click.Abort:
             begin_line()
-            # An exception that callers handle as an interrupt, and never as a failed question.
+            # Callers handle this exception as an interrupt, and never as a failed question.
             raise KeyboardInterrupt from None
-        _question.cursor_behind = False
+        _question.awaits_answer = False
         answer = _ANSWERS.get(typed.strip().lower())
         question = "Type y or n."
     _question.if_interrupted = _INTERRUPTED
@@ -102,20 +102,17 @@ def confirmed(question: str, *, if_interrupted: str = _INTERRUPTED) -> bool:
 
 
 def begin_line() -> None:
-    """Begin a new line on the terminal if the cursor stands behind a question that was not
-    answered.
-    """
-    if _question.cursor_behind:
-        _question.cursor_behind = False
+    """Begin a new line on the terminal if the cursor is at the end of an open question."""
+    if _question.awaits_answer:
+        _question.awaits_answer = False
         os.write(2, b"\n")
 
 
 @contextmanager
 def break_line_on_interrupt() -> Iterator[None]:
-    """Make Ctrl-C begin a new line behind an open question before it takes effect, within the
-    block.
+    """Make Ctrl-C first end the line of an open question, within the block.
 
-    The question may be asked in another thread. Without this, what the interrupted thread writes
+    The question may be asked in another thread. Without this, the text of the interrupted thread
     would follow the question on the same line. If Ctrl-C is ignored, as under nohup, it stays
     ignored.
     """
@@ -136,9 +133,9 @@ def break_line_on_interrupt() -> Iterator[None]:
 
 
 def say(sentence: str) -> None:
-    """Write one line for the person on stderr.
+    """Write one line for the person on stderr, above a progress bar if there is one.
 
-    It is written above a progress bar that moves there; click.echo would write into the bar.
+    (click.echo would write into the bar.)
     """
     if sys.stderr is not None:
         sys.stderr.write(f"{escape_hidden(sentence)}\n")
@@ -146,15 +143,14 @@ def say(sentence: str) -> None:
 
 @contextmanager
 def bar(description: str, *, total: int) -> Iterator[Callable[..., None]]:
-    """Show a progress bar with an estimate of the time left; show nothing if stderr is not a
-    terminal.
+    """Show a progress bar with an estimate of the time left, if stderr is a terminal.
 
-    Yields a function that takes how many of `total` items are done. It ignores further arguments.
+    Yield a function that takes the number of finished items. It ignores further arguments.
     """
     if not sys.stderr.isatty():
         yield lambda *_: None
         return
-    # Only where a bar is drawn: every command would wait for the import.
+    # Imported only if a bar is drawn, because it is slow.
     from rich.progress import (
         BarColumn,
         MofNCompleteColumn,
@@ -179,26 +175,27 @@ def bar(description: str, *, total: int) -> Iterator[Callable[..., None]]:
 def report_tenths() -> Callable[[int, int], None]:
     """Return a progress function for the download of a model.
 
-    It writes a line on stderr for each tenth of the bytes, with about how long the rest will take.
+    It takes the bytes that are done and the total, and writes a line on stderr for each tenth, with
+    an estimate of the time left.
     """
-    told = -1
+    last_tenth = -1
     began = time.monotonic()
     first = 0
 
     def progress(done: int, total: int) -> None:
-        nonlocal told, began, first
-        if told < 0:
+        nonlocal last_tenth, began, first
+        if last_tenth < 0:  # a continued download begins with bytes of an earlier one
             began = time.monotonic()
             first = done
-        if (tenth := done * 10 // total) > told:
-            seconds = (
-                (time.monotonic() - began) * (total - done) / (done - first)
-                if done > first
-                else None
-            )
+        tenth = done * 10 // total
+        if tenth <= last_tenth:
+            return
+        last_tenth = tenth
+        left = ""
+        if done > first:
+            seconds = (time.monotonic() - began) * (total - done) / (done - first)
             left = f", about {seconds:.0f} s left" if seconds else ""
-            say(f"fetching the model (once): {done / 1e6:,.0f} of {total / 1e6:,.0f} MB{left}")
-            told = tenth
+        say(f"fetching the model (once): {done / 1e6:,.0f} of {total / 1e6:,.0f} MB{left}")
 
     return progress
 
@@ -220,9 +217,7 @@ def as_json() -> bool:
 
 
 def print_result(document: Json, shown: str | Iterable[Sequence[str]] = "") -> None:
-    """Print a result: `document` as JSON with `--json`, else `shown`, which is a text or the rows
-    of a table.
-    """
+    """Print a result: `document` with `--json`, else `shown`, a text or the rows of a table."""
     if as_json():
         print_json(document)
     elif not isinstance(shown, str):
@@ -232,17 +227,13 @@ def print_result(document: Json, shown: str | Iterable[Sequence[str]] = "") -> N
 
 
 def json_text(value: Json, *, indent: int | None = None) -> str:
-    """Return `value` as JSON that is safe on a terminal: readable letters as they are, everything
-    else escaped.
-    """
+    """Return `value` as JSON in which every character that could act on a terminal is escaped."""
     return dumps(value, indent=indent).translate(_IN_JSON)
 
 
 def _print_columns(rows: Iterable[Sequence[str]]) -> None:
-    """Print rows as aligned columns, two spaces apart; on a terminal the last column is cut at its
-    width.
-    """
-    shown = [[escape_hidden(cell) for cell in row] for row in rows]
+    """Print rows as aligned columns; on a terminal, the last column is cut to fit its width."""
+    shown = [list(map(escape_hidden, row)) for row in rows]
     if not shown:
         return
     widths = [max(map(len, column)) for column in zip(*shown, strict=True)][:-1]
@@ -254,11 +245,10 @@ def _print_columns(rows: Iterable[Sequence[str]]) -> None:
 
 
 def require_new(path: Path | None, *, force: bool) -> None:
-    """Check that `path` can be written as a new file, or that `force` allows replacing the one that
-    is there.
+    """Check that `path` is a new file, or may be replaced because of `force`.
 
     Raises:
-        click.UsageError: It is a folder, or a file that may not be replaced.
+        click.UsageError: It is a folder, or an existing file without `force`.
     """
     if path is not None and path.is_dir():
         raise click.UsageError(f"{str(path)!r} is a folder; give the name of a file to write")

