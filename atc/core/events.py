@@ -1,6 +1,4 @@
-"""The events of a run, in the order in which they happen. Observers such as the live view and the
-store get them.
-"""
+"""Events of a run, which observers such as the live view and the store receive in order."""
 
 from __future__ import annotations
 
@@ -15,12 +13,12 @@ from sandbox.trace import ToolCall
 
 @dataclass(frozen=True, slots=True)
 class ToolsChosen:
-    """Retrieval is done. `aliases` are the tools that the prompt will describe, best first, out of
-    `total` tools.
-    """
+    """Retrieval is done."""
 
     tools: tuple[str, ...]
+    """Aliases of the tools that the prompt will describe, best first."""
     total: int
+    """Number of tools that they were chosen from."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,45 +39,48 @@ class ModelReplied:
 
 @dataclass(frozen=True, slots=True)
 class ProgramWritten:
-    """The model has written a program. It is run next, or given back to the model if it has
-    findings.
+    """The model has written a program.
+
+    It runs next, or goes back to the model if it has findings.
     """
 
     attempt: int
     program: Program
     findings: tuple[Finding, ...]
     mended: tuple[Finding, ...] = ()
-    """Findings of the program as the model wrote it that were corrected automatically."""
+    """Findings in the model's version of the program that were corrected automatically."""
 
 
 @dataclass(frozen=True, slots=True)
 class ToolsNamed:
-    """A program is about to run. `tools` are the tools that it names, by alias, as they are now."""
+    """A program is about to run."""
 
     protocols: Mapping[str, ToolProtocol]
+    """The current protocols of the tools that it names, by alias."""
 
 
 @dataclass(frozen=True, slots=True)
 class ToolCalled:
-    """A call is about to be sent, or, if `complete`, it has an outcome."""
+    """A call is about to be sent or, if `complete`, has an outcome."""
 
     execution: int
-    """The journal's number of the execution that makes the call."""
+    """Number of the execution in the journal."""
     call: ToolCall
     complete: bool = True
 
 
 @dataclass(frozen=True, slots=True)
 class NoteAdded:
-    """A sentence about something that is done differently from the settings. Sent once in a run."""
+    """A sentence about something that is not done as configured. Sent once in a run."""
 
     sentence: str
 
 
 @dataclass(frozen=True, slots=True)
 class AttemptEnded:
-    """An attempt is over. Its fault is None if it gave an answer. Sent again if its doubts
-    change.
+    """An attempt is over; its fault is None if it gave an answer.
+
+    The event is sent again if the doubts about the answer change.
     """
 
     attempt: int

@@ -1,6 +1,4 @@
-"""Paths into JSON values: finding the places that they mean, formatting them, and finding where a
-value came from.
-"""
+"""Paths into JSON values: following and formatting them, and finding where a value came from."""
 
 from __future__ import annotations
 
@@ -13,7 +11,7 @@ from protocols.schema import Json, join_path
 from sandbox.trace import ToolCall
 
 MAX_NODES = 200_000
-"""Values visited in one search. Of larger responses only the first ones are searched."""
+"""Most values that one search visits. Only the beginning of a larger response is searched."""
 
 
 class Many(Enum):
@@ -22,7 +20,7 @@ class Many(Enum):
     EACH = "[]"
     """Any element of a list, or any value of an object."""
     KEY = "key"
-    """Any key of an object. It is a text and the last step of a path."""
+    """Any key of an object. Its value is the key itself, so it is the last step of a path."""
 
 
 EACH = Many.EACH
@@ -35,17 +33,17 @@ JsonPath = tuple[PathStep, ...]
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """A concrete place in a response. `missing` is the first step that does not exist in `value`,
-    None if all exist.
-    """
+    """A concrete place in a response, or the nearest existing place above it."""
 
     path: JsonPath
+    """The steps that exist."""
     value: Json
     missing: PathStep | None = None
+    """First step that does not exist in `value`; None if all steps exist."""
 
     @property
     def value_or_none(self) -> Json:
-        """The value as a program gets it by `.get`: None if a step is missing."""
+        """The value; None if a step is missing, as `.get` would return."""
         return self.value if self.missing is None else None
 
 
@@ -55,9 +53,7 @@ def can_overlap(one: PathStep, other: PathStep) -> bool:
 
 
 def format_json_path(path: JsonPath) -> str:
-    """Return a path as text: `rows[].id` for `("rows", EACH, "id")`. The empty path is the whole
-    response.
-    """
+    """Return a path as text: `rows[].id` for `("rows", EACH, "id")`, "" for the whole response."""
     out = ""
     for step in path:
         match step:
@@ -71,9 +67,7 @@ def format_json_path(path: JsonPath) -> str:
 
 
 def find_places(value: Json, path: JsonPath, *, limit: int = MAX_NODES) -> Iterator[Place]:
-    """Return the places in `value` that `path` may mean, in document order, at most `limit` of
-    them.
-    """
+    """Yield the places in `value` that match `path`, in document order; visit at most `limit`."""
     stack: list[tuple[JsonPath, Json, JsonPath]] = [((), value, path)]
     visited = 0
     while stack and visited < limit:
@@ -90,8 +84,9 @@ def find_places(value: Json, path: JsonPath, *, limit: int = MAX_NODES) -> Itera
 
 
 def _follow_step(value: Json, step: PathStep) -> list[tuple[PathStep, Json]] | None:
-    """Return the places that `step` leads to from `value`; None if there are none. An empty list is
-    fine for EACH.
+    """Return the steps and values that `step` matches in `value`; None if it does not apply.
+
+    EACH applies to an empty list or object too, and matches nothing there.
     """
     match step, value:
         case Many.EACH, list():
@@ -119,18 +114,14 @@ def walk(value: Json) -> Iterator[tuple[JsonPath, Json]]:
             stack.extend(((*path, key), inner) for key, inner in reversed(list(current.items())))
         elif isinstance(current, list):
             room = MAX_NODES - visited
-            stack.extend(
-                ((*path, i), current[i]) for i in range(min(len(current), room) - 1, -1, -1)
-            )
+            last = min(len(current), room) - 1
+            stack.extend(((*path, i), current[i]) for i in range(last, -1, -1))
 
 
 def walk_responses(calls: Iterable[ToolCall]) -> Iterator[tuple[ToolCall, JsonPath, Json]]:
-    """Yield every value inside the responses of calls with its path, in the order of the calls, at
-    most `MAX_NODES`.
-    """
-    return islice(
-        ((call, path, inner) for call in calls for path, inner in walk(call.result)), MAX_NODES
-    )
+    """Yield every value in the responses of calls with its call and path, at most `MAX_NODES`."""
+    values = ((call, path, inner) for call in calls for path, inner in walk(call.result))
+    return islice(values, MAX_NODES)
 
 
 def generalize(path: JsonPath) -> JsonPath:
@@ -139,15 +130,17 @@ def generalize(path: JsonPath) -> JsonPath:
 
 
 def count_shared_steps(one: JsonPath, other: JsonPath) -> int:
-    """Return how many first steps two paths have in common."""
-    return next(
-        (n for n, (a, b) in enumerate(zip(one, other, strict=False)) if a != b),
-        min(len(one), len(other)),
-    )
+    """Return the length of the longest common prefix of two paths."""
+    shared = 0
+    for step, other_step in zip(one, other, strict=False):
+        if step != other_step:
+            break
+        shared += 1
+    return shared
 
 
 def get_at_path(value: Json, path: JsonPath) -> Json:
-    """Return the value at a concrete path; None if there is none."""
+    """Return the value at a concrete path; None if the path does not exist."""
     place = next(find_places(value, path, limit=len(path) + 1), None)
     return place.value_or_none if place is not None else None
 
@@ -171,22 +164,21 @@ _COMMON = frozenset(
         "date",
     ]
 ) | {"data", "all", "any", "on", "off", "utc", "gmt", "usd", "eur", "en", "us"}
-"""Common texts in lower case. An equal one elsewhere is no evidence."""
+"""Texts in lower case that are so common that an equal text elsewhere says nothing."""
 
 
 @dataclass(frozen=True, slots=True)
 class ResponseOrigin:
-    """A place in an earlier response that holds a value: index of the call, alias of the tool, path
-    in the full response.
-    """
+    """A place in an earlier response that has a value."""
 
     call: int
+    """Index of the call."""
     tool: str
+    """Alias of the tool."""
     path: str
+    """Path in the whole response, with `[]` if several places have the value."""
     steps: JsonPath
-    """The same path as steps. If `path` has `[]` for several places, these are the steps to the
-    first.
-    """
+    """Steps to the place, or to the first one of several."""
 
 
 def is_distinctive(value: Json) -> bool:
@@ -208,27 +200,22 @@ def is_distinctive(value: Json) -> bool:
 
 
 def find_origins(value: Json, calls_before: Iterable[ToolCall]) -> tuple[ResponseOrigin, ...]:
-    """Return every place in the responses of `calls_before` that holds `value`, nearest call first.
+    """Return every place in the responses of `calls_before` that has `value`, nearest call first.
 
-    A place holds the value if it is equal and of the same type. Matches that differ only in list
-    indices are one origin, with `[]` for the indices. Values that are not distinctive have no
-    origin. At most `MAX_NODES` values are compared.
+    The value there must be equal and of the same type. Matches that differ only in list indices are
+    one origin, with `[]` for the indices. Values that are not distinctive have no origin. At most
+    `MAX_NODES` values are compared.
     """
     if not is_distinctive(value):
         return ()
-    before = sorted(
-        (call for call in calls_before if call.error is None), key=lambda call: -call.index
-    )
+    successful = (call for call in calls_before if call.error is None)
+    before = sorted(successful, key=lambda call: -call.index)
     matches: dict[tuple[int, JsonPath], tuple[ToolCall, list[JsonPath]]] = {}
     for call, path, inner in walk_responses(before):
         if type(inner) is type(value) and inner == value:
             matches.setdefault((id(call), generalize(path)), (call, []))[1].append(path)
-    return tuple(
-        ResponseOrigin(
-            call.index,
-            call.tool,
-            format_json_path(paths[0] if len(paths) == 1 else pattern),
-            paths[0],
-        )
-        for (_, pattern), (call, paths) in matches.items()
-    )
+    origins = []
+    for (_, pattern), (call, paths) in matches.items():
+        text = format_json_path(paths[0] if len(paths) == 1 else pattern)
+        origins.append(ResponseOrigin(call.index, call.tool, text, paths[0]))
+    return tuple(origins)

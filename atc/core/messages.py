@@ -1,6 +1,4 @@
-"""Findings as values and as text, and the formatting of values and calls that all messages
-share.
-"""
+"""Findings about programs, and the formatting of values, calls and names in messages."""
 
 from __future__ import annotations
 
@@ -19,9 +17,10 @@ from sandbox.arguments import shorten
 from sandbox.trace import ToolCall
 
 _MOST_COMPARED = 100_000
-_EVERY_GUESS = 30
-"""The fixed cost of a guess, counted in names."""
+_COST_OF_GUESS = 30
+"""Fixed cost of a guess, in compared names."""
 MOST_KEYS = 20
+"""Most keys of an object that a message lists."""
 _ARTICLE = {"object": "an object", "integer": "an integer", "null": "None"}
 _compared: ContextVar[list[int] | None] = ContextVar("compared", default=None)
 
@@ -37,9 +36,7 @@ def make_finding(
     keys: Iterable[str] = (),
     certain: bool = True,
 ) -> Finding:
-    """Return a finding about `node`. If the node spans several lines, the finding ends with the
-    first one.
-    """
+    """Return a finding about `node`, or about its first line if it spans several lines."""
     line = getattr(node, "lineno", 1)
     column = getattr(node, "col_offset", 0)
     ends_here = getattr(node, "end_lineno", line) == line
@@ -60,8 +57,9 @@ def make_finding(
 
 @contextmanager
 def limit_guesses() -> Iterator[None]:
-    """Limit the comparisons of `may_guess` to `_MOST_COMPARED` names within the block, since a
-    program may have many errors.
+    """Limit the names that `may_guess` allows to compare within the block to `_MOST_COMPARED`.
+
+    A program may have so many errors that guessing what each name means takes too long.
     """
     token = _compared.set([0])
     try:
@@ -71,49 +69,55 @@ def limit_guesses() -> Iterator[None]:
 
 
 def may_guess(names: int) -> bool:
-    """Return True if an unknown name may be compared with so many known names."""
+    """Return True if there is time to compare an unknown name with that many known names."""
     so_far = _compared.get()
     if so_far is None:
         return True
-    so_far[0] += _EVERY_GUESS + names
+    so_far[0] += _COST_OF_GUESS + names
     return so_far[0] <= _MOST_COMPARED
 
 
 def find_nearest(
     name: str, names: Iterable[str], *, cutoff: float = 0.6, loose: bool = True
 ) -> str | None:
-    """Return the one of `names` that `name` most likely stands for; None if none is near.
+    """Return the one of `names` that `name` most likely stands for; None if no name is near.
 
-    With `loose`, a name that contains the other one counts too.
+    With `loose`, a name that contains the other one is near too.
     """
     if len(name) > LONGEST_COMPARED:
         return None
     whole = names if isinstance(names, Collection) else list(names)
     if not may_guess(len(whole)):
         return None
-    known = [one for one in whole if len(one) <= LONGEST_COMPARED]
+    folded = {_fold(one): one for one in whole if len(one) <= LONGEST_COMPARED}
     wanted = _fold(name)
-    folded = {_fold(one): one for one in known}
     if wanted in folded:
         return folded[wanted]
-    close = closest_meanings(wanted, folded, cutoff=cutoff)
-    if close or not loose:
-        return folded[close[0]] if close else None
+    if close := closest_meanings(wanted, folded, cutoff=cutoff):
+        return folded[close[0]]
+    return _find_containing(wanted, folded) if loose else None
+
+
+def _find_containing(wanted: str, folded: Mapping[str, str]) -> str | None:
+    """Return the name that contains `wanted` or is contained in it, the one nearest in length.
+
+    `folded` has the names by their folded form. Underscores do not count.
+    """
     wanted = wanted.replace("_", "")
-    squashed = {_fold(one).replace("_", ""): one for one in known}
-    held = [
+    squashed = {key.replace("_", ""): name for key, name in folded.items()}
+    related = [
         key
         for key in squashed
         if min(len(key), len(wanted)) > 3 and (key in wanted or wanted in key)
     ]
-    return squashed[min(held, key=lambda key: abs(len(key) - len(wanted)))] if held else None
+    if not related:
+        return None
+    return squashed[min(related, key=lambda key: abs(len(key) - len(wanted)))]
 
 
 @lru_cache(maxsize=16_384)
 def _fold(name: str) -> str:
-    """Return a name in a normal form that is the same for `depDelay`, `dep-delay` and
-    `Dep_Delay`.
-    """
+    """Return a name in snake case; the same for `depDelay`, `dep-delay` and `Dep_Delay`."""
     spaced = re.sub(r"(?<=[a-zß-öø-ÿ])(?=[A-ZÀ-ÖØ-Þ])", "_", name)
     return spaced.lower().replace("-", "_").replace(" ", "_").strip("_")
 
@@ -130,7 +134,7 @@ def snippet(value: Json, *, most: int = 160) -> str:
 
 
 def describe_type(value: Json) -> str:
-    """Return what kind of value this is: `a list of 3`, `None`, `a string`."""
+    """Return the kind of a value as words: `a list of 3`, `None`, `a string`."""
     kind = type_name(value)
     if kind == "array":
         return f"a list of {len(value)}" if value else "an empty list"
@@ -138,13 +142,9 @@ def describe_type(value: Json) -> str:
 
 
 def format_tool_call(call: ToolCall, *, most: int = 60) -> str:
-    """Return a call as `get_flights(origin="JFK", page=1)`, with at most `most` characters of each
-    value.
-    """
-    given = ", ".join(
-        f"{name}={snippet(value, most=most)}" for name, value in call.arguments.items()
-    )
-    return f"{call.tool}({given})"
+    """Return a call as `get_flights(origin="JFK", page=1)`, each value cut to `most` characters."""
+    arguments = (f"{name}={snippet(value, most=most)}" for name, value in call.arguments.items())
+    return f"{call.tool}({', '.join(arguments)})"
 
 
 def describe_keys(value: Json) -> str:
@@ -174,9 +174,7 @@ def render_finding(finding: Finding, program: Program) -> str:
 
 
 def render_place(finding: Finding, program: Program) -> str:
-    """Return the line of a finding, and below it the carets; empty if the program has no such
-    line.
-    """
+    """Return the line of a finding with carets below it; empty if the program has no such line."""
     text = program.raw_line(finding.line)
     if text is None:
         return ""
@@ -189,8 +187,9 @@ def render_place(finding: Finding, program: Program) -> str:
 
 
 def character_span(finding: Finding, program: Program) -> tuple[int, int]:
-    """Return the begin and end of a finding in its line, in characters from 0. (A syntax tree
-    counts bytes.)
+    """Return the start and end of a finding in its line, in characters from 0.
+
+    (The columns of a finding are in bytes.)
     """
     text = program.raw_line(finding.line)
     if text is None:

@@ -1,5 +1,6 @@
-"""Parallel work on daemon threads, which do not keep the process from ending, and model requests
-with a deadline.
+"""Parallel work on daemon threads, and model requests with a deadline.
+
+Daemon threads do not keep the process from ending.
 """
 
 from __future__ import annotations
@@ -19,67 +20,66 @@ from typing import Any, NamedTuple, TypeAlias, TypeVar
 from protocols.errors import ModelUnavailable, OutOfTime
 from protocols.model import Ask, Completion, Message
 
-_Given = TypeVar("_Given")
+_Result = TypeVar("_Result")
 _Item = TypeVar("_Item")
 _UNTIL: ContextVar[float] = ContextVar("until", default=math.inf)
 
 
 def run_parallel(
-    work: Callable[[_Item], _Given], items: Iterable[_Item], *, most: int, ordered: bool = False
-) -> Iterator[_Given]:
-    """Yield the result of `work` for each item, `most` at once: as they finish, or in the order of
-    the items if `ordered`.
+    work: Callable[[_Item], _Result], items: Iterable[_Item], *, most: int, ordered: bool = False
+) -> Iterator[_Result]:
+    """Yield the result of `work` for each item, working on `most` at once.
 
-    When the iteration is left, no further item is begun, and those under way are not waited for. So
-    Ctrl-C does not have to wait for the slowest reply.
+    Results come as they finish, or in the order of the items if `ordered`. When the iteration is
+    left, no further item is begun, and running ones are not waited for. So Ctrl-C does not have to
+    wait for the slowest reply.
     """
     if most <= 1:
         yield from map(work, items)
         return
-    with ThreadPool(most) as threads:  # these do not keep a process from ending
+    with ThreadPool(most) as threads:  # its threads do not keep a process from ending
         each = threads.imap if ordered else threads.imap_unordered
         for future in each(partial(_run_item, work), items):
             yield future.result()
 
 
-def _run_item(work: Callable[[_Item], _Given], item: _Item) -> Future[_Given]:
-    """Return the result or the exception of one item; a thread pool would lose a BaseException."""
-    future: Future[_Given] = Future()
+def _run_item(work: Callable[[_Item], _Result], item: _Item) -> Future[_Result]:
+    """Return the result or exception of one item. (A thread pool would lose a BaseException.)"""
+    future: Future[_Result] = Future()
     try:
         future.set_result(work(item))
-    except BaseException as error:  # noqa: BLE001 - who asks for the result judges it
+    except BaseException as error:  # noqa: BLE001 - raised where the result is used
         future.set_exception(error)
     return future
 
 
-OpenWorker: TypeAlias = Callable[[], AbstractContextManager[Callable[[_Item], _Given]]]
+OpenWorker: TypeAlias = Callable[[], AbstractContextManager[Callable[[_Item], _Result]]]
 """Opens a worker, which then takes one item at a time. It can be pickled (by cloudpickle)."""
-
-
 Pool: TypeAlias = Callable[[OpenWorker[Any, Any], Iterable[Any]], Generator[Any, None, None]]
-"""Where work is done: threads of this process (`Threads`), or processes of a cluster
+"""A pool of workers: threads of this process (`Threads`), or processes of a cluster
 (`atc.core.ray_pool.RayPool`).
 
-It yields the workers' result for each item, as they finish. When the iteration is left, no further
-item is begun. It raises whatever a worker raises, or the opening of one.
+It yields the result of each item as it finishes. When the iteration is left, no further item is
+begun. An exception of a worker, or of opening one, is raised.
 """
 
 
 @dataclass(frozen=True, slots=True)
 class Threads:
-    """The `Pool` of this process: at most `most` workers, opened one after another in the calling
-    thread.
+    """The `Pool` of this process: at most `most` threads.
+
+    Their workers are opened one after another in the calling thread.
     """
 
     most: int = 1
 
     def __call__(
-        self, open_worker: OpenWorker[_Item, _Given], items: Iterable[_Item], /
-    ) -> Generator[_Given, None, None]:
-        """Yield the results of the items, see `Pool`."""
-        idle: queue.SimpleQueue[Callable[[_Item], _Given]] = queue.SimpleQueue()
+        self, open_worker: OpenWorker[_Item, _Result], items: Iterable[_Item], /
+    ) -> Generator[_Result, None, None]:
+        """Yield the results of the items; see `Pool`."""
+        idle: queue.SimpleQueue[Callable[[_Item], _Result]] = queue.SimpleQueue()
 
-        def work(item: _Item) -> _Given:
+        def work(item: _Item) -> _Result:
             worker = idle.get()
             try:
                 return worker(item)
@@ -94,7 +94,7 @@ class Threads:
 
 
 class ModelRequest(NamedTuple):
-    """The arguments of one request to a model, see `Ask`."""
+    """Arguments of one request to a model; see `Ask`."""
 
     messages: Sequence[Message]
     schema: Mapping[str, Any] | None = None
@@ -108,15 +108,13 @@ ModelReply: TypeAlias = Completion | ModelUnavailable
 
 
 def ask_each(ask: Ask, requests: Sequence[ModelRequest], most: int) -> Sequence[ModelReply]:
-    """Return the reply to each request, or the outage that prevented it; `most` requests are made
-    at once.
+    """Return the reply to each request, or the outage that prevented it; send `most` at once.
 
-    If an `Ask` records its requests in order, it has a method `each` of its own, which is used
-    instead.
+    An `Ask` that must record its requests in order has a method `each`, which is used instead.
     """
     if each := getattr(ask, "each", None):
-        found: Sequence[ModelReply] = each(requests, most)
-        return found
+        replies: Sequence[ModelReply] = each(requests, most)
+        return replies
     return list(run_parallel(partial(ask_once, ask), requests, most=most, ordered=True))
 
 
@@ -138,8 +136,9 @@ def require_completion(reply: ModelReply) -> Completion:
 
 @contextmanager
 def wait_until(moment: float) -> Iterator[None]:
-    """Limit waits for model replies in this thread to the time `moment` of `time.monotonic()`,
-    within the block.
+    """Stop waiting for model replies at `moment` of `time.monotonic()`, within the block.
+
+    This holds for requests of this thread.
     """
     token = _UNTIL.set(moment)
     try:
@@ -149,7 +148,7 @@ def wait_until(moment: float) -> Iterator[None]:
 
 
 def seconds_to_wait(most: float) -> float:
-    """Return how many seconds a reply may take from now on: `most`, or the time that is left.
+    """Return how many seconds to wait for a reply: `most`, or the time that is left if less.
 
     Raises:
         OutOfTime: No time is left.

@@ -1,5 +1,4 @@
-"""Quoting of foreign names and values for questions to a person: one line, in quotes, nothing
-hidden.
+"""Quoting of names and values from outside in questions to a person.
 
 Every text that asks a person something uses these functions. So no name or value can end a line,
 reverse the direction of reading, be invisible, look like other letters, or pass for our own words.
@@ -17,19 +16,24 @@ from protocols.schema import Json
 
 INVISIBLE = frozenset(
     [
-        0x00AD, 0x034F, 0x061C, 0x115F, 0x1160, 0x17B4, 0x17B5, *range(0x180B, 0x1810), *range(0x200B, 0x2010),
-        *range(0x202A, 0x202F), *range(0x2060, 0x2070), 0x2800, 0x3164, *range(0xFE00, 0xFE10), 0xFEFF, 0xFFA0,
-        *range(0xFFF0, 0xFFFC), 0x16FE4, *range(0x1BCA0, 0x1BCA4), 0x1D159, *range(0x1D173, 0x1D17B),
+        *(0x00AD, 0x034F, 0x061C, 0x115F, 0x1160, 0x17B4, 0x17B5, 0x2800, 0x3164, 0xFEFF, 0xFFA0),
+        *range(0x180B, 0x1810),
+        *range(0x200B, 0x2010),
+        *range(0x202A, 0x202F),
+        *range(0x2060, 0x2070),
+        *range(0xFE00, 0xFE10),
+        *range(0xFFF0, 0xFFFC),
+        *(0x16FE4, 0x1D159),
+        *range(0x1BCA0, 0x1BCA4),
+        *range(0x1D173, 0x1D17B),
         *range(0xE0000, 0xE1000),
     ]
-)  # fmt: skip
+)
 """Characters that Unicode calls default ignorable (DerivedCoreProperties.txt), and letters and
 symbols without ink.
 """
 MOST = 120
-"""Characters of a value that are shown. Of a longer value only its two ends and its length are
-shown.
-"""
+"""Most characters of a value that are shown; a longer value is cut in the middle."""
 _LONGEST_NAME = 80
 _LONGEST_TYPED = 200
 """Longest text for which a command is offered, in characters."""
@@ -41,22 +45,16 @@ _QUOTE_MARKS = frozenset("'`´‘’‚‛“”„‟′″‵‶ʹʺʻʼʽˈˊ
 _LATIN_SHAPES = frozenset(
     "асеорхуіјѕһԁԛԝӏАВСЕНІЈКМОРЅТХУԌԚԜαινοκρυχΑΒΕΖΗΙΚΜΝΟΡΤΥΧոսցօᎪᏴᏟᎬᎻᎫᏦᎷᏢᏚᎢᏙᏃ"
 )
-"""Cyrillic, Greek, Armenian and Cherokee letters from which whole words can be made that look
-English.
-"""
+"""Cyrillic, Greek, Armenian and Cherokee letters that can form words which look English."""
 _EAST_ASIAN = ("CJK", "HIRAGANA", "KATAKANA", "HANGUL", "BOPOMOFO")
-"""Scripts that are written beside Latin letters without a space, and whose letters do not look like
-Latin ones.
-"""
+"""Scripts that are written next to Latin letters without a space, and do not look like them."""
 _LAST_LATIN = 0x24F
-"""The last code point of the Latin letters. In an address those that are not ASCII are escaped too.
-"""
+"""Last code point of the Latin letters."""
 _RIGHT_TO_LEFT = ("R", "AL", "AN")
 
 
 def escape_hidden(text: str, *, keep_newlines: bool = False) -> str:
-    """Return `text` with each character escaped that is invisible or changes how others are
-    displayed.
+    """Return `text` with each character escaped that is invisible or changes how others look.
 
     These are controls, line ends, direction marks, invisible letters, unusual blanks, marks that
     strike a letter out, and piles of combining marks. `keep_newlines` leaves line feeds as they
@@ -70,7 +68,7 @@ def escape_hidden(text: str, *, keep_newlines: bool = False) -> str:
 
 
 def quoted(value: Json, *, most: int = MOST) -> str:
-    """Return the value in single quotes, or as JSON if it is no text; always on one line.
+    """Return a text in single quotes, any other value as JSON, always on one line.
 
     A text of more than `most` characters is cut in the middle and followed by its length. Quotes
     and backslashes within it are escaped, so no text can seem to end early. Letters that look like
@@ -81,48 +79,39 @@ def quoted(value: Json, *, most: int = MOST) -> str:
         return _cut(text, most, length=len(text), quote="")
     if len(value) <= 4 * most:
         return _cut(_quotable(value), most, length=len(value), quote="'")
-    ends = [
-        *_quotable(value[: 2 * most]),
-        *_quotable(value[-2 * most :]),
-    ]  # what is between is not shown anyway
+    # The middle is not shown anyway.
+    ends = [*_quotable(value[: 2 * most]), *_quotable(value[-2 * most :])]
     return _cut(ends, most, length=len(value), quote="'")
 
 
 def quote_name(name: str) -> str:
-    """Return a name as it is if it is one plain ASCII word, else quoted. For lists of names, and in
-    sentences.
-    """
+    """Return a name unchanged if it is one plain ASCII word, else quoted."""
     return name if _PLAIN_NAME.fullmatch(name) else quoted(name, most=_LONGEST_NAME)
 
 
 def safe_shell_argument(text: str) -> str | None:
-    """Return the text quoted as an argument of a shell command; None if a reader could not see what
-    they type.
-    """
+    """Return a text quoted for a shell; None if it is too long or could deceive the reader."""
     if len(text) > _LONGEST_TYPED or "".join(_escape_lookalikes(text, strict=True)) != text:
         return None
     return shlex.quote(text)
 
 
 def shell_word(word: str) -> str:
-    """Return a word of a command as it is if a shell needs no quotes around it, else quoted for a
-    reader.
+    """Return a word of a command unchanged if a shell needs no quotes for it, else quoted.
+
+    The result is for reading; `safe_shell_argument` quotes for a shell.
     """
     return word if shlex.quote(word) == word and len(word) <= _LONGEST_TYPED else quoted(word)
 
 
 def command(*words: str) -> str | None:
-    """Return a command that a person can copy into a shell, or None if one of its words must not be
-    typed.
-    """
+    """Return a command that a person can copy into a shell; None if one of its words is unsafe."""
     safe = [safe_shell_argument(word) for word in words]
     return None if None in safe else " ".join(filter(None, safe))
 
 
 def format_number(value: Json) -> str:
-    """Return a number or a truth value as JSON writes it; an integer of thousands of digits in
-    hexadecimal ones.
-    """
+    """Return a number or a boolean as JSON; an integer of thousands of digits as hexadecimal."""
     try:
         return json.dumps(value)
     except ValueError:
@@ -130,7 +119,7 @@ def format_number(value: Json) -> str:
 
 
 def _quotable(text: str) -> list[str]:
-    """Return, for each character of a text, what is shown for it between single quotes."""
+    """Return how each character of a text is shown between single quotes."""
     units = _escape_lookalikes(text)
     for place, character in enumerate(text):
         if character in "'\\":
@@ -138,21 +127,19 @@ def _quotable(text: str) -> list[str]:
         elif character in _QUOTE_MARKS and not _within_word(text, place):
             units[place] = _escape_character(character)
         elif character == " " and text[max(place - 2, 0) : place] == "  ":
-            units[place] = "\\x20"  # a long gap would move what follows out of sight
+            units[place] = "\\x20"  # a long gap would move the rest out of sight
     return units
 
 
 def _within_word(text: str, place: int) -> bool:
-    """Return True if a position has letters on both sides, so that an apostrophe there ends no
-    quotation.
-    """
+    """Return True if there are letters on both sides, so an apostrophe there ends no quotation."""
     return 0 < place < len(text) - 1 and text[place - 1].isalpha() and text[place + 1].isalpha()
 
 
 def _cut(units: Sequence[str], most: int, *, length: int, quote: str) -> str:
-    """Join the shown characters, without the middle if there are too many characters or columns.
+    """Join the shown characters; leave out the middle if there are too many characters or columns.
 
-    `length` is that of the whole text, of which `units` may be only the two ends.
+    `units` may be only the two ends of a text with `length` characters.
     """
     if len(units) <= most and sum(map(len, units)) <= 2 * most:
         return quote + "".join(units) + quote
@@ -175,11 +162,9 @@ def _take_fitting(units: Iterable[str], most: int) -> list[str]:
 
 
 def _escape_lookalikes(text: str, *, strict: bool = False) -> list[str]:
-    """Return what is shown for each character. In words of mixed scripts, letters that look like
-    others are escaped.
+    """Return how each character is shown; lookalikes in words of mixed scripts are escaped.
 
-    `strict` treats every word as an address, in which only Latin letters may stand beside Latin
-    letters.
+    `strict` treats every word as an address, in which Latin letters may not be mixed with others.
     """
     units = _escape_units(text)
     if text.isascii():
@@ -196,9 +181,7 @@ def _escape_lookalikes(text: str, *, strict: bool = False) -> list[str]:
 
 
 def _lookalike_test(word: str, *, strict: bool) -> Callable[[str], bool]:
-    """Return a function that tells if a non-Latin character of this word may be taken for another
-    one.
-    """
+    """Return a function that is True for a non-Latin character that may deceive in this word."""
     if re.search(r"[A-Za-z]", word):
         address = strict or re.search(r"[@/:.\\]\w", word) is not None
         return (lambda _: True) if address else _passes_for_latin
@@ -217,10 +200,9 @@ def _looks_latin(character: str) -> bool:
 
 
 def _passes_for_latin(character: str) -> bool:
-    """Return True for a letter or digit of another script, except those that normally stand in one
-    word with Latin letters.
+    """Return True for a letter or digit of another script, unless it is usual next to Latin ones.
 
-    `ø` and `中` are such exceptions.
+    `ø` and `中` are usual.
     """
     east_asian = unicodedata.name(character, "").startswith(_EAST_ASIAN)
     return character.isalnum() and ord(character) > _LAST_LATIN and not east_asian
@@ -233,11 +215,9 @@ def _is_latin(character: str) -> bool:
 
 
 def _escape_units(text: str) -> list[str]:
-    """Return what is shown for each character: itself, or an escape if it is hidden or hides
-    others.
-    """
+    """Return how each character is shown: escaped if it is hidden or hides others, else itself."""
     units: list[str] = []
-    marks = _MOST_MARKS  # a mark at the very beginning has no letter of its own
+    marks = _MOST_MARKS  # a mark at the very beginning belongs to no letter
     for character in text:
         if unicodedata.category(character) not in ("Mn", "Me", "Mc"):
             marks = 0
@@ -251,6 +231,6 @@ def _escape_units(text: str) -> list[str]:
 
 
 def _escape_character(character: str) -> str:
-    r"""Return a character as Python spells it: `\n`, `\x1b`, `\u202e`; of one that Python shows, too."""
-    spelt = character.encode("unicode_escape").decode()
-    return spelt if spelt != character else f"\\x{ord(character):02x}"
+    r"""Return the Python escape of a character: `\n`, `\x1b`, `\u202e`; `\x61` for a plain one."""
+    escaped = character.encode("unicode_escape").decode()
+    return escaped if escaped != character else f"\\x{ord(character):02x}"

@@ -1,8 +1,8 @@
 """A Ray cluster as a pool of workers.
 
-Ray does placement, retries and back-pressure. Each item is a Ray task. Ray gives it to a process
-with a free CPU, and starts it elsewhere if the process or its node dies. A process opens its worker
-for its first item and keeps it. Only the process that asked writes results down.
+Each item is a Ray task. Ray gives it to a process with a free CPU, and starts it again elsewhere if
+the process or its node dies. A process opens its worker for its first item and keeps it. Results
+are stored only by the process that started the work.
 """
 
 from __future__ import annotations
@@ -30,25 +30,32 @@ from atc.core.version import __version__
 from protocols.errors import AtcError
 from sandbox.base import SandboxUnavailable
 
-_Given = TypeVar("_Given")
+_Result = TypeVar("_Result")
 _Item = TypeVar("_Item")
 
-RETRIES = 3  # times that an item is begun again whose process or node died
+RETRIES = 3
+"""How often an item is started again after its process or node died."""
 _GOES_ON = "what was done is kept, and the same command goes on"
 _CONNECT_SECONDS = 5.0
-_LOOK_SECONDS = 5.0  # without a result for so long the head is looked at: Ray would wait a minute, and end the process
-_ALONE = "local"  # Ray's word for a cluster that is started and ended with this process
+_CHECK_SECONDS = 5.0
+"""Without a result for this time, check if the head node is reachable.
+
+(Ray itself would wait a minute, and then end the process.)
+"""
+_ALONE = "local"
+"""Ray's address of a cluster that is started and ended with this process."""
 _DESCRIBE_SECONDS = 30.0
 
 
 class ClusterUnavailable(AtcError):
-    """There is no such cluster, it is gone, or its versions differ from ours. The message has the
-    next step.
+    """There is no such cluster, it is gone, or its versions differ from ours.
+
+    The message has the next step.
     """
 
 
 def versions() -> str:
-    """Return the versions of this process that must be equal in all processes."""
+    """Return the versions that must be the same in all processes, as of this one."""
     return f"atc {__version__}, Python {platform.python_version()}, ray {ray.__version__}"
 
 
@@ -56,8 +63,8 @@ def versions() -> str:
 def connect_cluster(workers: str) -> Iterator[None]:
     """Connect to the cluster that the setting `workers` names, within the block.
 
-    `ray:HOST:PORT` is a cluster of which this machine is a node. `ray` is the cluster that
-    RAY_ADDRESS names, else one of this machine alone, which ends with the block.
+    `ray:HOST:PORT` is a cluster that this machine is a node of. `ray` is the cluster that
+    RAY_ADDRESS names, else one on this machine only, which ends with the block.
 
     Raises:
         ClusterUnavailable: Nothing answers there, it cannot be used from here, or its versions
@@ -67,19 +74,19 @@ def connect_cluster(workers: str) -> Iterator[None]:
     if address != _ALONE:
         _require_reachable(address)
     before = signal.getsignal(signal.SIGTERM)
-    # stdout and stderr stay as they are without Ray: what it tells of dead workers it prints, and no setting is against
-    # that; to close the subscriber would leave its thread spinning.
+    # Keep Ray from writing to stdout and stderr. It prints messages about dead workers, and has no
+    # setting against that. Closing its subscriber would leave a thread spinning.
     logging.getLogger("ray").setLevel(logging.CRITICAL)
     ray._private.worker.print_to_stdstream = lambda *_, **__: None  # noqa: SLF001
     try:
         with _away_from_folder():
             ray.init(address, log_to_driver=False, configure_logging=False)
-    except Exception as error:  # Ray raises plain ones, as where a node does not start in time
+    except Exception as error:  # Ray raises plain exceptions, as if a node does not start in time
         raise ClusterUnavailable(
             f"the Ray cluster {address} cannot be used: {_summarize_error(error)}"
         ) from error
     try:
-        signal.signal(signal.SIGTERM, before)  # Ray has put its own there
+        signal.signal(signal.SIGTERM, before)  # Ray has replaced it
         yield
     finally:
         ray.shutdown()
@@ -90,8 +97,8 @@ def _away_from_folder() -> Iterator[None]:
     """Run the block as if the command had been started in the folder where atc is installed.
 
     Ray puts the current folder into the search path of its workers, and starts its own processes
-    there. A module in a folder that somebody else wrote would be imported. Under `uv run` Ray would
-    also send that folder to the workers.
+    there, so a module in a folder from an untrusted source would be imported. Under `uv run`, Ray
+    would also send that folder to the workers.
     """
     here = Path.cwd()
     before = ray_constants.RAY_ENABLE_UV_RUN_RUNTIME_ENV
@@ -105,41 +112,41 @@ def _away_from_folder() -> Iterator[None]:
 
 
 def _require_reachable(address: str, more: str = "") -> None:
-    """Raise ClusterUnavailable unless something listens at HOST:PORT. Ray itself would try for long
-    and end the process.
+    """Check that something listens at HOST:PORT. (Ray itself would try for long and then exit.)
+
+    Raises:
+        ClusterUnavailable: Nothing listens there. `more` is appended to the message.
     """
     host, _, port = address.rpartition(":")
     if "://" in address or not host or not port.isdecimal():
         raise ClusterUnavailable(
-            f"{address!r} is no address of a Ray cluster: give HOST:PORT, as 'ray start --head' prints it, on a "
-            "machine that is a node of it."
+            f"{address!r} is no address of a Ray cluster: give HOST:PORT, as 'ray start --head'"
+            " prints it, on a machine that is a node of it."
         )
     try:
         socket.create_connection((host, int(port)), _CONNECT_SECONDS).close()
     except OSError as error:
         raise ClusterUnavailable(
-            f"no Ray cluster answers at {address} ({error.strerror or error}): start one with 'ray start --head', or "
-            f"give the address of another{more}."
+            f"no Ray cluster answers at {address} ({error.strerror or error}): start one with"
+            f" 'ray start --head', or give the address of another{more}."
         ) from error
 
 
 @dataclass(frozen=True, slots=True)
 class RayPool:
-    """The `Pool` of the connected cluster: a process for each of its CPUs, or at most `most` at
-    once.
-    """
+    """The `Pool` of the connected cluster: a process for each of its CPUs."""
 
     most: int | None = None
-    environment: Mapping[str, str] = field(
-        default_factory=dict, repr=False
-    )  # for workers, such as keys
+    """Items that are worked on at once; None: as many as there are CPUs."""
+    environment: Mapping[str, str] = field(default_factory=dict, repr=False)
+    """Environment variables for the workers, such as API keys."""
 
     def __call__(
-        self, open_worker: OpenWorker[_Item, _Given], items: Iterable[_Item], /
-    ) -> Generator[_Given, None, None]:
-        """Yield the results of the items, see `atc.core.parallel.Pool`.
+        self, open_worker: OpenWorker[_Item, _Result], items: Iterable[_Item], /
+    ) -> Generator[_Result, None, None]:
+        """Yield the results of the items; see `atc.core.parallel.Pool`.
 
-        An item whose process died several times is reported after all others are done.
+        An item whose process died several times is reported when all others are done.
 
         Raises:
             ClusterUnavailable: The cluster is gone, a node has other versions, or an item was lost.
@@ -151,16 +158,15 @@ class RayPool:
         task = ray.remote(num_cpus=1, max_retries=RETRIES)(_work)
         waiting = iter(items)
         lost = list[_WorkerLost]()
-        # With no number given, two items for each CPU are with the cluster, so that none waits.
+        # By default the cluster has two items for each CPU, so that no CPU waits for the next one.
         most = self.most or max(1, 2 * int(ray.cluster_resources().get("CPU", 1)))
         busy = [task.remote(order, item) for item in islice(waiting, most)]
         while busy:
-            ready, busy = ray.wait(busy, timeout=_LOOK_SECONDS)
+            ready, busy = ray.wait(busy, timeout=_CHECK_SECONDS)
             if not ready:
                 _require_reachable(ray.get_runtime_context().gcs_address, f"; {_GOES_ON}")
-            busy += [
-                task.remote(order, item) for item in islice(waiting, len(ready))
-            ]  # before the results are used
+            # Start the next items before the results are used.
+            busy += [task.remote(order, item) for item in islice(waiting, len(ready))]
             for reference in ready:
                 try:
                     yield _result(reference)
@@ -171,28 +177,27 @@ class RayPool:
 
 
 def _remote(what: Callable[..., Any], node: str, **options: Any) -> Any:
-    """Return a function or class as a Ray task on the node with this id, which needs no CPU of its
-    own.
-    """
+    """Return a function as a Ray task for the node with this id; it occupies no CPU."""
     there = NodeAffinitySchedulingStrategy(node, soft=False)
     return ray.remote(num_cpus=0, scheduling_strategy=there, **options)(what)
 
 
 class _Order(NamedTuple):
-    """What all tasks of one command have in common. It stays in memory: Ray's object store may
-    write to disk.
+    """The part that all tasks of one command share.
+
+    It is not put into Ray's object store, which may write it to disk.
     """
 
-    opener: (
-        bytes  # opens a worker; whose tasks have the same one, they share the worker of a process
-    )
+    opener: bytes
+    """Pickled function that opens a worker. In one process, tasks with equal openers share one."""
     versions: str
     folder: str
+    """Current folder of the command."""
     environment: Mapping[str, str]
 
 
 class _WorkerLost(ClusterUnavailable):
-    """The process of an item died, and so did those that tried again."""
+    """The process of an item died, and so did the processes that tried again."""
 
 
 def _result(reference: Any) -> Any:
@@ -207,7 +212,8 @@ def _result(reference: Any) -> Any:
     except RayTaskError as error:
         if isinstance(error.cause, ImportError):
             raise ClusterUnavailable(
-                f"a node cannot run this work ({error.cause}): install what this machine has there, {versions()}."
+                f"a node cannot run this work ({error.cause}): install what this machine has"
+                f" there, {versions()}."
             ) from error
         raise error.cause from error
     except RayError as error:
@@ -217,14 +223,21 @@ def _result(reference: Any) -> Any:
 
 
 def _summarize_error(error: Exception) -> str:
+    """Return the beginning of an error's message, on one line."""
     return " ".join(str(error).split())[:300]
 
 
-_open: dict[bytes, tuple[ExitStack, Callable[[Any], Any]]] = {}  # a process's worker, by its opener
+_open: dict[bytes, tuple[ExitStack, Callable[[Any], Any]]] = {}
+"""The open worker of this process, by its opener."""
 
 
 def _work(order: _Order, item: Any) -> Any:
-    """Return the outcome of one item. Runs in a worker process."""
+    """Return the result of one item. Runs in a worker process.
+
+    Raises:
+        ClusterUnavailable: The versions of this process are not those of the command.
+        SandboxUnavailable: This node has no sandbox with a boundary.
+    """
     if (here := versions()) != order.versions:
         there = f"the node {socket.gethostname()} has {here}, and this command {order.versions}"
         raise ClusterUnavailable(f"{there}: install the same on all nodes.")
@@ -246,15 +259,13 @@ def _work(order: _Order, item: Any) -> Any:
     return _open[order.opener][1](item)
 
 
-def nodes(look: Callable[[], object]) -> list[tuple[str, str, str]]:
-    """Return, for each living node of the cluster, its name, its CPUs, and why it cannot be used,
-    if so.
+def nodes(check: Callable[[], object]) -> list[tuple[str, str, str]]:
+    """Return the name, the CPUs and the problem, if any, of each living node of the cluster.
 
-    `look` raises SandboxUnavailable on a node that has no sandbox for programs.
+    `check` is called on each node, and raises SandboxUnavailable if it has no usable sandbox.
     """
-    order = _Order(
-        cloudpickle.dumps(lambda: nullcontext(lambda _: look())), versions(), str(Path.cwd()), {}
-    )
+    opener = cloudpickle.dumps(lambda: nullcontext(lambda _: check()))
+    order = _Order(opener, versions(), str(Path.cwd()), {})
     living = [node for node in ray.nodes() if node["Alive"]]
     asked = [_remote(_work, node["NodeID"], max_retries=0).remote(order, None) for node in living]
     found = []

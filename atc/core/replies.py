@@ -14,54 +14,55 @@ _BLOCK = re.compile(r"^[ \t]*```[^\n]*\n(.*?)(?:```|\Z)", re.DOTALL | re.MULTILI
 
 @lru_cache(maxsize=8)  # the redactor and the strategy read the same reply
 def program_in_reply(reply: str) -> Program | None:
-    """Return the program in a reply, without stubs that only repeat the given functions; None if
-    there is none.
+    """Return the program in a reply, without stubs that only repeat the prompt's functions.
 
-    The longest fenced block that is Python is taken, else the longest block, else the whole reply
-    if it is Python that does something. An unclosed fence ends with the reply. A fence may also
-    close at the end of a line of code, as small models write it.
+    Return None if there is no program. The program is the longest fenced block that is Python, else
+    the longest block, else the whole reply if it is Python that does something. An unclosed block
+    ends with the reply. A fence may also close at the end of a line of code, as small models write
+    it.
     """
     texts = [block.strip("\n").rstrip() + "\n" for block in _BLOCK.findall(reply)]
     blocks = [Program(text) for text in texts if text.strip()]
     if not blocks:
         bare = Program(reply.strip() + "\n")
-        does = any(
-            not isinstance(node, ast.Expr) or isinstance(node.value, ast.Call)
-            for node in bare.tree.body
-        )
-        blocks = [bare] if does else []
+        blocks = [bare] if any(map(_does_something, bare.tree.body)) else []
     programs = [program for block in blocks if (program := _without_stubs(block)) is not None]
     return max(
         programs, key=lambda program: (bool(program.tree.body), len(program.source)), default=None
     )
 
 
+def _does_something(node: ast.stmt) -> bool:
+    """Return True for every statement but an expression without a call, such as a word of prose."""
+    return not isinstance(node, ast.Expr) or isinstance(node.value, ast.Call)
+
+
 def _without_stubs(program: Program) -> Program | None:
-    """Return the program without functions that do nothing; None if only imports and type
-    definitions are left.
+    """Return the program without functions that do nothing, called stubs.
 
     A small model that sees a function's documentation sometimes answers with it. Such a stub would
-    replace the real function. A program that is no Python, or has no such functions, is returned
-    unchanged.
+    replace the real function. Return None if only imports and type definitions are left. A program
+    that is not Python, or has no stubs, is returned unchanged.
     """
     body = program.tree.body
     functions = [node for node in body if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)]
-    stubs = [
-        node for node in functions if all(map(_is_constant, node.body))
-    ]  # a docstring or `...`
+    # The body of a stub is a docstring or `...`.
+    stubs = [node for node in functions if all(map(_is_constant, node.body))]
     if not stubs:
         return program
-    left = [node for node in body if node not in stubs]
-    imports = (ast.Import, ast.ImportFrom)
-    if all(
-        isinstance(node, imports) or _is_constant(node) or "TypedDict" in ast.unparse(node)
-        for node in left
-    ):
+    if all(map(_is_preamble, (node for node in body if node not in stubs))):
         return None
-    place = SourceOffsets(program.source)
-    edited = apply_edits(program, [place.replacement(node, "") for node in stubs])
+    offsets = SourceOffsets(program.source)
+    edited = apply_edits(program, [offsets.replacement(node, "") for node in stubs])
     return Program(edited.source.lstrip("\n"))
 
 
+def _is_preamble(node: ast.stmt) -> bool:
+    """Return True for an import, a constant or the definition of a TypedDict."""
+    is_import = isinstance(node, ast.Import | ast.ImportFrom)
+    return is_import or _is_constant(node) or "TypedDict" in ast.unparse(node)
+
+
 def _is_constant(node: ast.stmt) -> bool:
+    """Return True for an expression statement that is a constant, such as a docstring."""
     return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)

@@ -13,7 +13,7 @@ R = TypeVar("R")
 
 
 async def run_in_thread(run: Callable[[Observer], R], observer: Observer | None) -> R:
-    """Return the result of `run`, called in a thread with an observer that passes each event on.
+    """Call `run` in a thread, with an observer that forwards events, and return its result.
 
     If the caller's asyncio task is cancelled, the run ends at its next event, as after Ctrl-C.
     """

@@ -1,4 +1,4 @@
-"""Edits of a program's source at positions of its syntax tree, which counts bytes."""
+"""Edits of a program's source at positions of its syntax tree, which are in bytes."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class Edit:
 
 
 class SourceOffsets:
-    """Byte offsets in a source, by 1-based line and column in bytes."""
+    """Byte offsets of the nodes of a source's syntax tree."""
 
     def __init__(self, source: str) -> None:
         self._lines = [0]
@@ -39,14 +39,12 @@ class SourceOffsets:
         return self._lines[node.end_lineno - 1] + node.end_col_offset
 
     def replacement(self, node: Node, text: str) -> Edit:
-        """Return the edit that puts `text` in the place of a node."""
+        """Return the edit that replaces a node by `text`."""
         return Edit(self.start(node), self.end(node), text)
 
 
 def apply_edits(program: Program, edits: Iterable[Edit]) -> Program:
-    """Return the program with these edits. If two edits overlap, the later one in the program is
-    made.
-    """
+    """Return the program with these edits; of overlapping ones, the last in the program is made."""
     source = program.source.encode("utf-8", "surrogatepass")
     end = len(source) + 1
     for edit in sorted(set(edits), key=lambda e: (e.start, e.end), reverse=True):

@@ -1,6 +1,4 @@
-"""Choices with flags, such as a strategy or a method of search, written as
-`NAME:flag=value,flag`.
-"""
+"""Parsing of choices with flags, such as a strategy: `NAME:flag=value,flag`."""
 
 from __future__ import annotations
 
@@ -30,10 +28,9 @@ _Entry = TypeVar("_Entry", bound=Flagged)
 
 
 def read_spec(spec: str, table: Mapping[str, _Entry], *, what: str) -> tuple[_Entry, Flags]:
-    """Return the entry of `table` that `spec` names, and its flags. `what` says what an entry is,
-    for messages.
+    """Return the entry of `table` that `spec` names, and its flags.
 
-    A flag without a value is `yes`.
+    A flag without a value is `yes`. Messages call an entry a `what`, such as a `strategy`.
 
     Raises:
         ValueError: There is no such entry or flag, or the flag does not take its value; the message
@@ -47,9 +44,8 @@ def read_spec(spec: str, table: Mapping[str, _Entry], *, what: str) -> tuple[_En
     for part in filter(None, map(str.strip, text.split(","))):
         key, given, value = part.partition("=")
         if key not in kinds:
-            raise ValueError(
-                f"the {what} {name!r} has no flag {key!r}; its flags: {', '.join(kinds) or 'none'}."
-            )
+            known = ", ".join(kinds) or "none"
+            raise ValueError(f"the {what} {name!r} has no flag {key!r}; its flags: {known}.")
         try:
             flags[key] = TypeAdapter(kinds[key]).validate_python(value if given else "yes")
         except ValidationError as error:
@@ -60,15 +56,13 @@ def read_spec(spec: str, table: Mapping[str, _Entry], *, what: str) -> tuple[_En
 
 
 def unknown_name(name: str, known: Iterable[str], *, what: str) -> str:
-    """Return the sentence that there is no such name, with the nearest one and all. `what` says
-    what it names.
-    """
+    """Return the sentence that no `what` has this name, with the nearest name and all names."""
     near = closest_spellings(name, known)
     meant = f"did you mean {near[0]!r}? There is" if near else "there is"
     return f"no {what} is named {name!r}; {meant} {', '.join(known)}."
 
 
 def demand(problem: ErrorDetails) -> str:
-    """Return what pydantic says that a value must be, as the end of a sentence about it."""
-    told = {"Field required": "is missing", "Unexpected keyword argument": "is unknown"}
-    return told.get(problem["msg"]) or re.sub(r"^\w+ should", "must", problem["msg"])
+    """Return pydantic's demand on a value as the end of a sentence: `must be less than 3`."""
+    plain = {"Field required": "is missing", "Unexpected keyword argument": "is unknown"}
+    return plain.get(problem["msg"]) or re.sub(r"^\w+ should", "must", problem["msg"])

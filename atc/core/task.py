@@ -1,4 +1,4 @@
-"""The text of a task, and its check."""
+"""Checking the text of a task."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ LONGEST_TASK = 20_000
 
 
 class InvalidTask(AtcError):
-    """A task that cannot be solved because it is no text, is empty, or is too long."""
+    """A task that cannot be solved because it is not text, is empty, or is too long."""
 
 
 def readable(task: str) -> str:
     """Return the task without surrounding blanks.
 
     Raises:
-        InvalidTask: It is no text, is empty, or has more than `LONGEST_TASK` characters.
+        InvalidTask: It is not text, is empty, or has more than `LONGEST_TASK` characters.
     """
     if not isinstance(task, str):
         raise InvalidTask(
@@ -29,6 +29,7 @@ def readable(task: str) -> str:
         raise InvalidTask("the task is empty; say what is to be found out or done.")
     if len(text) > LONGEST_TASK:
         raise InvalidTask(
-            f"the task has {len(text):,} characters, more than {LONGEST_TASK:,}; put data where a tool can read it."
+            f"the task has {len(text):,} characters, more than {LONGEST_TASK:,};"
+            " put data where a tool can read it."
         )
     return text

@@ -1,9 +1,9 @@
-"""Text for people: escaped foreign characters, shortened lines, counted nouns."""
+"""Text for people: escaping of control characters, shortening, counting."""
 
 from __future__ import annotations
 
-# Controls (C0, DEL, C1), marks that turn the direction of writing, line ends that only some programs know, lone
-# surrogates, and tag characters, which no one sees.
+# Controls (C0, DEL, C1), marks that turn the direction of writing, line ends that only some
+# programs know, lone surrogates, and tag characters, which are invisible.
 UNSAFE = [
     *range(0x20),
     *range(0x7F, 0xA0),
@@ -28,16 +28,15 @@ _LINES = {code: text for code, text in _ONE_LINE.items() if code not in (0x09, 0
 
 
 def escape_controls(text: str, *, keep_newlines: bool = False) -> str:
-    """Return `text` with every character escaped that could control a terminal; line ends too
-    unless they are kept.
+    """Return `text` with each character escaped that could control a terminal.
+
+    Line ends are escaped too, unless `keep_newlines`.
     """
     return text.translate(_LINES if keep_newlines else _ONE_LINE)
 
 
 def clipped(text: str, width: int | None) -> str:
-    """Return `text` on one line, cut to `width` characters with an ellipsis if something is
-    missing.
-    """
+    """Return `text` on one line; if it is longer than `width`, cut it and add an ellipsis."""
     line = " ".join(text.split())
     most = max(width or 0, 10)
     return line if width is None or len(line) <= most else line[: most - 1] + "…"

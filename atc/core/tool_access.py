@@ -11,8 +11,8 @@ from atc.core.secret_values import with_secrets
 from protocols.settings import InvokeSettings, McpServer
 
 WITHHELD = (
-    "These tools get none of your credentials and MCP servers: lend_credentials is off, as it is for"
-    " tools that an untrusted atc.toml names ('atc config trust', and a new run)."
+    "These tools get none of your credentials and MCP servers: lend_credentials is off, as it is"
+    " for tools that an untrusted atc.toml names ('atc config trust', and a new run)."
 )
 
 

@@ -1,3 +1,1 @@
-"""HTML pages that atc shows in a browser: escaped markup, formatted figures, and the document
-around both.
-"""
+"""HTML pages that atc shows in a browser: escaped markup, formatted figures and the document."""

@@ -1,5 +1,6 @@
-"""A whole HTML page: one file that fetches nothing, with a policy that blocks all other scripts and
-styles.
+"""A whole HTML page as one file that fetches nothing.
+
+Its content security policy blocks all scripts and styles but its own.
 """
 
 from __future__ import annotations
@@ -16,11 +17,10 @@ from atc.core.version import __version__
 def build_page(
     body: Markup, *, title: str, made_by: str, package: str, skip: str, live: bool = False
 ) -> str:
-    """Return the page with `body`. `package` is the package with its own `style.css` and
-    `script.js`.
+    """Return the page with `body`, and with the `style.css` and `script.js` of `package`.
 
     `made_by` is the command that made it. `skip` is the id of the part that the keyboard can jump
-    to. A `live` page may ask the server that it came from; any other page makes no requests.
+    to. A `live` page may send requests to the server that it came from, any other page to none.
     """
     style = _asset("atc.core.pages", "base.css") + _asset(package, "style.css")
     script = _asset(package, "script.js")
@@ -40,8 +40,10 @@ def build_page(
 
 
 def _asset(package: str, name: str) -> str:
+    """Return the text of a file in a package."""
     return (files(package) / name).read_text(encoding="utf-8")
 
 
 def _digest(content: str) -> str:
+    """Return the digest of a style or script as a content security policy writes it."""
     return f"sha256-{b64encode(sha256(content.encode()).digest()).decode()}"

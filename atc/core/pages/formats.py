@@ -1,6 +1,4 @@
-"""Formats of figures: one function each, so that the same figure looks the same everywhere on a
-page.
-"""
+"""Formats of figures on pages."""
 
 from __future__ import annotations
 
@@ -21,8 +19,8 @@ def interval(low_high: tuple[float, float] | None) -> str:
 
 def points(difference: float) -> str:
     """Return a difference of shares in percentage points: `+4.2`."""
-    spelt = f"{100 * difference:+.1f}".replace("-", "−")
-    return "0.0" if spelt in ("+0.0", "−0.0") else spelt
+    text = f"{100 * difference:+.1f}".replace("-", "−")
+    return "0.0" if text in ("+0.0", "−0.0") else text
 
 
 def whole(value: float | None) -> str:
@@ -56,26 +54,24 @@ def seconds(value: float | None) -> str:
     if value < 99.95:
         return f"{value:.1f} s"
     minutes, rest = divmod(round(value), 60)
-    return (
-        f"{minutes} min {rest:02d} s"
-        if minutes < 60
-        else f"{minutes // 60} h {minutes % 60:02d} min"
-    )
+    if minutes < 60:
+        return f"{minutes} min {rest:02d} s"
+    return f"{minutes // 60} h {minutes % 60:02d} min"
 
 
 def dollars(value: float | None, *, digits: int = 3) -> str:
-    """Return an amount: `$0.0042`, `$1.30`. Below a dollar it has `digits` significant digits,
-    above it cents.
+    """Return an amount: `$0.0042`, `$1.30`.
+
+    An amount below a dollar has `digits` significant digits, any other one has cents.
     """
     if value is None:
         return MISSING
     if value == 0:
         return "$0"
-    return (
-        f"${value:,.2f}"
-        if value >= 1
-        else f"${float(f'{value:.{digits}g}'):.8f}".rstrip("0").rstrip(".")
-    )
+    if value >= 1:
+        return f"${value:,.2f}"
+    rounded = float(f"{value:.{digits}g}")
+    return f"${rounded:.8f}".rstrip("0").rstrip(".")
 
 
 def size(characters: int) -> str:

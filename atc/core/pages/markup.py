@@ -11,10 +11,10 @@ from markupsafe import Markup, escape
 from atc.core.quoting import INVISIBLE
 from atc.core.text import UNSAFE, escape_visibly
 
-__all__ = ["NOTHING", "SPELLED", "Markup", "escape", "escape_text", "span"]
+__all__ = ["NOTHING", "ESCAPES", "Markup", "escape", "escape_text", "span"]
 
 # Tabs and line feeds are as harmless as spaces.
-SPELLED = {code: escape_visibly(code) for code in (*UNSAFE, *INVISIBLE) if code not in (0x09, 0x0A)}
+ESCAPES = {code: escape_visibly(code) for code in (*UNSAFE, *INVISIBLE) if code not in (0x09, 0x0A)}
 """JSON escapes of the characters that are invisible or change how the text around them is shown."""
 NOTHING = Markup()
 
@@ -23,7 +23,7 @@ def escape_text(value: str) -> Markup:
     """Return `value` as text of a page, for content and attributes. Invisible characters are
     escaped as in JSON. `Markup` is returned unchanged.
     """
-    return escape(value if isinstance(value, Markup) else value.translate(SPELLED))
+    return escape(value if isinstance(value, Markup) else value.translate(ESCAPES))
 
 
 def span(content: str, kind: str) -> Markup:

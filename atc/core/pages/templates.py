@@ -1,4 +1,4 @@
-"""Templates of pages. Everything that a template writes is escaped automatically."""
+"""Templates of pages. All text that they write is escaped automatically."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from protocols.schema import Json
 
 def load_templates(package: str) -> Environment:
     """Return the templates in the folder of `package`; they may use those of `atc.core.pages`."""
-    made = Environment(
+    templates = Environment(
         loader=ChoiceLoader([PackageLoader(package, "."), PackageLoader("atc.core.pages", ".")]),
         autoescape=True,
         finalize=_escape_if_text,
@@ -24,20 +24,19 @@ def load_templates(package: str) -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    made.filters |= {
-        one.__name__: one for one in (clipped, dollars, quoted, seconds, size, format_json)
-    } | {"counted": count}
-    return made
+    for function in (clipped, dollars, quoted, seconds, size, format_json):
+        templates.filters[function.__name__] = function
+    templates.filters["counted"] = count
+    return templates
 
 
 def format_json(value: Json, *, indent: int | None = None) -> str:
     """Return a JSON value as text; a string is returned as it is."""
-    return (
-        value
-        if isinstance(value, str)
-        else json.dumps(value, ensure_ascii=False, default=repr, indent=indent)
-    )
+    if isinstance(value, str):
+        return value
+    return json.dumps(value, ensure_ascii=False, default=repr, indent=indent)
 
 
 def _escape_if_text(value: Any) -> Any:
+    """Escape a text that a template writes; return any other value unchanged."""
     return escape_text(value) if isinstance(value, str) else value

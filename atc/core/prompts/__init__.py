@@ -1,4 +1,4 @@
-"""The prompts of the pipeline: one Markdown file each, and how their variables are filled."""
+"""The prompts of the pipeline, one Markdown file each, and the filling of their variables."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from string import Template
 
 
 def fill_from(package: str, prompt: str, /, **values: str) -> str:
-    """The text of `prompt` (a file's name without `.md`) in `package`, with each `$variable`
-    replaced.
+    """Return the text of a prompt with each `$variable` replaced.
+
+    `prompt` is the name of a file in `package`, without `.md`.
 
     Raises:
-        KeyError: a variable of the prompt is missing, or a value has no variable: a mistake in our
-            code.
+        KeyError: A variable has no value, or a value no variable, which is a bug of atc.
     """
     template = _read(package, prompt)
     if unused := values.keys() - set(template.get_identifiers()):
@@ -26,4 +26,5 @@ fill = partial(fill_from, __name__)
 
 @cache
 def _read(package: str, prompt: str) -> Template:
+    """Return the template of a prompt."""
     return Template(files(package).joinpath(f"{prompt}.md").read_text(encoding="utf-8").strip())

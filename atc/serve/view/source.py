@@ -12,7 +12,7 @@ from pygments import highlight
 from pygments.formatters import HtmlFormatter
 from pygments.lexers.python import PythonLexer
 
-from atc.core.pages.markup import SPELLED, Markup
+from atc.core.pages.markup import ESCAPES, Markup
 
 _AROUND = 3
 """Unchanged lines that are shown around a change."""
@@ -41,7 +41,7 @@ def highlight_lines(source: str) -> list[Markup]:
     """Return the lines of a program as markup."""
     shown = highlight(
         source, PythonLexer(stripnl=False, ensurenl=False), HtmlFormatter(nowrap=True)
-    ).translate(SPELLED)
+    ).translate(ESCAPES)
     # pygments has escaped the program's text.
     return [Markup(line) for line in shown.split("\n")[: len(_lines(source))]]  # noqa: S704
 
