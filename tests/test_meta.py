@@ -12,7 +12,7 @@ from atc.agent import Agent
 from tests.labs.paths import ROOT
 
 PACKAGES = ("atc", "protocols", "sandbox")
-OF_GATEWAYS = {"LearnedSchemas", "Questions", "GatewayClient"}
+OF_GATEWAYS = {"LearnedSchemas", "Questions"}
 """What the command line and gateways give an agent, and nobody else."""
 
 

@@ -2,22 +2,14 @@
 
 from __future__ import annotations
 
-import threading
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from collections.abc import Iterable, Sequence
+from contextlib import ExitStack
 from dataclasses import replace
 from os import PathLike
 from typing import Self, TypeVar, overload
 
-from atc.agent.resources import AgentResources
-from atc.agent.run_start import (
-    GatewayClient,
-    RunOptions,
-    begin_run,
-    continue_run,
-    last_program,
-    make_parts,
-)
+from atc.agent.program_runner import ProgramRunner
+from atc.agent.run_start import RunOptions, continue_run, last_program
 from atc.agent.setup import check_parts, configured, names_of, open_store, open_tools, require_tools
 from atc.archive.learned_schemas import LearnedSchemas
 from atc.core.config import Config
@@ -27,22 +19,21 @@ from atc.core.types import Draft, Finding, Program, Solution
 from atc.pipeline.check import check
 from atc.run.output_type import OutputType, TypedSolution
 from atc.run.record import RunRecord
-from atc.run.strategy_run import Parts
 from atc.safety.questions import AskPerson
 from atc.store import RunStore
 from atc.store.questions import Questions
 from atc.strategies import strategy
 from atc.strategies.chain import draft
-from atc.strategies.provided import GIVEN, NoModel, named_tools, run_given
+from atc.strategies.provided import GIVEN
 from protocols.model import Ask
 from protocols.sources import ToolSource
-from protocols.toolbox import Tool, Toolbox
+from protocols.toolbox import Toolbox
 from sandbox.base import Sandbox
 
 T = TypeVar("T")
 
 
-class Agent(AgentResources):
+class Agent(ProgramRunner):
     """Solves tasks with one toolbox. It is a context manager; `close` closes what the agent has
     opened itself.
 
@@ -102,19 +93,20 @@ class Agent(AgentResources):
             max_cost=max_cost,
         )
         with ExitStack() as owned:
-            self._declared, self.config = open_tools(tools, config, owned)
-            require_tools(allowed, self._declared)
-            self._store = open_store(store, owned)
+            declared, config = open_tools(tools, config, owned)
+            require_tools(allowed, declared)
+            opened = open_store(store, owned)
             self._owned = owned.pop_all()
-        self.toolbox = self._declared if learned is None else learned.apply_to(self._declared)
-        self._learned = learned
-        self._learning = threading.Lock()
+        super().__init__(
+            declared,
+            config,
+            store=opened,
+            learned=learned,
+            ask_person=ask_person,
+            questions=questions,
+        )
         self._model = None if isinstance(model, str) else model
         self._sandbox = None if isinstance(sandbox, str) else sandbox
-        self._ask_person = ask_person
-        if questions is None:
-            questions = [] if self._store is None else [self._store.questions]
-        self._questions = questions
 
     @overload
     def run(
@@ -233,7 +225,6 @@ class Agent(AgentResources):
         ask_person: AskPerson | None = None,
         accept_orphans: bool = False,
         resend: bool = False,
-        client: GatewayClient | None = None,
     ) -> Solution:
         """Continue a stored run that was paused, or whose process ended. The agent needs a `store`.
 
@@ -242,7 +233,6 @@ class Agent(AgentResources):
         runs again. `max_seconds` replaces the setting and `ask_person` the agent's. With
         `accept_orphans`, writes that the final program does not make may stay. With `resend`,
         writes in doubt are sent again, since somebody has found out that they did not happen.
-        `client` is for gateways.
 
         Raises:
             UnknownRun, RunRefused: There is no such run, or it cannot be continued, for example
@@ -255,7 +245,6 @@ class Agent(AgentResources):
             ask_person=ask_person,
             accept_orphans=accept_orphans,
             resend=resend,
-            client=client,
         )
         stored = self.store.load(run)
         if stored.summary.strategy == GIVEN:
@@ -277,7 +266,6 @@ class Agent(AgentResources):
         ask_person: AskPerson | None = None,
         accept_orphans: bool = False,
         resend: bool = False,
-        client: GatewayClient | None = None,
     ) -> Solution:
         """Run a program that the caller wrote. No model is asked.
 
@@ -296,43 +284,8 @@ class Agent(AgentResources):
             ask_person=ask_person,
             accept_orphans=accept_orphans,
             resend=resend,
-            client=client,
         )
         return self._execute(source, options, task=task, continues=continues)
-
-    def _execute(
-        self, source: str, options: RunOptions, *, task: str = "", continues: str | None = None
-    ) -> Solution:
-        program = Program(source)
-        named = named_tools(program, self.toolbox)
-        if continues is None:
-            record = self._begin_record(task, options, given=named)
-        else:
-            stored = self.store.load(continues)
-            record = continue_run(
-                stored,
-                options.observer,
-                store=self.store,
-                toolbox=self.toolbox,
-                task=task,
-                ended=True,
-            )
-        past = record.past
-        with self._open_record(record):
-            made = (
-                [found.call.tool for found in past.calls if found.call.tool in self.toolbox]
-                if past
-                else []
-            )
-            parts = self._build_parts(
-                record, options, given=self.toolbox.only(dict.fromkeys([*named, *made]))
-            )
-            if past is not None:
-                program = Program(parts.redact.restore(source))
-            earlier = past.attempts if past else ()
-            return record.finish(
-                run_given(program, record.task, parts, everything=self.toolbox, earlier=earlier)
-            )
 
     def check(self, source: str) -> tuple[Finding, ...]:
         """Return what is wrong with a program, in the order of its lines. Nothing is run and no
@@ -342,32 +295,6 @@ class Agent(AgentResources):
         data, such as a field that can be null.
         """
         return check(Program(source), self.toolbox)
-
-    def offer(self, tools: Iterable[Tool]) -> None:
-        """Add tools after the present ones, whose aliases do not change."""
-        added = list(tools)
-        self._declared = self._declared.also(added)
-        self.toolbox = self.toolbox.also(added)
-
-    def with_own_schemas(self, name: str, *, shared: bool = False) -> Agent:
-        """Return an agent over the same tools, sandbox and store that learns response schemas
-        separately, under this name.
-
-        `shared` means that several people see what it learns, as for `LearnedSchemas`. It does not
-        know what this agent has learned. Close only this agent.
-        """
-        return Agent(
-            self._declared,
-            model=self._model,
-            sandbox=self.sandbox,
-            config=self.config,
-            ask_person=self._ask_person,
-            store=self._store,
-            learned=None
-            if self._learned is None
-            else self._learned.open_separate(name, shared=shared),
-            questions=self._questions,
-        )
 
     def draft(self, task: str, *, observer: Observer | None = None) -> Draft:
         """Return what `run` would begin with: tools, a first program and its findings. No tool is
@@ -392,58 +319,3 @@ class Agent(AgentResources):
 
     def __exit__(self, *_: object) -> None:
         self.close()
-
-    def _build_parts(
-        self, record: RunRecord, options: RunOptions, *, given: Toolbox | None = None
-    ) -> Parts:
-        """Return the parts of one run. `given` are the tools of a program that the caller wrote,
-        which needs no model.
-        """
-        return make_parts(
-            record,
-            options,
-            toolbox=self.toolbox if given is None else given,
-            finder=self.finder,
-            ask=self.ask if given is None else NoModel(),
-            sandbox=self.sandbox,
-            config=self.config,
-            ask_person=self._ask_person,
-            questions=self._questions,
-            given=given is not None,
-        )
-
-    def _begin_record(
-        self,
-        task: str,
-        options: RunOptions,
-        *,
-        seed: int | None = None,
-        given: Toolbox | None = None,
-    ) -> RunRecord:
-        """Return the record of a new run; `given` are the tools of a program that the caller
-        wrote.
-        """
-        return begin_run(
-            task,
-            options,
-            store=self._store,
-            config=self.config,
-            toolbox=self.toolbox if given is None else given,
-            model=getattr(self._model, "name", self.config.model) or "",
-            seed=seed,
-            given=given is not None,
-        )
-
-    @contextmanager
-    def _open_record(self, record: RunRecord) -> Iterator[None]:
-        """Open the record of a run; afterwards learn from what the run has shown of the tools'
-        responses.
-        """
-        with record.open(self.toolbox):
-            yield
-        if self._learned is None or record.solution is None:
-            return
-        earlier = len(record.past.attempts) if record.past is not None else 0
-        calls = [call for attempt in record.solution.attempts[earlier:] for call in attempt.calls]
-        with self._learning:
-            self.toolbox = self._learned.learn(self.toolbox, calls, record.redact)

@@ -42,6 +42,11 @@ class AgentResources:
             raise ValueError("an agent without a store has no runs to load or to go on with")
         return self._store
 
+    @property
+    def model_name(self) -> str:
+        """The name of the model, or that of the configured one; empty if none is configured."""
+        return getattr(self._model, "name", self.config.model) or ""
+
     @cached_property
     def ask(self) -> Ask:
         """The model, chosen on first use."""

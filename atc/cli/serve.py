@@ -9,6 +9,7 @@ import signal
 import socket
 import sys
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -138,9 +139,13 @@ def serve(
         async with stdio_server() as (read, write):
             await server.run(read, write, server.create_initialization_options())
 
-    with open_agent(config, given=True) as agent:
-        limits = GatewayLimits(run_seconds=max_seconds)
-        gateway = Gateway(agent, limits=limits, share_learned=share_learned, waits=_make_notifier())
+    limits = GatewayLimits(run_seconds=max_seconds)
+    with (
+        open_agent(config, given=True) as agent,
+        closing(
+            Gateway(agent, limits=limits, share_learned=share_learned, waits=_make_notifier())
+        ) as gateway,
+    ):
         server = gateway_server(gateway) if as_ == "programs" else tools_server(gateway)
         if address is not None:
             _serve_http(server, address, hosts)

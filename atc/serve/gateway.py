@@ -9,37 +9,26 @@ journal. A failure is blamed on one call.
 from __future__ import annotations
 
 import hmac
-import threading
 from collections import Counter, OrderedDict
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from functools import partial
 from hashlib import sha256
-from typing import Any, Unpack
+from typing import Unpack
 
 from atc.agent import Agent
-from atc.agent.run_start import GatewayClient
+from atc.agent.run_start import GatewayClient, RunOptions
 from atc.archive.recording import create_redactor
 from atc.core.types import Solution
-from atc.pipeline.retrieve.base import Retriever
-from atc.pipeline.retrieve.finder import open_finder, open_index
 from atc.safety.redaction import Redactor
 from atc.serve.earlier_writes import find_write_in_doubt
+from atc.serve.gateway_agent import ClientAgents, ToolSearch
 from atc.serve.large_results import LargeResults
-from atc.serve.replies import (
-    GatewayReply,
-    answer_of,
-    call_line,
-    describe_fault,
-    describe_finding,
-    is_declined,
-    next_step,
-)
+from atc.serve.replies import GatewayReply, call_reply, describe_finding, run_reply
 from atc.serve.requests import (
     Asking,
     BadRequest,
-    Gated,
     Sent,
     find_tools,
     validate_names,
@@ -47,32 +36,23 @@ from atc.serve.requests import (
     validate_query,
 )
 from atc.store.stored import RunTaken
-from atc.strategies.provided import NoModel, certain_findings
+from atc.strategies.provided import certain_findings
 from protocols.documentation import docs_page
-from protocols.protocol import ProgramBinding, dump
+from protocols.protocol import dump
 from protocols.render import describe_within_budget, signature_line, stubs, token_estimate
-from protocols.schema import Json, JsonObject
+from protocols.schema import JsonObject
 from protocols.sources import load_tools
 from protocols.toolbox import Tool, Toolbox
 from sandbox.arguments import shorten
 from sandbox.base import Paused
-from sandbox.frames import VALUE_CHARACTERS
 
 DESCRIBED_TOKENS = 2_000
 """If the stubs of all tools fit in so many tokens, they are described when a client connects."""
 _SEARCHED = 8
 """How many tools a search returns by default."""
 _MOST_SEARCHED = 40
-_INDEX_SECONDS = 5.0
-"""How long the first search waits for the index."""
 _DESCRIBED_AT_ONCE = 12_000
 """Tokens of one reply of `describe_tools`."""
-_CALLS_SHOWN = 30
-_CUT = (
-    f"The value has over {VALUE_CHARACTERS:,} characters and only the beginning of its text is here: print it, or"
-    " a part of it."
-)
-_CALL_AGAIN = "When a person has decided, make the same call again: it brings the answer, and nothing is sent twice."
 _WRITERS_KEPT = 10_000
 """How many runs, the latest ones, have their client remembered."""
 
@@ -124,18 +104,13 @@ class Gateway:
         self._agent = agent
         self._key = key or agent.store.key()
         self.limits = limits or GatewayLimits()
-        self._share_learned = share_learned
         self.waits = waits
         self._results = LargeResults()
         self._own = load_tools(self._results.read_result)
-        agent.offer(self._own.values())
-        self._agents_lock = threading.Lock()
-        self._agents: dict[str, Agent] = {}  # by what they learn under
-        self._writers: OrderedDict[str, str] = (
-            OrderedDict()
-        )  # the client of each run that was about to write
-        self._search_lock = threading.Lock()
-        self._search: Retriever | None = None
+        self._agents = ClientAgents(agent, self._own, key=self._key, share_learned=share_learned)
+        self._search = ToolSearch(self._agents.of_user)
+        # the client of each run that was about to write
+        self._writers: OrderedDict[str, str] = OrderedDict()
 
     @property
     def seal(self) -> bytes:
@@ -145,25 +120,9 @@ class Gateway:
         """
         return hmac.digest(self._key, b"request state", "sha256")
 
-    def _agent_of(self, client: str) -> Agent:
-        """Return the agent of one client. The client over stdio is the user who runs the
-        gateway.
-        """
-        if not client:
-            return self._agent
-        name = (
-            "shared"
-            if self._share_learned
-            else hmac.new(self._key, client.encode(), sha256).hexdigest()[:32]
-        )
-        with self._agents_lock:
-            if name not in self._agents:
-                self._agents[name] = self._agent.with_own_schemas(name, shared=self._share_learned)
-            return self._agents[name]
-
     def tools(self, client: str = "") -> Toolbox:
         """The tools that a client's programs may call, without `read_result`."""
-        toolbox = self._agent_of(client).toolbox
+        toolbox = self._agents.of(client).toolbox
         return toolbox.only([name for name in toolbox if name not in self._own])
 
     def overview(self, client: str = "") -> str:
@@ -192,25 +151,10 @@ class Gateway:
         """
         query = validate_query(query)
         limit = min(max(limit, 1), _MOST_SEARCHED)
-        with self._search_lock:
-            found = self._finder().search(query, k=limit)
-        toolbox = self._agent_of(asking.get("client", "")).toolbox
-        lines = [signature_line(toolbox[hit.tool]) for hit in found.hits]
+        found = self._search.find(query, limit)
+        toolbox = self._agents.of(asking.get("client", "")).toolbox
+        lines = [signature_line(toolbox[alias]) for alias in found]
         return {"tools": lines, "of": len(toolbox) - len(self._own)}
-
-    def _finder(self) -> Retriever:
-        """Return the configured search once its index is built, and a search by words until
-        then.
-        """
-        if self._search is None:
-            self._search = _word_finder(self._agent)
-            building = threading.Thread(target=self._build, daemon=True)
-            building.start()
-            building.join(_INDEX_SECONDS)
-        return self._search
-
-    def _build(self) -> None:
-        self._search = self._agent.finder(None)
 
     def describe_tools(self, names: list[str] | str, **asking: Unpack[Asking]) -> str:
         """Typed Python stubs of functions: arguments and response shapes.
@@ -220,7 +164,7 @@ class Gateway:
         Raises:
             UnknownTool: there is none of these tools; it carries the nearest names of the first.
         """
-        toolbox = self._agent_of(asking.get("client", "")).toolbox
+        toolbox = self._agents.of(asking.get("client", "")).toolbox
         wanted, notes = find_tools(toolbox, validate_names(names))
         text, kept = describe_within_budget(wanted, budget=_DESCRIBED_AT_ONCE)
         if left := [name for name in wanted if name not in kept]:
@@ -233,7 +177,7 @@ class Gateway:
         read_only = True
         """
         program = validate_program(source)
-        found = certain_findings(program, self._agent_of(asking.get("client", "")).toolbox)
+        found = certain_findings(program, self._agents.of(asking.get("client", "")).toolbox)
         return {
             "ok": not found,
             "findings": [describe_finding(finding, program) for finding in found],
@@ -247,15 +191,15 @@ class Gateway:
         run = self._run_of(continues) if continues else None
         client = sent.get("client") or ""
         with _one_at_a_time():
-            done = self._agent_of(client).execute(
-                program.source, continues=run, **self._gated_options(**sent)
+            solution = self._agents.of(client).run(
+                program.source, self._run_options(**sent), continues=run
             )
-        return self._run_reply(done, client)
+        return self._run_reply(solution, client)
 
     def resume_run(self, run: str, **sent: Unpack[Sent]) -> GatewayReply:
         """Go on with a paused run after a person has allowed its write."""
         client = sent.get("client") or ""
-        return self._run_reply(self._resume(client, run, self._gated_options(**sent)), client)
+        return self._run_reply(self._resume(client, run, self._run_options(**sent)), client)
 
     def call(
         self, name: str, arguments: JsonObject, continues: str = "", **sent: Unpack[Sent]
@@ -269,23 +213,26 @@ class Gateway:
         Raises:
             UnknownTool: There is no such tool.
         """
-        tool = self._agent.toolbox.find(name)
+        tool = self._agents.of_user.toolbox.find(name)
         aliases = {original: alias for alias, original in tool.arguments.items()}
         given = {aliases.get(original, original): value for original, value in arguments.items()}
-        agent = self._agent_of(sent.get("client") or "")
+        agent = self._agents.of(sent.get("client") or "")
         source = f"{tool.alias}(**{given!r})"
-        how = self._gated_options(**sent)
+        options = self._run_options(**sent)
         arguments = tool.original_arguments(given)
         run = (
             self._run_of(continues)
             if continues
-            else self._find_waiting_run(tool, arguments, source, how["client"].name)
+            else self._find_waiting_run(tool, arguments, source, self._client_digest(**sent))
         )
         with _one_at_a_time():
-            solution = agent.execute(source, continues=run, **how)
+            solution = agent.run(source, options, continues=run)
         if run is not None and solution.status == "solved":
             self._agent.store.questions.mark_answered(tool, arguments, run)
-        return self._call_reply(solution)
+        toolbox = self._agents.of_user.toolbox
+        return call_reply(
+            self._redact_solution(solution), self.handle_of(solution.run_id or ""), toolbox
+        )
 
     def _find_waiting_run(
         self, tool: Tool, arguments: JsonObject, source: str, client: str
@@ -333,19 +280,21 @@ class Gateway:
             )
         return run
 
-    def _gated_options(self, **how: Unpack[Sent]) -> Gated:
-        """Return the options of a run of a client's program.
-
-        The client is recorded as a digest, since its name may be a secret.
-        """
-        name = hmac.new(self._key, f"client {how.get('client')}".encode(), sha256).hexdigest()[:24]
+    def _run_options(self, **sent: Unpack[Sent]) -> RunOptions:
+        """Return the options of a run of a client's program."""
+        name = self._client_digest(**sent)
         hold = partial(self._refuse_repeated_write, name)
-        return {
-            "observer": how.get("observer"),
-            "ask_person": how.get("ask_person"),
-            "max_seconds": self.limits.run_seconds,
-            "client": GatewayClient(name=name, before_write=hold, answered=how.get("answered", ())),
-        }
+        return RunOptions(
+            observer=sent.get("observer"),
+            ask_person=sent.get("ask_person"),
+            max_seconds=self.limits.run_seconds,
+            client=GatewayClient(name=name, before_write=hold, answered=sent.get("answered", ())),
+        )
+
+    def _client_digest(self, **sent: Unpack[Sent]) -> str:
+        """Return what is recorded of a client, whose name may be a secret."""
+        name = f"client {sent.get('client')}".encode()
+        return hmac.new(self._key, name, sha256).hexdigest()[:24]
 
     def _refuse_repeated_write(
         self, client: str, run: str, tool: Tool, arguments: JsonObject
@@ -359,7 +308,9 @@ class Gateway:
         self._writers[run] = client
         while len(self._writers) > _WRITERS_KEPT:
             self._writers.popitem(last=False)
-        found = find_write_in_doubt(self._agent.store, self._agent.toolbox, tool, arguments)
+        found = find_write_in_doubt(
+            self._agent.store, self._agents.of_user.toolbox, tool, arguments
+        )
         if found is None:
             return
         earlier, call = found
@@ -380,7 +331,7 @@ class Gateway:
             f" that run, as {docs_page('guides/writes#a-call-that-another-run-has-made')} says"
         )
 
-    def _resume(self, client: str, handle: str, how: Gated) -> Solution:
+    def _resume(self, client: str, handle: str, options: RunOptions) -> Solution:
         run = self._run_of(handle)
         stored = self._agent.store.load(run)
         if stored.summary.status == "solved":  # a person has resumed it from the command line
@@ -390,86 +341,27 @@ class Gateway:
                 task=task, attempts=stored.attempts, status="solved", answer=answer, run_id=run
             )
         with _one_at_a_time():
-            return self._agent_of(client).resume(run, **how)
+            return self._agents.of(client).resume(run, options)
+
+    def _run_reply(self, solution: Solution, client: str) -> GatewayReply:
+        """Return the reply about a run of a client. Secrets are placeholders."""
+        return run_reply(
+            self._redact_solution(solution),
+            self.handle_of(solution.run_id or ""),
+            lambda value: self._results.shorten(value, client),
+        )
+
+    def close(self) -> None:
+        """Close what the gateway has opened. The agent stays open."""
+        self._agents.of_user.close()
 
     def _redact_solution(self, solution: Solution) -> Solution:
         """Return the solution with a placeholder in the place of each secret."""
         called = {call.tool for attempt in solution.attempts for call in attempt.calls}
-        redact = Redactor(self._agent.toolbox.only(called))
+        redact = Redactor(self._agents.of_user.toolbox.only(called))
         redact.learn_sources(self._agent.config.tools)
         redact.learn_attempts(solution.attempts)
         return redact.value(solution)
-
-    def _call_reply(self, solution: Solution) -> GatewayReply:
-        """Return the reply to the call of one tool."""
-        last = self._redact_solution(solution).attempts[-1]
-        status = "declined" if is_declined(solution) else solution.status
-        reply: dict[str, Json] = {"status": status, "run": self.handle_of(solution.run_id or "")}
-        called = self._agent.toolbox.get(last.program.source.partition("(")[0])
-        if (
-            called is not None
-            and isinstance(called.protocol.binding, ProgramBinding)
-            and last.answer is not None
-        ):
-            return reply | {"result": answer_of(last)}
-        call = last.calls[-1] if last.calls else None
-        if call is None or call.error is not None:
-            problem: str | None = "no call"
-            if call is not None:
-                problem = call.error
-            elif last.fault is not None:
-                problem = last.fault.message
-            then = {"next": _CALL_AGAIN} if status == "paused" else {}
-            return reply | {"error": problem} | then
-        if call.drift:
-            problem = f"the response departs from its declared schema ({'; '.join(call.drift)})"
-            return reply | {"error": problem, "response": call.result}
-        return reply | {"result": call.result}
-
-    def _run_reply(self, solution: Solution, client: str) -> GatewayReply:
-        """Return the reply about a run. Secrets are placeholders."""
-        solution = self._redact_solution(solution)
-        last = solution.attempts[-1]
-        printed = last.trace.stdout.strip() if last.trace is not None else ""
-        reply: dict[str, Any] = {
-            "status": solution.status,
-            "run": self.handle_of(solution.run_id or ""),
-        }
-        if last.answer is not None:
-            reply["answer"] = self._results.shorten(answer_of(last), client)
-        if calls := last.calls:
-            more = [f"… {len(calls) - _CALLS_SHOWN} more"] if len(calls) > _CALLS_SHOWN else []
-            reply["calls"] = [*map(call_line, calls[:_CALLS_SHOWN]), *more]
-            if reused := sum(call.reused for call in calls):
-                reply["reused"] = (
-                    f"{reused} of {len(calls)} calls were answered by the journal, not made again"
-                )
-        value = "" if printed else last.answer or ""  # as it left the sandbox
-        cut = len(value) >= VALUE_CHARACTERS and value.endswith("…")
-        warnings = [_CUT] if cut else []
-        warnings += [
-            *last.doubts,
-            *(f"{c.tool}: {clause}" for c in calls for clause in c.drift[:1]),
-        ]
-        if warnings:
-            reply["warnings"] = list(dict.fromkeys(warnings))[:8]
-        if last.findings:
-            reply["findings"] = [
-                describe_finding(finding, last.program) for finding in last.findings
-            ]
-        elif last.fault is not None:
-            reply["fault"] = describe_fault(last.fault)
-        if last.answer is None and printed:
-            reply["printed"] = self._results.shorten(printed, client)
-        if solution.unknown_writes:
-            reply["unknown_writes"] = [call_line(call) for call in solution.unknown_writes]
-        if solution.orphans:
-            reply["orphans"] = [call_line(call) for call in solution.orphans]
-        if is_declined(solution):
-            reply["status"] = "declined"
-        elif solution.status == "paused":
-            reply["next"] = next_step(solution, self.handle_of(solution.run_id or ""))
-        return reply
 
 
 @contextmanager
@@ -481,11 +373,3 @@ def _one_at_a_time() -> Iterator[None]:
         raise BadRequest(
             "another request works on this run now: wait for its reply, then call again."
         ) from taken
-
-
-def _word_finder(agent: Agent) -> Retriever:
-    """Return a search by words alone. It is ready at once, while an index by meaning takes
-    minutes.
-    """
-    index = open_index(agent.toolbox, replace(agent.config, index=None, tools=()), method="bm25")
-    return open_finder("bm25", index, agent.toolbox, ask=NoModel(), threads=1)

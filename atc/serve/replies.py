@@ -4,15 +4,106 @@ decide.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from typing import TypeAlias
+
+from sandbox.frames import VALUE_CHARACTERS
 
 from atc.core.messages import format_tool_call
 from atc.core.types import Attempt, Fault, Finding, Program, Solution, parse_answer
+from protocols.protocol import ProgramBinding
 from protocols.schema import Json, shape
+from protocols.toolbox import Toolbox
 from sandbox.base import CallDeclined
 from sandbox.trace import ToolCall
 
 GatewayReply: TypeAlias = dict[str, Json]
+_CALLS_SHOWN = 30
+_CUT = (
+    f"The value has over {VALUE_CHARACTERS:,} characters and only the beginning of its text is here: print it, or"
+    " a part of it."
+)
+_CALL_AGAIN = "When a person has decided, make the same call again: it brings the answer, and nothing is sent twice."
+
+
+def run_reply(solution: Solution, handle: str, shorten: Callable[[Json], Json]) -> GatewayReply:
+    """Return the reply about a run with this handle. `shorten` shortens large values."""
+    last = solution.attempts[-1]
+    printed = last.trace.stdout.strip() if last.trace is not None else ""
+    reply: GatewayReply = {"status": solution.status, "run": handle}
+    if last.answer is not None:
+        reply["answer"] = shorten(answer_of(last))
+    reply |= _describe_calls(last.calls)
+    if warnings := _warnings(last, printed):
+        reply["warnings"] = warnings[:8]
+    reply |= _describe_failure(last)
+    if last.answer is None and printed:
+        reply["printed"] = shorten(printed)
+    writes = {"unknown_writes": solution.unknown_writes, "orphans": solution.orphans}
+    reply |= {name: [*map(call_line, made)] for name, made in writes.items() if made}
+    if is_declined(solution):
+        reply["status"] = "declined"
+    elif solution.status == "paused":
+        reply["next"] = next_step(solution, handle)
+    return reply
+
+
+def _describe_calls(calls: Sequence[ToolCall]) -> GatewayReply:
+    """Return the first calls of a run, a line each, and how many the journal answered."""
+    if not calls:
+        return {}
+    more = [f"… {len(calls) - _CALLS_SHOWN} more"] if len(calls) > _CALLS_SHOWN else []
+    described: GatewayReply = {"calls": [*map(call_line, calls[:_CALLS_SHOWN]), *more]}
+    if reused := sum(call.reused for call in calls):
+        described["reused"] = (
+            f"{reused} of {len(calls)} calls were answered by the journal, not made again"
+        )
+    return described
+
+
+def _describe_failure(attempt: Attempt) -> GatewayReply:
+    """Return the findings that prevented execution, or else the fault, if there is one."""
+    if attempt.findings:
+        found = [describe_finding(finding, attempt.program) for finding in attempt.findings]
+        return {"findings": found}
+    return {} if attempt.fault is None else {"fault": describe_fault(attempt.fault)}
+
+
+def _warnings(attempt: Attempt, printed: str) -> list[str]:
+    """Return what makes an answer doubtful: it was cut, has doubts, or rests on responses that
+    depart from their schemas.
+    """
+    value = "" if printed else attempt.answer or ""  # as it left the sandbox
+    cut = len(value) >= VALUE_CHARACTERS and value.endswith("…")
+    drift = [f"{call.tool}: {clause}" for call in attempt.calls for clause in call.drift[:1]]
+    return list(dict.fromkeys([*([_CUT] if cut else []), *attempt.doubts, *drift]))
+
+
+def call_reply(solution: Solution, handle: str, toolbox: Toolbox) -> GatewayReply:
+    """Return the reply to the call of one tool, made by a run with this handle."""
+    last = solution.attempts[-1]
+    status = "declined" if is_declined(solution) else solution.status
+    reply: dict[str, Json] = {"status": status, "run": handle}
+    called = toolbox.get(last.program.source.partition("(")[0])
+    if (
+        called is not None
+        and isinstance(called.protocol.binding, ProgramBinding)
+        and last.answer is not None
+    ):
+        return reply | {"result": answer_of(last)}
+    call = last.calls[-1] if last.calls else None
+    if call is None or call.error is not None:
+        problem: str | None = "no call"
+        if call is not None:
+            problem = call.error
+        elif last.fault is not None:
+            problem = last.fault.message
+        then = {"next": _CALL_AGAIN} if status == "paused" else {}
+        return reply | {"error": problem} | then
+    if call.drift:
+        problem = f"the response departs from its declared schema ({'; '.join(call.drift)})"
+        return reply | {"error": problem, "response": call.result}
+    return reply | {"result": call.result}
 
 
 def answer_of(attempt: Attempt) -> Json:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Collection
 from typing import TypedDict
 
-from atc.agent.run_start import GatewayClient
 from atc.core.events import Observer
 from atc.core.types import Program
 from atc.safety.questions import AskPerson
@@ -36,15 +35,6 @@ class Sent(TypedDict, total=False):
     ask_person: AskPerson | None
     client: str | None
     answered: Collection[str]
-
-
-class Gated(TypedDict):
-    """The options with which an agent runs a client's program, see `Agent.execute`."""
-
-    observer: Observer | None
-    ask_person: AskPerson | None
-    max_seconds: float
-    client: GatewayClient
 
 
 class BadRequest(AtcError):

@@ -11,7 +11,7 @@ from markupsafe import Markup, escape
 from atc.core.quoting import INVISIBLE
 from atc.core.text import UNSAFE, escape_visibly
 
-__all__ = ["NOTHING", "ESCAPES", "Markup", "escape", "escape_text", "span"]
+__all__ = ["ESCAPES", "NOTHING", "Markup", "escape", "escape_text", "span"]
 
 # Tabs and line feeds are as harmless as spaces.
 ESCAPES = {code: escape_visibly(code) for code in (*UNSAFE, *INVISIBLE) if code not in (0x09, 0x0A)}

@@ -1,0 +1,135 @@
+"""Execution of programs that a caller wrote, and the records and parts of all runs of an agent."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+
+from atc.agent.resources import AgentResources
+from atc.agent.run_start import RunOptions, begin_run, continue_run, make_parts
+from atc.archive.learned_schemas import LearnedSchemas
+from atc.core.config import Config
+from atc.core.types import Program, Solution
+from atc.run.record import RunRecord
+from atc.run.strategy_run import Parts
+from atc.safety.questions import AskPerson
+from atc.store import RunStore
+from atc.store.questions import Questions
+from atc.strategies.provided import NoModel, named_tools, run_given
+from protocols.toolbox import Toolbox
+
+
+class ProgramRunner(AgentResources):
+    """Runs programs that a caller wrote, with the tools and the store of an agent.
+
+    `declared` are the tools as their sources describe them; `toolbox` has what was learned of their
+    responses, too.
+    """
+
+    def __init__(
+        self,
+        declared: Toolbox,
+        config: Config,
+        *,
+        store: RunStore | None,
+        learned: LearnedSchemas | None,
+        ask_person: AskPerson | None,
+        questions: Sequence[Questions] | None,
+    ) -> None:
+        self.declared = declared
+        self.config = config
+        self.toolbox = declared if learned is None else learned.apply_to(declared)
+        self.learned = learned
+        self.ask_person = ask_person
+        if questions is None:
+            questions = [] if store is None else [store.questions]
+        self.questions = questions
+        self._store = store
+        self._learning = threading.Lock()
+
+    def _execute(
+        self, source: str, options: RunOptions, *, task: str = "", continues: str | None = None
+    ) -> Solution:
+        """Run a program that the caller wrote, see `Agent.execute`."""
+        program = Program(source)
+        named = named_tools(program, self.toolbox)
+        if continues is None:
+            record = self._begin_record(task, options, given=named)
+        else:
+            stored = self.store.load(continues)
+            record = continue_run(
+                stored,
+                options.observer,
+                store=self.store,
+                toolbox=self.toolbox,
+                task=task,
+                ended=True,
+            )
+        past = record.past
+        with self._open_record(record):
+            called = [found.call.tool for found in past.calls] if past else []
+            made = [alias for alias in called if alias in self.toolbox]
+            needed = self.toolbox.only(dict.fromkeys([*named, *made]))
+            parts = self._build_parts(record, options, given=needed)
+            if past is not None:
+                program = Program(parts.redact.restore(source))
+            earlier = past.attempts if past else ()
+            return record.finish(
+                run_given(program, record.task, parts, everything=self.toolbox, earlier=earlier)
+            )
+
+    def _build_parts(
+        self, record: RunRecord, options: RunOptions, *, given: Toolbox | None = None
+    ) -> Parts:
+        """Return the parts of one run. `given` are the tools of a program that the caller wrote,
+        which needs no model.
+        """
+        return make_parts(
+            record,
+            options,
+            toolbox=self.toolbox if given is None else given,
+            finder=self.finder,
+            ask=self.ask if given is None else NoModel(),
+            sandbox=self.sandbox,
+            config=self.config,
+            ask_person=self.ask_person,
+            questions=self.questions,
+            given=given is not None,
+        )
+
+    def _begin_record(
+        self,
+        task: str,
+        options: RunOptions,
+        *,
+        seed: int | None = None,
+        given: Toolbox | None = None,
+    ) -> RunRecord:
+        """Return the record of a new run; `given` are the tools of a program that the caller
+        wrote.
+        """
+        return begin_run(
+            task,
+            options,
+            store=self._store,
+            config=self.config,
+            toolbox=self.toolbox if given is None else given,
+            model=self.model_name,
+            seed=seed,
+            given=given is not None,
+        )
+
+    @contextmanager
+    def _open_record(self, record: RunRecord) -> Iterator[None]:
+        """Open the record of a run; afterwards learn from what the run has shown of the tools'
+        responses.
+        """
+        with record.open(self.toolbox):
+            yield
+        if self.learned is None or record.solution is None:
+            return
+        earlier = len(record.past.attempts) if record.past is not None else 0
+        calls = [call for attempt in record.solution.attempts[earlier:] for call in attempt.calls]
+        with self._learning:
+            self.toolbox = self.learned.learn(self.toolbox, calls, record.redact)
