@@ -17,11 +17,16 @@ from toolflow_bench.services.service import NAMES, find_service
 
 INSTALL = "pip install --no-deps bfcl-eval mpmath"
 CLASSES = {
-    "GorillaFileSystem": "gorilla_file_system", "TradingBot": "trading_bot", "TravelAPI": "travel_booking",
-    "TicketAPI": "ticket_api", "MessageAPI": "message_api", "MathAPI": "math_api", "TwitterAPI": "posting_api",
+    "GorillaFileSystem": "gorilla_file_system",
+    "TradingBot": "trading_bot",
+    "TravelAPI": "travel_booking",
+    "TicketAPI": "ticket_api",
+    "MessageAPI": "message_api",
+    "MathAPI": "math_api",
+    "TwitterAPI": "posting_api",
     "VehicleControlAPI": "vehicle_control",
-}  # fmt: skip
-"""Class → its module, which is also the name of its document."""
+}
+"""The module of each class. Its document has the same name."""
 _TYPES = {
     "dict": "object",
     "float": "number",
@@ -83,7 +88,8 @@ def bfcl_tools(data: Path) -> dict[str, Toolbox]:
     They cannot be called.
     """
     documents = json.loads((data / "bfcl" / "func_docs.json").read_text(encoding="utf-8"))
-    return {
-        one: Toolbox([Tool(protocol_of(f), dict, source=one) for f in documents[one]])
-        for one in CLASSES.values()
-    }
+    found = {}
+    for module in CLASSES.values():
+        protocols = map(protocol_of, documents[module])
+        found[module] = Toolbox([Tool(protocol, dict, source=module) for protocol in protocols])
+    return found

@@ -84,7 +84,8 @@ def main(limit: float) -> dict[str, Any]:
     with serve(Starlette(routes=[Route("/ask", answered)])) as served:
         env = {name: value for name, value in os.environ.items() if not name.startswith("ATC_")}
         env |= {"PYTHONPATH": str(ROOT)}
-        for name, arguments, response, current, schemas in attacks():  # noqa: B007 - what the service answers
+        # The service answers with `current`.
+        for name, arguments, response, current, schemas in attacks():  # noqa: B007
             with tempfile.TemporaryDirectory() as made:
                 folder = Path(made)
                 (folder / "doc.json").write_text(

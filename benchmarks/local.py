@@ -50,9 +50,14 @@ def run_in_background(
     log = folder / "service.log"
     with log.open("wb") as out:
         process = subprocess.Popen(
-            command, cwd=folder, env={**os.environ, "HOME": str(folder), **(env or {})}, stdin=subprocess.DEVNULL,
-            stdout=out, stderr=subprocess.STDOUT, start_new_session=True,
-        )  # fmt: skip
+            command,
+            cwd=folder,
+            env={**os.environ, "HOME": str(folder), **(env or {})},
+            stdin=subprocess.DEVNULL,
+            stdout=out,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,
+        )
     try:
         until = time.monotonic() + seconds
         while process.poll() is None and time.monotonic() < until:

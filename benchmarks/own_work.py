@@ -34,8 +34,15 @@ ANSWERS = {
     "search_airports": {"airports": [{"code": "BOS", "name": "Logan"}]},
     "list_departures": {"flights": [], "page": 1, "pages": 1, "total": 0},
 }
-AIRPORT = {"code": "BOS", "name": "Logan", "latitude": 0.0, "longitude": 0.0, "altitude_ft": 0, "time_zone": None,
-           "utc_offset_hours": -5}  # fmt: skip
+AIRPORT = {
+    "code": "BOS",
+    "name": "Logan",
+    "latitude": 0.0,
+    "longitude": 0.0,
+    "altitude_ft": 0,
+    "time_zone": None,
+    "utc_offset_hours": -5,
+}
 
 
 def cost_of_command(runs: int, *arguments: str, **variables: str) -> Iterator[tuple[float, float]]:

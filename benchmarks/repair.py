@@ -40,7 +40,7 @@ from sandbox.base import Sandbox
 from sandbox.choose import open_sandbox
 from sandbox.journal import Journal, canonical_call
 from sandbox.limits import Limits
-from sandbox.trace import Pins
+from sandbox.trace import Pins, Trace
 from toolflow_bench.checks.gold import run_program
 from toolflow_bench.compare import compare
 from toolflow_bench.metrics import Row, summarize
@@ -221,15 +221,16 @@ def faulty_programs(
             continue
         for mutant in rng.sample(drawn, len(drawn)):
             world.reset()
-            trace = run_program(mutant.program, world.toolbox, sandbox)
-            failure = trace.failure
-            if (
-                failure.kind == "exception"
-                if failure
-                else not trace.stdout.strip() and trace.value is None
-            ):
+            if _needs_repair(run_program(mutant.program, world.toolbox, sandbox)):
                 yield mutant
                 break
+
+
+def _needs_repair(trace: Trace) -> bool:
+    """Return True if a program raised an exception, or ended without an answer."""
+    if trace.failure is not None:
+        return trace.failure.kind == "exception"
+    return not trace.stdout.strip() and trace.value is None
 
 
 def run_repair_arms(
@@ -245,11 +246,10 @@ def run_repair_arms(
     The arms take turns in being first, so that none always comes last.
     """
     names = list(files)
-    turns = [
-        (item, name)
-        for n, item in enumerate(items)
-        for name in [*names, *names][n % len(names) :][: len(names)]
-    ]
+    turns: list[tuple[Item, Way]] = []
+    for number, item in enumerate(items):
+        first = number % len(names)
+        turns += [(item, name) for name in (*names[first:], *names[:first])]
     with ExitStack() as stack:
         own = {name: replace(header, settings={**header.settings, "arm": name}) for name in names}
         opened = {name: stack.enter_context(RowFile(files[name], own[name])) for name in names}
@@ -263,9 +263,13 @@ def run_repair_arms(
                 opened[name].append(row)
         keys = [(item.question.id, 0) for item in items]
         found = {name: list(map(file.rows.__getitem__, keys)) for name, file in opened.items()}
+    return _report(found, seed=header.seed)
+
+
+def _report(found: Mapping[Way, Sequence[Row]], *, seed: int) -> dict[str, Any]:
+    """Return the figures of each arm, and the differences between each two arms."""
     pairs = {
-        f"{b} - {a}": compare(found[a], found[b], seed=header.seed)
-        for a, b in combinations(names, 2)
+        f"{b} - {a}": compare(found[a], found[b], seed=seed) for a, b in combinations(found, 2)
     }
     return {
         "arms": {name: figures(rows) for name, rows in found.items()},

@@ -7,6 +7,7 @@ import json
 import math
 import sys
 import time
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from functools import wraps
@@ -111,7 +112,10 @@ class Rows(LineFile):
 
     def append(self, row: Mapping[str, Any]) -> None:
         self.write(dict(row))
-        self.rows[tuple(row[name] for name in self._key)] = dict(row)
+        self.rows[self._key_of(row)] = dict(row)
+
+    def _key_of(self, row: Mapping[str, Any]) -> tuple[Any, ...]:
+        return tuple(row[name] for name in self._key)
 
     def is_missing(self, key: tuple[Any, ...]) -> bool:
         """Return True if there is no row for `key`, or only an outage."""
@@ -152,7 +156,7 @@ class Rows(LineFile):
             return
         try:
             found, *rows = (json.loads(line) for line in self.whole.splitlines())
-            self.rows = {tuple(row[name] for name in self._key): row for row in rows}
+            self.rows = {self._key_of(row): row for row in rows}
         except (ValueError, KeyError, TypeError, RecursionError) as error:
             raise InvalidRunFile(
                 f"{str(self.path)!r} cannot be continued ({error}); give another --out."
@@ -161,6 +165,9 @@ class Rows(LineFile):
             told = f"{str(self.path)!r} holds work done otherwise ({'; '.join(differing)})"
             raise InvalidRunFile(f"{told}; give another --out, or remove it to begin anew.")
         self.truncate_to(self.whole)
+
+
+USAGE = ("model_calls", "input_tokens", "output_tokens")
 
 
 def scripted_agent(
@@ -203,6 +210,14 @@ def share_with_interval(hits: int, n: int) -> dict[str, float] | None:
     middle = (share + z * z / (2 * n)) / (1 + z * z / n)
     half = z * math.sqrt(share * (1 - share) / n + z * z / (4 * n * n)) / (1 + z * z / n)
     return {"mean": share, "low": max(0.0, middle - half), "high": min(1.0, middle + half), "n": n}
+
+
+def sum_usage(rows: Iterable[Mapping[str, Any]]) -> dict[str, int]:
+    """Return the model calls and tokens of all rows."""
+    total = Counter[str]()
+    for row in rows:
+        total.update({key: row["usage"][key] for key in USAGE})
+    return {key: total[key] for key in USAGE}
 
 
 def interval(values: Sequence[float], seed: int = 0) -> dict[str, float] | None:

@@ -19,7 +19,7 @@ import sys
 import tempfile
 import time
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
 from itertools import cycle
@@ -42,16 +42,19 @@ from atc.pipeline.retrieve.embedders import DEFAULT, MODELS
 from atc.pipeline.retrieve.index import ToolIndex
 from benchmarks.local import ATC
 from benchmarks.runner import suite
+from toolflow_bench.metrics import Row
 from toolflow_bench.rows import read_rows
 from toolflow_bench.services.serve import RunningService, serve
 from toolflow_bench.settings import CATALOGUE, draw_distractors
 from toolflow_bench.task import load_tasks, to_document
 
-os.environ["RAY_worker_niceness"] = "0"  # noqa: SIM112 - else workers yield to all else, and what runs here does not
-CORES = 2  # of the machine that the figures are of; each arm has so many workers
-_LEFT_OUT = ("hard", "impossible")  # tasks that came later than the 507
-_SAME = ("id", "repeat", "correct", "status", "calls", "path", "precision", "state", "programs")
-"""Fields of a row that must not depend on where it was computed."""
+# Ray's workers are nice by default, but the local ones, with which they are compared, are not.
+os.environ["RAY_worker_niceness"] = "0"  # noqa: SIM112 - Ray's spelling
+CORES = 2
+"""Workers of each arm: the cores of the machine on which the published figures were measured."""
+_LEFT_OUT = ("hard", "impossible")
+"""Splits that were added after the 507 tasks of the published figures."""
+_COMPARED = ("id", "repeat", "correct", "status", "calls", "path", "precision", "state", "programs")
 
 
 @contextmanager
@@ -113,11 +116,23 @@ def run_benchmark(
             first = time.monotonic()
     ended = time.monotonic()
     assert process.wait() == 0, f"{name} ended with {process.returncode}"
-    rows = sorted(
-        ({key: getattr(row, key) for key in _SAME} for row in read_rows(out)[1]),
-        key=lambda row: row["id"],
-    )
+    rows = list(map(_comparable_fields, sorted(read_rows(out)[1], key=lambda row: row.id)))
     return rows, {"seconds": round(ended - begun, 1), "from_first_row": round(ended - first, 1)}
+
+
+def _comparable_fields(row: Row) -> dict[str, Any]:
+    """Return the fields of a row that must not depend on where it was computed."""
+    return {key: getattr(row, key) for key in _COMPARED}
+
+
+def _best_positions(index: Any, queries: list[str]) -> list[list[int]]:
+    """Return the positions of the ten best tools for each query."""
+    return [hits.positions.tolist() for hits in index.top(queries, n=10)]
+
+
+def _count_in_second(times: Sequence[float], since: float) -> int:
+    """Return the number of times in the second that begins at `since`."""
+    return sum(since <= at < since + 1 for at in times)
 
 
 def measure_idle_item(count: int) -> float:
@@ -160,7 +175,8 @@ def gold(count: int | None) -> dict[str, Any]:
     wrong: list[str] = []
     with folder_of(count) as folder:
         expected, report["here"] = run_benchmark(folder, "here", "--jobs", str(CORES))
-        report["tasks"], report["solved"] = len(expected), sum(row["correct"] for row in expected)
+        report["tasks"] = len(expected)
+        report["solved"] = sum(row["correct"] for row in expected)
         for nodes in (1, 2):
             with cluster(nodes) as made:
                 name = f"ray, {nodes} nodes"
@@ -268,7 +284,7 @@ def index(count: int, embedder: str) -> dict[str, Any]:
             )
             made += [built.dense] if built.dense is not None else []
             seconds.append(round(time.monotonic() - begun, 1))
-    here, there = ([hits.positions.tolist() for hits in dense.top(queries, n=10)] for dense in made)
+    here, there = (_best_positions(dense, queries) for dense in made)
     differing = sum(left != right for left, right in zip(here, there, strict=True))
     largest = float(np.abs(made[0].vectors - made[1].vectors).max())
     report = {
@@ -311,9 +327,9 @@ def probe(rate: int) -> dict[str, Any]:
     found = {
         Path(one["source"]).name: one["totals"].get("answered") for one in json.loads(ended.stdout)
     }
-    in_a_second = [
-        sum(since <= at < since + 1 for at in times) for _, times in services for since in times
-    ]
+    in_a_second: list[int] = []
+    for _, times in services:
+        in_a_second += (_count_in_second(times, since) for since in times)
     documented = sum(answered == 2 for answered in found.values())
     report = {"seconds": seconds, "documented": documented, "rate": rate, "calls": len(in_a_second)}
     report |= {"most_in_a_second": max(in_a_second)}

@@ -13,6 +13,7 @@ import time
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from operator import attrgetter
 from pathlib import Path
 from statistics import quantiles
 from typing import Any
@@ -94,11 +95,8 @@ def measure(place: str, *, runs: int, calls: int, at_once: int, processes: int) 
     writes = [one for _, took in written for one in took]
     with open_run_store(place) as store:
         found = [store.load(run) for run in ids]
-    kept = sum(
-        len(one.calls)
-        for one in found
-        if one.summary.status == "solved" and all(c.complete for c in one.calls)
-    )
+    solved = [one.calls for one in found if one.summary.status == "solved"]
+    kept = sum(len(made) for made in solved if all(map(attrgetter("complete"), made)))
     cuts = quantiles(writes, n=100)
     return {
         "runs a second": round(runs / seconds, 1),

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+from collections.abc import Mapping
 from typing import Any
 
 from inspect_ai import Task as InspectTask
@@ -72,12 +73,18 @@ def in_a_world(known: dict[str, Task]) -> Any:
 def by_program(known: dict[str, Task]) -> Any:
     """Grade with `toolflow_bench.grade`; the explanation is its reason."""
 
-    async def score(state: TaskState, target: Target) -> Score:  # noqa: ARG001 - the shape of a scorer
+    async def score(state: TaskState, target: Target) -> Score:  # noqa: ARG001 - required
         answer = state.output.completion
         verdict = grade(answer, known[str(state.sample_id)], state=state.metadata.get("left", {}))
         return Score(value=verdict.correct, answer=answer, explanation=verdict.reason)
 
     return score
+
+
+def _allowed_keywords(schema: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the keywords of a schema that Inspect accepts."""
+    allowed = ("type", "description", "enum", "default", "format")
+    return {key: value for key, value in schema.items() if key in allowed}
 
 
 def _as_tool(tool: Tool) -> Any:
@@ -89,11 +96,7 @@ def _as_tool(tool: Tool) -> Any:
         return json.dumps(tool.unwrap(response), ensure_ascii=False)
 
     properties = {alias: tool.protocol.parameters[name] for alias, name in tool.arguments.items()}
-    allowed = {"type", "description", "enum", "default", "format"}
-    kept = {
-        name: {k: v for k, v in schema.items() if k in allowed}
-        for name, schema in properties.items()
-    }
+    kept = {name: _allowed_keywords(schema) for name, schema in properties.items()}
     parameters = ToolParams.model_validate({"properties": kept, "required": sorted(tool.required)})
     return ToolDef(
         call, name=tool.alias, description=tool.protocol.description, parameters=parameters

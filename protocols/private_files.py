@@ -18,9 +18,9 @@ FOLDER_MODE = 0o700
 _SYSTEM_FOLDERS = frozenset(
     Path("/", name)
     for name in (
-        "", "bin", "boot", "dev", "dev/shm", "etc", "home", "lib", "lib64", "media", "mnt", "opt", "proc", "run", "sbin",
-        "srv", "sys", "tmp", "usr", "usr/local", "var", "var/cache", "var/lib", "var/log", "var/run", "var/spool",
-        "var/tmp",
+        "", "bin", "boot", "dev", "dev/shm", "etc", "home", "lib", "lib64", "media", "mnt", "opt",
+        "proc", "run", "sbin", "srv", "sys", "tmp", "usr", "usr/local", "var", "var/cache",
+        "var/lib", "var/log", "var/run", "var/spool", "var/tmp",
     )
 )  # fmt: skip
 """Folders that belong to the system: no command of ours changes who may write to them."""

@@ -15,13 +15,13 @@ from protocols.naming import singular
 from protocols.schema import (
     Json,
     JsonObject,
-    intersect_schemas,
     is_file,
     resolve,
     scalar_schema,
     types,
     unwrap_schema,
 )
+from protocols.schema_intersection import intersect_schemas
 from protocols.toolbox import Tool, Toolbox
 
 _MOST_SCHEMAS = 10_000  # in one set of stubs; further ones become `Any`

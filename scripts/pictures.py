@@ -43,8 +43,8 @@ def draw_picture(name: str, picture: Mapping[str, Any]) -> str:
     height = max(y + h for _, y, _, h in places) + 20
     parts = [
         (
-            f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" width="{width}" '
-            f'height="{height}"'
+            '<svg xmlns="http://www.w3.org/2000/svg" '
+            f'viewBox="0 0 {width} {height}" width="{width}" height="{height}"'
         ),
         (
             f'     role="img" aria-labelledby="{name}-title" font-family="system-ui, sans-serif" '

@@ -79,7 +79,9 @@ ATC = [sys.executable, "-c", "from atc.cli.main import main; main()"]
 def viewer(environment: dict[str, str]) -> Iterator[str]:
     """Run a viewer while the context is open, and yield its address."""
     command = [*ATC, "runs", "view", "--no-browser", "--json"]
-    with subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, text=True) as process:  # noqa: S603 - our own
+    with subprocess.Popen(  # noqa: S603 - our own command
+        command, env=environment, stdout=subprocess.PIPE, text=True
+    ) as process:
         assert process.stdout is not None
         yield json.loads(process.stdout.readline())["url"]
         process.terminate()

@@ -158,7 +158,8 @@ def numbers(least, most):
 
 
 def fits(text, hints):
-    return len(text) >= hints.get("minLength", 0) and re.search(hints.get("pattern", ""), text) is not None
+    is_long_enough = len(text) >= hints.get("minLength", 0)
+    return is_long_enough and re.search(hints.get("pattern", ""), text) is not None
 
 
 def value_for(hints):

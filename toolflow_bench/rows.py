@@ -45,7 +45,7 @@ class LineFile:
             make_folders(path.parent)
             if path.exists() and not path.is_file():
                 raise OSError(0, "no regular file")  # noqa: TRY301
-            self._file = open(path.resolve(), "a+b", opener=private_opener)  # noqa: SIM115 - takes an opener; is kept
+            self._file = open(path.resolve(), "a+b", opener=private_opener)  # noqa: SIM115 - is kept
             fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             self._file.close()

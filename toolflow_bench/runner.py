@@ -176,7 +176,8 @@ def ask_item(
         return _row(blank, item, answered, seconds=time.monotonic() - begun, price=price)
     except AtcError as error:
         return replace(blank, status="outage", error=str(error), seconds=time.monotonic() - begun)
-    except Exception as error:  # noqa: BLE001 - a bug of ours must neither end hours of work nor count as the model's
+    except Exception as error:  # noqa: BLE001
+        # A bug of ours must neither end hours of work nor count as the model's failure.
         told = f"{type(error).__name__}: {error}"
         return replace(blank, status="crash", error=told, seconds=time.monotonic() - begun)
 

@@ -111,7 +111,7 @@ def draw_distractors(
         raise SourceUnavailable(
             f"{str(path)!r} has {len(protocols)} tools, {count} are wanted; {advice}"
         )
-    names = random.Random(seed).sample(sorted(protocols), count)  # noqa: S311 - a sample, not secrecy
+    names = random.Random(seed).sample(sorted(protocols), count)  # noqa: S311 - must repeat
     return tuple(protocols[name] for name in names)
 
 

@@ -154,7 +154,7 @@ def build_answered_item(solution: Solution, world: WorldLike, toolbox: Toolbox) 
 
 
 class _ReseededModel:
-    """A wrapper that adds an offset to every seed, so that repeats of a question are new samples."""
+    """A model that adds an offset to every seed, so that repeats of a question are new samples."""
 
     def __init__(self, ask: Ask, offset: int) -> None:
         self._ask = ask

@@ -9,10 +9,9 @@ reason. The same command continues an interrupted run.
 from __future__ import annotations
 
 import random
-import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import asdict
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -22,145 +21,45 @@ import click
 from atc.cli.output import bar
 from atc.cli.settings import load_config
 from atc.cli.wiring import choose_model, open_toolbox
-from atc.core.prompts import fill_from
 from atc.pipeline.retrieve import hierarchy as listing
 from atc.pipeline.retrieve.agent_functions import FUNCTIONS, AgentFunction, perform, reply_schema
 from atc.pipeline.retrieve.anytool import AgentSearch
-from atc.pipeline.retrieve.document import ToolDocument
-from atc.pipeline.retrieve.hierarchy import Hierarchy, resolve_name
-from atc.pipeline.retrieve.model_replies import (
-    Tally,
-    a_list,
-    a_text,
-    an_object,
-    json_object,
-    one_text,
-)
+from atc.pipeline.retrieve.hierarchy import resolve_name
+from atc.pipeline.retrieve.model_replies import Tally, a_list, a_text, an_object, one_text
 from atc.pipeline.retrieve.search_agents import AnyToolOptions, Mistake, SearchAgent, SearchState
-from benchmarks.runner import Rows, suite
-from protocols.errors import AtcError, ToolError
+from benchmarks.anytoolbench.pool import ApiPool, CallFailed, pool_of
+from benchmarks.anytoolbench.verdicts import (
+    CALLS,
+    LEAST_CATEGORIES,
+    LETTERS_PER_TOKEN,
+    LINE,
+    MOST_CATEGORIES,
+    WORDS,
+    QueryRefused,
+    fill,
+    judge_solution,
+    screen_query,
+    verify_solution,
+)
+from benchmarks.runner import Rows, suite, sum_usage
 from protocols.model import Ask, Message
 from protocols.schema import Json, JsonObject
-from protocols.toolbox import Tool, Toolbox
 from protocols.truncate import abridge_value, clip_text
-from sandbox.arguments import BadArguments, contract
 
 EXPLORING = ("get_tools_in_category", "get_tool_descriptions", "get_APIs_in_tool", "get_API_detail")
-KINDS = ("missing information", "fake parameters", "names an API", "unreasonable")
-"""Reasons to reject a query: the four kinds of A.7."""
 EXPLORE = 20
-WORDS = 30
-LEAST_CATEGORIES = 2
-MOST_CATEGORIES = 5
-CALLS = 10
-"""Most calls of a solution, as for the solver (A.1).
-
-Above: most exploring calls, least words of a query, and least and most categories of a solution
-(all B.4).
-"""
+"""Most calls by which the model explores the APIs (B.4)."""
 TURNS = 40
+"""Most turns of the model. This limit and the following ones are not in the paper."""
 FINISHES = 3
+"""Most submissions of one query."""
 POOL = 16
+"""Most APIs in the pool of one query."""
 TEMPERATURE = 1.0
 TRIES = 3
-"""Attempts for each requested query.
-
-Above: most turns, most submissions of a query, APIs in the pool, and the writer's temperature. None
-of these is in the paper.
-"""
+"""Attempts for each requested query."""
 _REPLY_TOKENS = 1500
-_VERDICT_TOKENS = 300
 _LONGEST_TEXT = 1500
-_LINE = 300
-_LETTERS = 3
-_NUMBER = re.compile(r"\d[\d,]*(?:\.\d+)?")
-fill = partial(fill_from, "benchmarks.anytoolbench.prompts")
-
-
-class TooFewApis(AtcError):
-    """The APIs belong to fewer than two categories, but a query needs several."""
-
-
-class CallFailed(Exception):
-    """A call returned no response. `outage` is True if the service failed, not the call."""
-
-    def __init__(self, text: str, *, outage: bool = False) -> None:
-        super().__init__(text)
-        self.outage = outage
-
-
-@dataclass(frozen=True)
-class Api:
-    """One API: its document, which names it here, and its tool."""
-
-    document: ToolDocument
-    tool: Tool
-
-    def call(self, arguments: JsonObject) -> Json:
-        """Call the API with arguments by their original names and return the response.
-
-        Raises:
-            CallFailed: the arguments are invalid, or the call failed.
-        """
-        aliases = {name: alias for alias, name in self.tool.arguments.items()}
-        try:
-            given = {aliases.get(name, name): value for name, value in arguments.items()}
-            return self.tool.call(
-                self.tool.original_arguments(contract(self.tool.protocol).accept(given))
-            )
-        except BadArguments as problem:
-            raise CallFailed(str(problem)) from None
-        except ToolError as error:
-            outage = error.status is None or error.status == 429 or error.status >= 500
-            raise CallFailed(str(error), outage=outage) from error
-
-
-class ApiPool(dict[str, Api]):
-    """APIs by the names of their documents.
-
-    Raises:
-        TooFewApis: they belong to fewer than two categories.
-    """
-
-    def __init__(self, apis: Iterable[Api]) -> None:
-        super().__init__((api.document.name, api) for api in apis)
-        self.hierarchy = Hierarchy.of({name: api.document for name, api in self.items()})
-        places = self.hierarchy.places()
-        self._categories = {
-            name: place.category for place in places for name in self.hierarchy.apis([place])
-        }
-        if len(self.hierarchy.tools) < 2:
-            raise TooFewApis(
-                f"a query takes APIs of 2 categories at least, and the {len(self)} that can be "
-                "called without writing "
-                f"are of {len(self.hierarchy.tools)}; give more sources of tools."
-            )
-
-    def categories(self, names: Iterable[str]) -> list[str]:
-        return list(dict.fromkeys(self._categories[name] for name in names))
-
-
-def pool_of(toolbox: Toolbox) -> ApiPool:
-    """Return the pool of all tools that only read.
-
-    A tool without category and collection belongs to a category named after its source.
-    """
-    apis = []
-    for tool in toolbox.values():
-        document = ToolDocument.of(tool)
-        if not tool.protocol.writes:
-            placed = document.category or document.collection
-            apis.append(Api(document if placed else replace(document, category=tool.source), tool))
-    return ApiPool(apis)
-
-
-class QueryRefused(Mistake):
-    """A query was rejected: `kind` is one of a few reasons, `detail` explains it."""
-
-    def __init__(self, kind: str, detail: str) -> None:
-        super().__init__(f"{kind}: {detail}")
-        self.kind = kind
-        self.detail = detail
 
 
 class Query:
@@ -226,8 +125,8 @@ class Query:
         try:
             response = self.pool[name].call(given if isinstance(given, dict) else {})
         except CallFailed as failed:
-            raise Mistake(clip_text(one_text(str(failed)), room * _LETTERS)) from None
-        return f"response: {abridge_value(response, most=room * _LETTERS)}"
+            raise Mistake(clip_text(one_text(str(failed)), room * LETTERS_PER_TOKEN)) from None
+        return f"response: {abridge_value(response, most=room * LETTERS_PER_TOKEN)}"
 
     def _finish(self, _search: SearchState, _agent: SearchAgent, arguments: JsonObject) -> str:
         """Submit a query.
@@ -307,126 +206,7 @@ def _explore(query: Query, agent: SearchAgent, purpose: str, ask: Ask) -> Iterat
         call, result = perform(query.search, agent, reply.text, functions)
         agent.history.append(Message("assistant", reply.text))
         agent.add_message(result)
-        yield f"{clip_text(call, _LINE)} → {clip_text(one_text(result), _LINE)}"
-
-
-Planned = Sequence[tuple[str, JsonObject]]  # calls of a solution: APIs with their arguments
-
-
-def verify_solution(
-    query: str, answer: str, planned: Planned, pool: ApiPool
-) -> Iterator[dict[str, Any]]:
-    """Make the calls of a solution again, in order, and yield each with its response.
-
-    Raises:
-        QueryRefused: the query or its solution breaks a rule.
-    """
-    words = sum(any(map(str.isalnum, word)) for word in query.split())
-    if words < WORDS:
-        raise QueryRefused(
-            "too short", f"the query has {words} words, and must have at least {WORDS}"
-        )
-    categories = pool.categories(api for api, _ in planned)
-    if not LEAST_CATEGORIES <= len(categories) <= MOST_CATEGORIES or len(planned) > CALLS:
-        wanted = f"{LEAST_CATEGORIES} to {MOST_CATEGORIES} categories, {CALLS} calls at most"
-        raise QueryRefused(
-            "categories", f"{len(planned)} calls of {', '.join(categories)}; {wanted}, are wanted"
-        )
-    known = query.casefold()
-    shared = False
-    for number, (api, arguments) in enumerate(planned, start=1):
-        for name, value in arguments.items():
-            telling = (isinstance(value, str) and len(value) > 2) or (
-                isinstance(value, int) and value > 100
-            )
-            if telling and str(value).casefold() not in known:
-                detail = (
-                    f"{value!r} for {name!r} of {api!r} stands neither in the query nor in "
-                    "earlier responses"
-                )
-                raise QueryRefused("missing information", detail)
-        try:
-            response = pool[api].call(arguments)
-        except CallFailed as failed:
-            kind = "service failed" if failed.outage else "call failed"
-            raise QueryRefused(kind, f"call {number} of the solution, {api!r}: {failed}") from None
-        values = list(_leaves(response))
-        shared = shared or not values or any(_is_in_text(value, answer) for value in values)
-        known += "".join(f" {value}".casefold() for value in values)
-        yield {"api": api, "arguments": arguments, "response": response}
-    if not shared:
-        raise QueryRefused("unsupported answer", "no value of any response stands in the answer")
-
-
-def _leaves(value: Json) -> Iterator[str | int | float]:
-    """Yield the texts and numbers of a response, and the length of each list."""
-    if isinstance(value, Mapping | list):
-        if isinstance(value, list):
-            yield len(value)
-        for inner in value.values() if isinstance(value, Mapping) else value:
-            yield from _leaves(inner)
-    elif value is not None and not isinstance(value, bool):
-        yield value
-
-
-def _is_in_text(value: str | float, text: str) -> bool:
-    """Return True if `text` contains the value.
-
-    A number may be rounded to the decimals in the text.
-    """
-    if isinstance(value, str):
-        return len(value.strip()) > 2 and value.strip().casefold() in text.casefold()
-    written = [number.replace(",", "") for number in _NUMBER.findall(text)]
-    return any(
-        round(abs(value), len(number.partition(".")[2])) == float(number) for number in written
-    )
-
-
-def judge_solution(query: str, answer: str, solution: Sequence[Mapping[str, Any]], ask: Ask) -> str:
-    """Ask the model if a solution resolves its query (A.8) and return its reason.
-
-    Raises:
-        QueryRefused: the model says that it does not.
-    """
-    most = max(
-        _LINE, ask.prompt_tokens * _LETTERS // 2 // max(1, len(solution))
-    )  # responses share half of a prompt
-    lines = []
-    for number, call in enumerate(solution, start=1):
-        given = clip_text(
-            ", ".join(f"{name}={value!r}" for name, value in call["arguments"].items()), _LINE
-        )
-        lines.append(
-            f"{number}. {one_text(call['api'])}({given}) → "
-            f"{abridge_value(call['response'], most=most)}"
-        )
-    case = fill("judge_task", query=query, calls="\n".join(lines), answer=answer)
-    word, reason = _verdict(ask, fill("judge"), case, ("resolved", "unresolved"))
-    if word != "resolved":
-        raise QueryRefused(word or "unjudged", reason)
-    return reason
-
-
-def screen_query(query: str, ask: Ask) -> None:
-    """Ask the model to check a query that passed the rules (the filter of A.7).
-
-    Raises:
-        QueryRefused: the model rejects it.
-    """
-    word, reason = _verdict(ask, fill("filter"), fill("filter_task", query=query), (*KINDS, "keep"))
-    if word != "keep":
-        raise QueryRefused(word or "ungraded", reason)
-
-
-def _verdict(ask: Ask, instructions: str, case: str, words: Iterable[str]) -> tuple[str, str]:
-    """Return the model's verdict, one of `words` (empty if the reply has none), and its reason."""
-    verdict = an_object(
-        {"reason": a_text(_LINE), "verdict": {"type": "string", "enum": list(words)}}
-    )
-    messages = [Message("system", instructions), Message("user", case)]
-    found = json_object(ask(messages, schema=verdict, max_tokens=_VERDICT_TOKENS).text)
-    word = one_text(found.get("verdict")).casefold()
-    return next((one for one in words if one.casefold() == word), ""), one_text(found.get("reason"))
+        yield f"{clip_text(call, LINE)} → {clip_text(one_text(result), LINE)}"
 
 
 @suite
@@ -469,16 +249,23 @@ def make_queries(
             tally = Tally(ask)
             number = len(file.rows)
             row = {"id": f"anytool-{seed}-{number:04}", **construct(pool, number, tally, seed=seed)}
-            for one in taken if "rejected" not in row else ():
-                if row["query"].casefold() == one["query"].casefold() or set(row["gold"]) == set(
-                    one["gold"]
-                ):
-                    row |= {
-                        "rejected": "repeated",
-                        "detail": f"{one['id']} has the same text or takes the same APIs",
-                    }
+            if "rejected" not in row and (earlier := _find_repeated(row, taken)):
+                detail = f"{earlier['id']} has the same text or takes the same APIs"
+                row |= {"rejected": "repeated", "detail": detail}
             file.append({**row, "usage": asdict(tally.usage)})
         return list(file.rows.values())
+
+
+def _find_repeated(
+    row: Mapping[str, Any], earlier: Iterable[dict[str, Any]]
+) -> dict[str, Any] | None:
+    """Return the last of the earlier queries that has the same text or needs the same APIs."""
+    repeated = None
+    for one in earlier:
+        same_text = row["query"].casefold() == one["query"].casefold()
+        if same_text or set(row["gold"]) == set(one["gold"]):
+            repeated = one
+    return repeated
 
 
 def accepted_queries(rows: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
@@ -500,10 +287,7 @@ def figures(rows: list[dict[str, Any]]) -> dict[str, Any]:
         ),
         "categories": dict(sorted(Counter(str(len(row["categories"])) for row in taken).items())),
         "calls": sum(len(row["solution"]) for row in taken),
-        **{
-            key: sum(row["usage"][key] for row in rows)
-            for key in ("model_calls", "input_tokens", "output_tokens")
-        },
+        **sum_usage(rows),
     }
 
 

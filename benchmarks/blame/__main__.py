@@ -137,15 +137,13 @@ class BreakingTools:
             return tuple(replace(whole, path=path) for path in _list_fields(result, empty=True))
         if broken.kind != "drift":
             return (whole,)
-        # Whichever call of the operation shows it, from the first that was changed on.
+        # Any call of the operation may show it, from the first that was changed on.
         own = [call for call in trace.calls if call.tool == whole.tool]
         lines = {call.line for call in own} or {whole.first_line}
-        paths = [
-            path
-            for change in self.changes
-            for call in own
-            for path in _find_changed_path(change, call.result)
-        ]
+        paths: list[str] = []
+        for change in self.changes:
+            for call in own:
+                paths += _find_changed_path(change, call.result)
         spread = replace(whole, call=None, first_line=min(lines), last_line=max(lines))
         return tuple(replace(spread, path=path) for path in dict.fromkeys(paths))
 
@@ -376,9 +374,10 @@ def figures(rows: Sequence[Row]) -> dict[str, Any]:
 def main(sample: int, seed: int) -> dict[str, Any]:
     tasks = choose_tasks(sample=sample, seed=seed)
     rows = list(measure(tasks, seed=seed))
-    own = {
-        kind: figures(of) for kind in KINDS if (of := [row for row in rows if row["kind"] == kind])
-    }
+    own = {}
+    for kind in KINDS:
+        if of_kind := [row for row in rows if row["kind"] == kind]:
+            own[kind] = figures(of_kind)
     missed = [row["id"] for row in rows if row["right"] is False]
     about = {"suite": "blame", "seed": seed, "tasks": len(tasks)}
     return about | {"kinds": {**own, "all": figures(rows)}, "missed": missed}

@@ -14,13 +14,15 @@ from atc.core.types import Program
 from benchmarks.blame.gold import ObservedGold, ObservedValue, Truth, can_be_id
 from protocols.python_source import parse_python
 from protocols.schema import resolve
+from protocols.toolbox import Tool
 from toolflow_bench.task import Task
 
 _PAGES = ("page", "page_number")
 _CODE = re.compile(r"[A-Z0-9][A-Z0-9-]{0,5}|[a-z]+(_[a-z]+)*")
 _OTHER_WORDS = {
-    "name": "title", "title": "name", "total": "count", "date": "day", "season": "year", "year": "season",
-    "code": "id", "id": "code", "destination": "dest", "airline": "carrier", "latitude": "lat", "pages": "total_pages",
+    "name": "title", "title": "name", "total": "count", "date": "day", "season": "year",
+    "year": "season", "code": "id", "id": "code", "destination": "dest", "airline": "carrier",
+    "latitude": "lat", "pages": "total_pages",
 }  # fmt: skip
 
 
@@ -133,38 +135,40 @@ def _wrong_keys(gold: ObservedGold, rng: random.Random) -> Iterator[_Edited]:
         match node:
             case ast.Subscript(ctx=ast.Load(), slice=ast.Constant(value=str() as key)):
                 seen = [one for one in gold.traced_values(node) if one.path[-1] == key]
-                if not seen:
-                    continue
-                call = seen[0].call or 0
-                above = seen[0].path[:-1]
-                holder = gold.response(call, above)
-                own = dict(holder) if isinstance(holder, Mapping) else {}
-                first = gold.values(node)[0] == seen[0]
-                once = len(gold.values(node)) == 1
-                absent = _absent(key, gold, call, own, rng)
-                owner = _text(node.value)
-                missing = gold.place(call, (*above, absent), sure=first)
-                yield node, f"{owner}[{absent!r}]", "absent", [missing]
-                polite = gold.place(call, (*above, absent), sure=first and once)
-                yield node, f"{owner}.get({absent!r})", "polite", [polite, *_consumers(gold, node)]
-                whole = [
-                    gold.place(call, path, sure=first and once) for path in (above, seen[0].path)
-                ]
-                yield node, owner, "forgotten", [*whole, *_consumers(gold, node)]
-                others = sorted(
-                    name
-                    for name, one in own.items()
-                    if name != key and not isinstance(one, list | dict)
-                )
-                if others:
-                    other = rng.choice(others)
-                    beside = gold.place(call, (*above, other), sure=first and once)
-                    yield node, f"{owner}[{other!r}]", "sibling", [beside, *_consumers(gold, node)]
+                if seen:
+                    yield from _misread_field(gold, node, key, seen[0], rng)
     for site, tool in gold.sites():
         first_call = gold.calls_of(site)[0]
         if tool.wrapper is not None and not gold.calls[first_call].failed:
             whole = [gold.place(first_call, (tool.wrapper,) * n, sure=True) for n in (1, 2)]
             yield site, f"{ast.unparse(site)}[{tool.wrapper!r}]", "doubled", whole
+
+
+def _misread_field(
+    gold: ObservedGold, node: ast.Subscript, key: str, seen: ObservedValue, rng: random.Random
+) -> Iterator[_Edited]:
+    """Yield the wrong ways to read the field `key`, which `node` reads. `seen` is its value."""
+    call = seen.call or 0
+    above = seen.path[:-1]
+    holder = gold.response(call, above)
+    own = dict(holder) if isinstance(holder, Mapping) else {}
+    values = gold.values(node)
+    is_first = values[0] == seen
+    is_only = is_first and len(values) == 1
+    owner = _text(node.value)
+    absent = _absent(key, gold, call, own, rng)
+    missing = gold.place(call, (*above, absent), sure=is_first)
+    yield node, f"{owner}[{absent!r}]", "absent", [missing]
+    polite = gold.place(call, (*above, absent), sure=is_only)
+    yield node, f"{owner}.get({absent!r})", "polite", [polite, *_consumers(gold, node)]
+    whole = [gold.place(call, path, sure=is_only) for path in (above, seen.path)]
+    yield node, owner, "forgotten", [*whole, *_consumers(gold, node)]
+    scalars = {name for name, one in own.items() if not isinstance(one, list | dict)}
+    others = sorted(scalars - {key})
+    if others:
+        other = rng.choice(others)
+        beside = gold.place(call, (*above, other), sure=is_only)
+        yield node, f"{owner}[{other!r}]", "sibling", [beside, *_consumers(gold, node)]
 
 
 def _absent(
@@ -243,40 +247,41 @@ def _wrong_enums(gold: ObservedGold, rng: random.Random) -> Iterator[_Edited]:
     `compared`: a field is compared with a word that it never has.
     """
     for site, tool in gold.sites():
-        once = len(gold.calls_of(site)) == 1
         for keyword in site.keywords:
-            schema = tool.protocol.parameters.get(tool.arguments.get(keyword.arg or "", ""), {})
-            allowed = [
-                one
-                for one in resolve(schema, tool.protocol.input_schema).get("enum", ())
-                if isinstance(one, str)
-            ]
-            match keyword.value:
-                case ast.Constant(value=str() as word) if allowed and keyword.arg is not None:
-                    outside = _outside(word, {*allowed}, rng)
-                    truths = [
-                        gold.argument(site, keyword.arg, sure=True),
-                        *gold.empty_answers(site),
-                    ]
-                    yield keyword.value, repr(outside), "outside", truths
-                    if others := [one for one in allowed if one != word]:
-                        truths[0] = gold.argument(site, keyword.arg, sure=once)
-                        yield keyword.value, repr(rng.choice(others)), "other", truths
+            if keyword.arg is not None:
+                yield from _wrong_choices(gold, site, tool, keyword, rng)
     for node in ast.walk(gold.tree):
         match node:
             case ast.Compare(
                 left=left,
                 ops=[ast.Eq() | ast.NotEq()],
-                comparators=[ast.Constant(value=str(word)) as it],
+                comparators=[ast.Constant(value=str(word)) as constant],
             ):
                 seen = gold.traced_values(left)
                 if seen and _CODE.fullmatch(word):
                     known = {one.value for one in gold.values(left) if isinstance(one.value, str)}
                     sure = len({one.call for one in gold.values(left)}) == 1
-                    truth = gold.place(
-                        seen[0].call or 0, seen[0].path, sure=sure
-                    )  # where it was first read from
-                    yield it, repr(_outside(word, known, rng)), "compared", [truth]
+                    first_read = gold.place(seen[0].call or 0, seen[0].path, sure=sure)
+                    yield constant, repr(_outside(word, known, rng)), "compared", [first_read]
+
+
+def _wrong_choices(
+    gold: ObservedGold, site: ast.Call, tool: Tool, keyword: ast.keyword, rng: random.Random
+) -> Iterator[_Edited]:
+    """Yield edits of a literal argument that has an enum."""
+    name = keyword.arg or ""
+    schema = tool.protocol.parameters.get(tool.arguments.get(name, ""), {})
+    enum = resolve(schema, tool.protocol.input_schema).get("enum", ())
+    allowed = [one for one in enum if isinstance(one, str)]
+    match keyword.value:
+        case ast.Constant(value=str() as word) if allowed:
+            outside = _outside(word, {*allowed}, rng)
+            truths = [gold.argument(site, name, sure=True), *gold.empty_answers(site)]
+            yield keyword.value, repr(outside), "outside", truths
+            if others := [one for one in allowed if one != word]:
+                once = len(gold.calls_of(site)) == 1
+                truths[0] = gold.argument(site, name, sure=once)
+                yield keyword.value, repr(rng.choice(others)), "other", truths
 
 
 def _outside(word: str, allowed: set[str], rng: random.Random) -> str:
@@ -296,28 +301,36 @@ def _wrong_pages(gold: ObservedGold, _rng: random.Random) -> Iterator[_Edited]:
     """Yield edits that begin one page too early (`start`) or ask for one too many (`beyond`)."""
     for site, tool in gold.sites():
         page = next((alias for alias in tool.arguments if alias in _PAGES), None)
-        first, *more = gold.calls_of(site)
-        result = gold.calls[first].result
+        result = gold.calls[gold.calls_of(site)[0]].result
         if page is None or not isinstance(result, Mapping):
             continue
         given = next((keyword.value for keyword in site.keywords if keyword.arg == page), None)
-        empty = gold.empty_answers(site)
         if given is None or isinstance(given, ast.Constant):
-            number = given.value if given is not None and isinstance(given.value, int) else 1
-            last = result.get("pages") if isinstance(result.get("pages"), int) else 1
-            for variant, name, value in (
-                ("start", page, number - 1),
-                ("beyond", page, max(last or 1, 1) + 1),
-            ):
-                own = gold.argument(site, name, sure=variant == "start" or not more)
-                yield site, _replace_argument(site, name, value), variant, [own, *empty]
-            continue
-        text = ast.unparse(given)
-        yield given, f"{text} - 1", "start", [gold.argument(site, page, sure=True), *empty]
-        yield given, f"{text} + 1", "beyond", [gold.argument(site, page), *empty]
+            yield from _wrong_page_numbers(gold, site, page, given, result.get("pages"))
+        else:
+            text = ast.unparse(given)
+            empty = gold.empty_answers(site)
+            yield given, f"{text} - 1", "start", [gold.argument(site, page, sure=True), *empty]
+            yield given, f"{text} + 1", "beyond", [gold.argument(site, page), *empty]
+
+
+def _wrong_page_numbers(
+    gold: ObservedGold, site: ast.Call, page: str, given: ast.Constant | None, pages: object
+) -> Iterator[_Edited]:
+    """Yield edits of a call whose page is a literal or left out. `pages` is the number of pages."""
+    literal = 1 if given is None else given.value
+    number = literal if isinstance(literal, int) else 1
+    last = max(pages, 1) if isinstance(pages, int) else 1
+    empty = gold.empty_answers(site)
+    is_only = len(gold.calls_of(site)) == 1
+    early = gold.argument(site, page, sure=True)
+    late = gold.argument(site, page, sure=is_only)
+    yield site, _replace_argument(site, page, number - 1), "start", [early, *empty]
+    yield site, _replace_argument(site, page, last + 1), "beyond", [late, *empty]
 
 
 def _replace_argument(site: ast.Call, argument: str, value: int) -> str:
+    """Return the source of a call with another value of one argument."""
     changed = copy.deepcopy(site)
     changed.keywords = [keyword for keyword in changed.keywords if keyword.arg != argument]
     changed.keywords.append(ast.keyword(argument, ast.Constant(value)))
@@ -345,26 +358,32 @@ def _missing_guards(gold: ObservedGold, _rng: random.Random) -> Iterator[_Edited
                 if any(one.size is not None for one in gold.traced_values(tested)):
                     yield from _remove_guard(gold, test, tested, str(tested is test), "empty")
             case ast.ExceptHandler(type=ast.Name(id="ToolError") as caught):
-                body = gold.parents[node].body  # type: ignore[attr-defined]
-                inside = {n for statement in body for n in ast.walk(statement)}
-                calls = [n for n, made in enumerate(gold.calls) if made.site in inside]
-                call = next((n for n in calls if gold.calls[n].failed), calls[0] if calls else None)
+                call = _guarded_call(gold, node)
                 if call is not None:
                     made = gold.calls[call]
                     truths = [gold.place(call, (name,), sure=True) for name in made.arguments]
                     yield caught, "ZeroDivisionError", "failed", truths
 
 
+def _guarded_call(gold: ObservedGold, handler: ast.ExceptHandler) -> int | None:
+    """Return the first failed call in the handler's `try`, else the first call, else None."""
+    body = gold.parents[handler].body  # type: ignore[attr-defined]
+    inside = {node for statement in body for node in ast.walk(statement)}
+    calls = [number for number, made in enumerate(gold.calls) if made.site in inside]
+    failed = (number for number in calls if gold.calls[number].failed)
+    return next(failed, calls[0] if calls else None)
+
+
 def _remove_guard(
     gold: ObservedGold, test: ast.expr, value: ast.expr, always: str, variant: str
 ) -> Iterator[_Edited]:
+    """Yield the edit that replaces a test of `value` by a constant."""
     found = gold.traced_values(value)
-    if isinstance(
-        value, ast.Name
-    ):  # the variable itself loses the origin of a None: what it was given tells
+    if isinstance(value, ast.Name):
+        # A variable that is None has no traced origin, but the values assigned to it have one.
         given = list(_assigned_values(gold.tree, value.id))
         if any(isinstance(one, ast.Constant | ast.Tuple) for one in given):
-            return  # None by the program's own doing until it is replaced
+            return  # the program itself sets it to None first
         found = [one for node in given for one in gold.traced_values(node)] or found
     if found:
         chosen = next((one for one in found if one.value is None and not one.size), found[0])
@@ -377,6 +396,7 @@ def _remove_guard(
 
 
 def _assigned_values(tree: ast.AST, name: str) -> Iterator[ast.expr]:
+    """Yield the expressions that are assigned to a variable."""
     for node in ast.walk(tree):
         if isinstance(node, ast.Assign | ast.NamedExpr):
             targets = node.targets if isinstance(node, ast.Assign) else [node.target]

@@ -17,8 +17,9 @@ from atc.cli.wiring import choose_model
 from atc.models.fetch import fetch as fetch_model
 from atc.models.model_files import LOCAL_MODELS, own_file
 from benchmarks import runner
-from benchmarks.decoding import chance, questions
+from benchmarks.decoding import chance, cost, questions
 from benchmarks.decoding.arms import MODES, DecodingArm, DecodingRow, report, run_arms
+from benchmarks.decoding.gguf import gguf_tokenizer
 from protocols.model import Ask
 
 SUITES = ("funcqa", "kamel", "random", "gold", "speed", "overhead")
@@ -62,19 +63,10 @@ def main(
     anything is left that failed on our side.
     """
     about = {"suite": f"decoding-{suite}", "seed": seed}
-    name = models[0] if models else "smollm2"
-    if suite == "overhead":
-        return about | chance.overhead(name, calls=sample or 12)
-    if suite in ("random", "gold", "speed"):
-        tokenizer = chance.gguf_tokenizer(
-            own_file(name) or fetch_model(LOCAL_MODELS[name], on_message=say)
-        )
-        if suite == "speed":
-            return about | chance.speed(tokenizer)
-        calls = 0 if suite == "gold" else sample or chance.CALLS
-        return about | chance.measure(
-            tokenizer, options["data"] or chance.FOLDER, calls=calls, seed=seed
-        )
+    if suite in _WITHOUT_QUESTIONS:
+        name = models[0] if models else "smollm2"
+        data = options["data"] or chance.FOLDER
+        return about | _measure_without_questions(suite, name, data, sample, seed)
     config = load_config({})
     folder = options["out"] or config.state_dir / "bench" / f"decoding-{suite}-{seed}"
     rows: dict[DecodingArm, list[DecodingRow]] = {}
@@ -96,6 +88,23 @@ def main(
                 )
                 rows |= run_arms(arms, cases, ask, asked, path=path, seed=seed)
     return {**about, "rows": str(folder), **report(rows)}
+
+
+_WITHOUT_QUESTIONS = ("random", "gold", "speed", "overhead")
+
+
+def _measure_without_questions(
+    suite: str, model: str, data: Path, sample: int | None, seed: int
+) -> dict[str, Any]:
+    """Return the figures of a suite that needs no questions."""
+    if suite == "overhead":
+        return cost.overhead(model, calls=sample or 12)
+    path = own_file(model) or fetch_model(LOCAL_MODELS[model], on_message=say)
+    tokenizer = gguf_tokenizer(path)
+    if suite == "speed":
+        return cost.speed(tokenizer)
+    calls = 0 if suite == "gold" else sample or chance.CALLS
+    return chance.measure(tokenizer, data, calls=calls, seed=seed)
 
 
 def _parts(

@@ -20,6 +20,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
+from itertools import product
 from pathlib import Path
 from statistics import fmean, median
 from typing import Any, Literal, NamedTuple
@@ -185,28 +186,28 @@ def run_arms(
         nonlocal warm
         arm, case = one
         if isinstance(ask, LocalModel) and warm != (warm := arm.docs):
-            with suppress(AtcError):  # what is wrong with the model, the first question tells
+            with suppress(AtcError):  # the first question will report it
                 ask(asked.prompt(arm), max_tokens=1)
         try:
             return asdict(asked(arm, case))
         except AtcError as error:
             return asdict(DecodingRow(id=case.id, arm=arm.name, outage=str(error)))
 
-    groups = {arm.docs: [other for other in arms if other.docs == arm.docs] for arm in arms}
+    groups: dict[str, list[DecodingArm]] = {}
+    for arm in arms:
+        groups.setdefault(arm.docs, []).append(arm)
     blocks = [cases[start : start + BLOCK] for start in range(0, len(cases), BLOCK)]
-    todo = [
-        (arm, case)
-        for group in groups.values()
-        for block in blocks
-        for arm in group
-        for case in block
-    ]
-    header = {"format": "atc-decoding-3", "seed": seed, "asked": question_digest(cases)}  # type: ignore[arg-type]
+    todo: list[tuple[DecodingArm, DecodingCase]] = []
+    for group, block in product(groups.values(), blocks):
+        todo += product(group, block)
+    digest = question_digest(cases)  # type: ignore[arg-type]
+    header = {"format": "atc-decoding-3", "seed": seed, "asked": digest}
     with Rows(path, header, key=("arm", "id")) as file:
         file.fill(todo, measure, key=lambda one: (one[0].name, one[1].id), label=path.stem)
-        return {
-            arm: [DecodingRow(**file.rows[arm.name, case.id]) for case in cases] for arm in arms
-        }
+        rows = {}
+        for arm in arms:
+            rows[arm] = [DecodingRow(**file.rows[arm.name, case.id]) for case in cases]
+        return rows
 
 
 def report(rows: Mapping[DecodingArm, Sequence[DecodingRow]]) -> dict[str, Any]:

@@ -43,8 +43,8 @@ _SIGNATURE = re.compile(
     r"\s*(?P<name>[^\s(:]+)\s*\((?P<arguments>[^)]*)\)\s*:?\s*(?P<does>.*)", re.DOTALL
 )
 _COMMON_WORDS = """
-a an and any are as at been by for from gets given has have in into is it its list name of on or originally provides
-retrieves that the their to was were when where which who with
+a an and any are as at been by for from gets given has have in into is it its list name of on or
+originally provides retrieves that the their to was were when where which who with
 """
 _COMMON = frozenset(_COMMON_WORDS.split())
 
@@ -70,10 +70,20 @@ def _sum(*numbers: Any) -> Any:
 
 
 _WAYS: Mapping[str, Callable[..., Any]] = {
-    "add": _sum, "subtract": operator.sub, "multiply": lambda *numbers: math.prod(numbers), "divide": operator.truediv,
-    "power": _power, "sqrt": math.sqrt, "log": math.log10, "ln": math.log, "lcm": math.lcm, "gcd": math.gcd,
-    "remainder": operator.mod, "choose": partial(_ways, math.comb), "permutate": partial(_ways, math.perm),
-}  # fmt: skip
+    "add": _sum,
+    "subtract": operator.sub,
+    "multiply": lambda *numbers: math.prod(numbers),
+    "divide": operator.truediv,
+    "remainder": operator.mod,
+    "power": _power,
+    "sqrt": math.sqrt,
+    "log": math.log10,
+    "ln": math.log,
+    "lcm": math.lcm,
+    "gcd": math.gcd,
+    "choose": partial(_ways, math.comb),
+    "permutate": partial(_ways, math.perm),
+}
 
 
 def operations() -> Toolbox:
@@ -189,11 +199,11 @@ class Kamel(NamedTuple):
         If no test has that size, return the largest test that needs no other relations.
         """
         known = {relation.id for relation in self.relations[:count]}
-        fitting = [
-            size
-            for size, cases in self.tests.items()
-            if all(set(case.gold) <= known for case in cases)
-        ]
+        fitting = []
+        for size, cases in self.tests.items():
+            needed = {one for case in cases for one in case.gold}
+            if needed <= known:
+                fitting.append(size)
         if count > len(self.relations) or not fitting:
             raise InvalidData(
                 f"no test asks of the first {count} of {len(self.relations)} relations alone."

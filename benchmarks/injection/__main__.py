@@ -245,8 +245,9 @@ def main(path: Path, limit: int | None) -> dict[str, Any]:
         questions = {
             arm: count_needless_questions(tasks, world, sandbox=sandbox, arm=arm) for arm in ARMS
         }
-    kinds = dict.fromkeys(one["kind"] for one in verdicts)
-    held = {kind: [one["held"] for one in verdicts if one["kind"] == kind] for kind in kinds}
+    held: dict[str, list[bool]] = {}
+    for one in verdicts:
+        held.setdefault(one["kind"], []).append(one["held"])
     counts = {
         "reached": sum(one["reached"] for one in verdicts),
         "held": sum(one["held"] for one in verdicts),

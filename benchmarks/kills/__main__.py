@@ -19,6 +19,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, closing, suppress
+from dataclasses import dataclass, field
 from pathlib import Path
 from queue import SimpleQueue
 from typing import Any
@@ -58,9 +59,12 @@ RATES = {
     "rate_truncated": 0.01,
 }
 """Fault rates of all requests, reads included, in addition to the kills."""
-MOST_HOSTS = 6  # processes of one run. Two are killed at most; more are only needed where something is wrong.
-CUT = 1 / 3  # share of the runs over PostgreSQL whose first host is cut off instead of killed
-SILENCE_SECONDS = 120.0  # how long a host may say nothing before it counts as hung
+MOST_HOSTS = 6
+"""Most host processes of one run. At most two are killed, so more than three mean an error."""
+CUT = 1 / 3
+"""Share of the runs over PostgreSQL whose first host is suspended instead of killed."""
+SILENCE_SECONDS = 120.0
+"""Seconds without a message after which a host counts as hung."""
 
 
 COUNTS = (
@@ -158,6 +162,26 @@ def _state(pid: int) -> str:
         return ""
 
 
+@dataclass
+class _HostedRun:
+    """The messages of a run's hosts, and the kills that took place.
+
+    `last` are the messages of the last host. `woken` are those of a suspended host that continued,
+    or None if there was none.
+    """
+
+    last: dict[str, Any] = field(default_factory=dict)
+    struck: list[KillRecord] = field(default_factory=list)
+    woken: dict[str, Any] | None = None
+
+    @property
+    def went_on(self) -> bool:
+        """True if a suspended host continued the run although another host had taken it over."""
+        if self.woken is None:
+            return False
+        return "was taken over by process" not in self.woken.get("crashed", "")
+
+
 class WorkerPlace(ExitStack):
     """The services of one worker, with gates in front of them. They outlive the hosts.
 
@@ -209,73 +233,81 @@ class WorkerPlace(ExitStack):
         """
         gold = self._undisturbed_remains(case.task)
         self._clear(Faults(seed=case.seed, retry_after_seconds=0, **RATES))
-        struck: list[KillRecord] = []
-        asleep: HostForker | None = None
-        woken: dict[str, Any] | None = None
         with tempfile.TemporaryDirectory(prefix="atc-kills-") as folder:
-            store = self._database or str(Path(folder) / "runs.sqlite")
-            if self._database:
-                Server.clear(self._database)
-            for number in range(MOST_HOSTS):
-                kill = case.kills[number] if number < len(case.kills) else None
-                nursery = self._nurseries[number % len(self._nurseries)]
-                cut = (
-                    self._database is not None
-                    and number == 0
-                    and random.Random(f"cut {case.seed}").random() < CUT
-                )
-                skew = (
-                    random.Random(f"{case.seed} {number}").choice((-3600.0, 0.0, 3600.0))
-                    if self._database
-                    else 0.0
-                )
-                told = {
-                    "task": case.task.question,
-                    "program": case.task.program,
-                    "candidates": case.task.candidates,
-                }
-                order = self._order | told | {"skew": skew, "store": store, "cut": cut}
-                said = nursery.host(order, kill, self._trap, taken=asleep.wake if asleep else int)
-                struck += [
-                    one for one in (said.get("struck"), self._trap.struck) if one is not None
-                ][:1]
-                if asleep is not None:
-                    woken = asleep.rest()
-                    asleep = None
-                if "ended" in said or "crashed" in said:
-                    break
-                asleep = nursery if cut and "over" not in said else None
+            hosted = self._run_hosts(
+                case, store=self._database or str(Path(folder) / "runs.sqlite")
+            )
         if not self._trap.wait_until_idle(SILENCE_SECONDS / 2):
             raise HostLost("requests are still open, although their host has ended.")
-        ended = said.get(
-            "ended", {"status": "crashed" if "crashed" in said else "killed", "answer": None}
-        )
+        crashed = hosted.last.get("crashed")
+        unfinished = {"status": "killed" if crashed is None else "crashed", "answer": None}
+        ended = hosted.last.get("ended", unfinished)
         left = RunRemains(
             log=self._log(),
             state=self._world.snapshot(),
             status=ended["status"],
             answer=ended["answer"],
         )
-        verdict = judge_run(left, gold, struck, self._kinds)
-        stale = woken is not None and "was taken over by process" not in woken.get("crashed", "")
-        if stale and verdict["wrong"] is None:
+        verdict = judge_run(left, gold, hosted.struck, self._kinds)
+        if hosted.went_on and verdict["wrong"] is None:
             verdict["wrong"] = (
                 "a host that was cut off went on with a run that another one had taken"
             )
-        hit = [self._kinds[one.operation] for one in struck if one.writes]
-        found = {
+        hit = [self._kinds[one.operation] for one in hosted.struck if one.writes]
+        return {
             "number": case.number,
             "task": case.task.id,
             "group": case.group,
             "kind": (hit or [case.kind])[0],
-        }
-        found |= {
-            "struck": [one._asdict() for one in struck],
+            "struck": [one._asdict() for one in hosted.struck],
             "status": left.status,
             "verdict": verdict,
+            "cut": hosted.woken is not None,
+            "twice": int(hosted.went_on),
+            "detail": crashed or ended.get("detail", ""),
         }
-        detail = said.get("crashed") or ended.get("detail", "")
-        return found | {"cut": woken is not None, "twice": int(stale), "detail": detail}
+
+    def _run_hosts(self, case: KillCase, *, store: str) -> _HostedRun:
+        """Run a case in one host after the other until its run is over."""
+        if self._database:
+            Server.clear(self._database)
+        hosted = _HostedRun()
+        asleep: HostForker | None = None
+        for number in range(MOST_HOSTS):
+            kill = case.kills[number] if number < len(case.kills) else None
+            nursery = self._nurseries[number % len(self._nurseries)]
+            order = self._order_of(case, number) | {"store": store}
+            wake = asleep.wake if asleep else int
+            hosted.last = nursery.host(order, kill, self._trap, taken=wake)
+            struck = hosted.last.get("struck") or self._trap.struck
+            hosted.struck += [struck] if struck is not None else []
+            if asleep is not None:
+                hosted.woken = asleep.rest()
+                asleep = None
+            if "ended" in hosted.last or "crashed" in hosted.last:
+                break
+            if order["cut"] and "over" not in hosted.last:
+                asleep = nursery
+        return hosted
+
+    def _order_of(self, case: KillCase, number: int) -> dict[str, Any]:
+        """Return the order for host `number` of a case: its task, and what is wrong with its clock.
+
+        `cut` says that the host is suspended instead of killed.
+        """
+        cut = False
+        skew = 0.0
+        if self._database is not None:
+            cut = number == 0 and random.Random(f"cut {case.seed}").random() < CUT
+            skew = random.Random(f"{case.seed} {number}").choice((-3600.0, 0.0, 3600.0))
+        return {
+            **self._order,
+            "task": case.task.question,
+            "program": case.task.program,
+            "candidates": case.task.candidates,
+            "skew": skew,
+            "cut": cut,
+        }
 
     def _undisturbed_remains(self, task: Task) -> RunRemains:
         """Return the remains of the task's gold program without kills and faults."""
@@ -295,11 +327,11 @@ class WorkerPlace(ExitStack):
             served.app.state.control.set_faults(faults)
 
     def _log(self) -> dict[str, Any]:
-        served = self._world.services.items()
-        return {
-            name: tuple(one for one in each.app.state.control.requests if one.operation)
-            for name, each in served
-        }
+        log = {}
+        for name, served in self._world.services.items():
+            requests = served.app.state.control.requests
+            log[name] = tuple(one for one in requests if one.operation)
+        return log
 
 
 def measure(

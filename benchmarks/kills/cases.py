@@ -48,8 +48,8 @@ BETWEEN = frozenset({"intended", "working", "dropped", "late", "applied", "repli
 """Moments between the intent of a call and its stored outcome."""
 RESUMING = "resuming"  # a second kill, while the run that was killed first goes on
 _CYCLE = (
-    "applied", "intended", "stored", "working", "replied", "asked", "dropped", RESUMING, "attempted", "applied",
-    "late", "finished",
+    "applied", "intended", "stored", "working", "replied", "asked", "dropped", RESUMING,
+    "attempted", "applied", "late", "finished",
 )  # fmt: skip
 """The order of the groups. Of any first part of it, at least half are in `BETWEEN`."""
 KINDS = ("key", "read", "neither")
@@ -159,35 +159,54 @@ def judge_run(
     extra: Counter[tuple[str, str]] = Counter()
     lost = 0
     for service in left.log.keys() | gold.log.keys():
-        there = Counter(left.writes(service))
+        done = left.writes(service)
         wanted = gold.writes(service)
-        extra += there - Counter(wanted)
-        missing = []
-        for number, write in enumerate(wanted):
-            missing += [number] if not there[write] else []
-            there[write] -= bool(there[write])
-        done = len(wanted) - len(missing)
-        lost += (
-            len(missing) if left.status == "solved" else sum(number < done for number in missing)
-        )
+        extra += Counter(done) - Counter(wanted)
+        lost += _count_lost(done, wanted, solved=left.status == "solved")
     expected = _expected(left, struck, kinds)
-    wrong = None
     if extra:
         (operation, arguments), count = extra.most_common(1)[0]
-        wrong = f"{operation} was done {count} times too often, with {arguments}"
+        wrong: str | None = f"{operation} was done {count} times too often, with {arguments}"
     elif lost:
         wrong = f"{lost} writes were lost"
-    elif left.status not in ("solved", "paused"):
-        wrong = f"it ended {left.status}"
-    elif left.status == "paused" and expected == "solved":
-        wrong = "it paused although a key or a read told all outcomes"
-    elif left.status == "solved" and expected == "paused":
-        wrong = "it guessed the outcome of a write with neither key nor read"
-    elif left.status == "solved":
-        wrong = find_difference(left.state, gold.state) or None
-        if not wrong and (left.answer or "").strip() != (gold.answer or "").strip():
-            wrong = f"it answered {left.answer!r}, not {gold.answer!r}"
+    else:
+        wrong = _find_wrong_end(left, gold, expected)
     return {"repeated": extra.total(), "lost": lost, "expected": expected, "wrong": wrong}
+
+
+def _count_lost(
+    done: Sequence[tuple[str, str]], wanted: Sequence[tuple[str, str]], *, solved: bool
+) -> int:
+    """Return the number of wanted writes that did not take effect.
+
+    If the run was not solved, only those count that are followed by a write that took effect.
+    """
+    left = Counter(done)
+    missing = []
+    for number, write in enumerate(wanted):
+        if left[write]:
+            left[write] -= 1
+        else:
+            missing.append(number)
+    made = len(wanted) - len(missing)
+    return len(missing) if solved else sum(number < made for number in missing)
+
+
+def _find_wrong_end(left: RunRemains, gold: RunRemains, expected: str) -> str | None:
+    """Return what is wrong with the status, the state or the answer of a run, or None."""
+    if left.status not in ("solved", "paused"):
+        return f"it ended {left.status}"
+    if left.status == "paused":
+        if expected == "solved":
+            return "it paused although a key or a read told all outcomes"
+        return None
+    if expected == "paused":
+        return "it guessed the outcome of a write with neither key nor read"
+    if difference := find_difference(left.state, gold.state):
+        return difference
+    if (left.answer or "").strip() != (gold.answer or "").strip():
+        return f"it answered {left.answer!r}, not {gold.answer!r}"
+    return None
 
 
 def _expected(left: RunRemains, struck: Sequence[KillRecord], kinds: Mapping[str, str]) -> str:

@@ -29,10 +29,10 @@ from sandbox.choose import open_sandbox
 from sandbox.lost_writes import WriteRecovery
 from sandbox.trace import ToolCall
 
-LEASE_SECONDS = (
-    2.0  # of a host in PostgreSQL: so long others wait for the runs of one that was killed
-)
-REPAIRS = 8  # the model writes the same program again so often: a read that failed is made again
+LEASE_SECONDS = 2.0
+"""Lease of a host in PostgreSQL. Only after it, others may take over its runs."""
+REPAIRS = 8
+"""How often the model writes the same program again, so that a read that failed is made again."""
 
 
 def mortal_store(
@@ -47,18 +47,7 @@ def mortal_store(
     `taken` is called when a run was taken over.
     """
     shared = place.startswith("postgresql://")
-    seen = 0
-
-    def reach(moment: str, call: ToolCall | None = None) -> None:
-        nonlocal kill, seen
-        if kill is None or moment != kill.moment:
-            return
-        struck = _kill_record(moment, call, tools)
-        seen += struck.writes or not kill.writes
-        if call is not None and ((kill.writes and not struck.writes) or seen - 1 != kill.nth):
-            return
-        kill = None
-        die(struck)
+    reach = _KillSwitch(kill, tools, die).reach
 
     class Mortal(PostgresStore if shared else Store):  # type: ignore[misc]
         def take(self, name: str, *, ended: bool = False) -> StoredRun:
@@ -87,6 +76,31 @@ def mortal_store(
             super().finish(*given, **named)
 
     return Mortal(place, lease_seconds=LEASE_SECONDS) if shared else Mortal(Path(place))
+
+
+class _KillSwitch:
+    """Calls `die` once, at the moment of `kill`."""
+
+    def __init__(
+        self, kill: Kill | None, tools: Toolbox, die: Callable[[KillRecord], object]
+    ) -> None:
+        self._kill = kill
+        self._tools = tools
+        self._die = die
+        self._seen = 0
+
+    def reach(self, moment: str, call: ToolCall | None = None) -> None:
+        """Die if this is the moment, and the call is the one that is meant."""
+        kill = self._kill
+        if kill is None or moment != kill.moment:
+            return
+        struck = _kill_record(moment, call, self._tools)
+        self._seen += struck.writes or not kill.writes
+        is_other = (kill.writes and not struck.writes) or self._seen - 1 != kill.nth
+        if call is not None and is_other:
+            return
+        self._kill = None
+        self._die(struck)
 
 
 def _kill_record(moment: str, call: ToolCall | None, tools: Toolbox) -> KillRecord:

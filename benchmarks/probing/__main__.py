@@ -69,7 +69,8 @@ from bfcl_eval.eval_checker.multi_turn_eval.func_source_code.{module} import {na
 api = {name}()
 if hasattr(api, "_load_scenario"):
     api._load_scenario(json.loads(Path(__file__).with_suffix(".json").read_text(encoding="utf-8")))
-__all__ = [n for kind in reversed({name}.__mro__) for n in vars(kind) if n[0] != "_" and callable(getattr(api, n))]
+names = [n for kind in reversed({name}.__mro__) for n in vars(kind)]
+__all__ = [n for n in names if n[0] != "_" and callable(getattr(api, n))]
 globals().update({{n: getattr(api, n) for n in __all__}})
 """
 
@@ -265,7 +266,8 @@ def probe_registry(unit: str, options: SuiteOptions) -> Row:
         "cpu_seconds": spent["cpu"],
     }
     row |= {"made": len(report["made"]), "left": left}
-    unnamed = sum(not any(name in json.dumps(one) for name in named) for one in fresh)
+    texts = map(json.dumps, fresh)
+    unnamed = sum(not any(map(text.__contains__, named)) for text in texts)
     return row | {
         "unnamed": unnamed,
         "foreign": sum(after.get(key) != one for key, one in before.items()),
@@ -363,9 +365,9 @@ def main(
                 unit: MEASURES[name](unit, own)
                 for unit in track_progress(name, mine, total=len(mine))
             }
-            left = {
-                key: sum(row.get(key, 0) for row in rows.values()) for key in ("unnamed", "foreign")
-            }
+            left = {"unnamed": 0, "foreign": 0}
+            for row in rows.values():
+                left = {key: count + row.get(key, 0) for key, count in left.items()}
             total = sum_rows(list(rows.values())) if rows and name != "registry" else {}
             if name == "registry":
                 total = left

@@ -10,7 +10,7 @@ import json
 import shutil
 import time
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -68,8 +68,12 @@ def sum_counts(counts: Sequence[Any]) -> Any:
         return sum(counts)
     if "right" in first:
         names = ("right", "of") if "of" in first else ("right", "said", "wanted")
-        return with_shares({name: sum(one[name] for one in counts) for name in names})
-    return {key: sum_counts([one[key] for one in counts]) for key in first}
+        return with_shares({name: sum(_column(counts, name)) for name in names})
+    return {key: sum_counts(_column(counts, key)) for key in first}
+
+
+def _column(rows: Sequence[Mapping[str, Any]], key: str) -> list[Any]:
+    return [row[key] for row in rows]
 
 
 def schema_fields(schema: JsonObject | None) -> Fields:
@@ -105,16 +109,23 @@ def _walk_schema(
     branches = [part for keyword in ("allOf", "anyOf", "oneOf") for part in here.get(keyword, ())]
     if types(here) or not branches:
         found.setdefault(path, set()).update(types(here) or ("any",))
-    below = [(path, part) for part in branches]
-    below += [
-        (f"{path}.{key}".lstrip("."), part) for key, part in here.get("properties", {}).items()
-    ]
-    rest = (here.get("additionalProperties"), *here.get("patternProperties", {}).values())
-    below += [(f"{path}.*".lstrip("."), part) for part in rest if isinstance(part, Mapping)]
-    items = (here.get("items"), *here.get("prefixItems", ()))
-    below += [(f"{path}[]", part) for part in items if isinstance(part, Mapping)]
-    for where, part in below:
+    for part in branches:
+        _walk_schema(part, root, path, depth + 1, found)
+    for where, part in _iter_children(here, path):
         _walk_schema(part, root, where, depth + 1, found)
+
+
+def _iter_children(schema: JsonObject, path: str) -> Iterator[tuple[str, Any]]:
+    """Yield the path and schema of each field, further field and item of a resolved schema."""
+    for key, part in schema.get("properties", {}).items():
+        yield f"{path}.{key}".lstrip("."), part
+    rest = (schema.get("additionalProperties"), *schema.get("patternProperties", {}).values())
+    for part in rest:
+        if isinstance(part, Mapping):
+            yield f"{path}.*".lstrip("."), part
+    for part in (schema.get("items"), *schema.get("prefixItems", ())):
+        if isinstance(part, Mapping):
+            yield f"{path}[]", part
 
 
 def _pairs(schema: JsonObject | None) -> set[tuple[str, str]]:
@@ -276,5 +287,5 @@ def sum_rows(rows: Sequence[Row]) -> Row:
     return {
         "tools": tools,
         "calls": calls,
-        **{key: sum_counts([row[key] for row in rows]) for key in COUNTS},
+        **{key: sum_counts(_column(rows, key)) for key in COUNTS},
     }

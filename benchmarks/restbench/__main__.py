@@ -25,8 +25,10 @@ from toolflow_bench.metrics import Row, summarize
 from toolflow_bench.suites import draw_stratified
 from toolflow_bench.workers import agent_worker
 
-SHOWN = ("path", "precision", "cp", "graded", "outages", "crashes", "calls", "repairs", "input_tokens", "output_tokens",
-         "model_calls", "seconds_total")  # fmt: skip
+SHOWN = (
+    "path", "precision", "cp", "graded", "outages", "crashes", "calls", "repairs", "input_tokens",
+    "output_tokens", "model_calls", "seconds_total",
+)  # fmt: skip
 """Fields of a summary that have a meaning although no answer is graded."""
 
 

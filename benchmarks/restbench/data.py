@@ -13,12 +13,13 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from atc.core.types import Attempt, Program, Solution
-from benchmarks.restbench.mock import REFERENCE, Mock, MockOperation, Thing, scalar, singular
+from benchmarks.restbench.mock import REFERENCE, Mock, MockOperation, Thing, singular
+from benchmarks.restbench.values import scalar
 from benchmarks.runner import InvalidData, read_json
 from protocols.errors import AtcError, ToolError
 from protocols.schema import Json
 from protocols.sources import load_tools
-from protocols.toolbox import Toolbox
+from protocols.toolbox import Tool, Toolbox
 from sandbox.trace import ToolCall, Trace
 from toolflow_bench.final_state import Snapshot
 from toolflow_bench.grade import Verdict
@@ -165,17 +166,8 @@ def replay_gold_path(world: RestWorld, item: Item) -> Solution:
     for number, (tool, operation) in enumerate(zip(tools, operations, strict=True)):
         wanted = [kind for step in operations[number:] for kind in _kinds(mock, step)]
         filling = _ArgumentFiller(mock, seen, operation, wanted)
-        given = dict[str, Json]()
         try:
-            for alias, name in tool.arguments.items():
-                writes = operation.method != "GET" and (
-                    name in ("name", "body") or REFERENCE.fullmatch(name)
-                )
-                if alias in tool.required or writes:
-                    value = filling.value(
-                        name, tool.protocol.parameters[name], need=alias in tool.required
-                    )
-                    given |= {} if value is None else {alias: value}
+            given = filling.arguments(tool)
             result = tool.call(tool.original_arguments(given))
         except (NoValue, ToolError) as error:
             problem = f"{tool.alias}: {error}"
@@ -227,6 +219,22 @@ class _ArgumentFiller(NamedTuple):
     operation: MockOperation
     wanted: list[str]
 
+    def arguments(self, tool: Tool) -> dict[str, Json]:
+        """Return the required arguments, and those of a write that name what it writes.
+
+        Raises:
+            NoValue: one needs an id of a kind that no response had.
+        """
+        found = dict[str, Json]()
+        for alias, name in tool.arguments.items():
+            is_named = name in ("name", "body") or REFERENCE.fullmatch(name) is not None
+            required = alias in tool.required
+            if required or (is_named and self.operation.method != "GET"):
+                value = self.value(name, tool.protocol.parameters[name], need=required)
+                if value is not None:
+                    found[alias] = value
+        return found
+
     def value(self, name: str, schema: Mapping[str, Any], *, need: bool) -> Json:
         """Return a value for one argument, or None if it is not needed and unknown.
 
@@ -245,15 +253,18 @@ class _ArgumentFiller(NamedTuple):
             kind = ["", *_kinds(self.mock, self.operation)][-1] if name != "context_uri" else ""
             return self.newest_reference(kind, "uri" if "uri" in name else "id", need=need)
         if schema.get("type") == "object":
-            parts = schema.get("properties", {})
-            own = {
-                key
-                for key in parts
-                if key in schema.get("required", ()) or REFERENCE.fullmatch(key)
-            }
-            found = {key: self.value(key, parts[key], need=need) for key in parts if key in own}
-            return {key: value for key, value in found.items() if value is not None} or None
+            return self._object(schema, need=need)
         return scalar(schema, name)
+
+    def _object(self, schema: Mapping[str, Any], *, need: bool) -> Json:
+        """Return an object with its required fields and its references, or None without any."""
+        found = dict[str, Json]()
+        for key, part in schema.get("properties", {}).items():
+            if key in schema.get("required", ()) or REFERENCE.fullmatch(key):
+                value = self.value(key, part, need=need)
+                if value is not None:
+                    found[key] = value
+        return found or None
 
     def newest_reference(self, kind: str, key: str, *, need: bool) -> Json:
         """Return the id or URI of the newest thing of a kind, or of any kind if `kind` is empty."""

@@ -9,10 +9,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from hashlib import blake2b
 from itertools import pairwise
 from typing import Any, NamedTuple
 
+from benchmarks.restbench.values import draw_number, label, scalar
 from protocols.errors import ToolError
 from protocols.protocol import HttpBinding
 from protocols.schema import Json, resolve
@@ -33,17 +33,12 @@ _ENTRIES = 10
 _INNER = 3
 _DEEPEST = 5
 """Levels of nested objects. Above: entries of a list, and of a list within a thing."""
-_PAGES = {"page": 1, "pages": 1, "total_pages": 1, "offset": 0, "next": "", "previous": "", "total": _ENTRIES,
-          "total_results": _ENTRIES, "limit": _ENTRIES}  # fmt: skip
-_FIRST_WORDS = (
-    "Amber Bright Cold Distant Early Golden Hidden Iron Late Long Lost Open Pale Quiet Rising "
-    "Silver Slow"
-)
-_SECOND_WORDS = (
-    "Anchor Arrow Bay Bell Bridge Coast Echo Field Gate Hill Island Letter Mirror River Road Tide"
-)
-_FIRST = _FIRST_WORDS.split()
-_SECOND = _SECOND_WORDS.split()
+_PAGES: Mapping[str, Json] = {
+    **dict.fromkeys(("page", "pages", "total_pages"), 1),
+    **dict.fromkeys(("total", "total_results", "limit"), _ENTRIES),
+    **dict.fromkeys(("next", "previous"), ""),
+    "offset": 0,
+}
 
 
 def singular(word: str) -> str:
@@ -148,7 +143,8 @@ class Mock:
             if name.endswith("id") or (whole and integer):
                 kind = singular(before)
                 whole = True
-                self.parameters[operation.path, name], self._integer_ids[kind] = kind, integer
+                self.parameters[operation.path, name] = kind
+                self._integer_ids[kind] = integer
                 if not name.endswith("id"):
                     self.parts.add(kind)
 
@@ -207,7 +203,7 @@ class Mock:
     def _any(self, kind: str, *key: object) -> Thing:
         """Return a thing from the population of a kind, always the same for a key."""
         place = draw_number(self._seed, kind, *key) % POPULATION
-        return self._thing(kind, _label(kind, place), place)
+        return self._thing(kind, label(kind, place), place)
 
     def kind_of(self, schema: Any, name: str, operation: MockOperation) -> str:
         """Return the kind of the object under `name` in a response; empty if it is not a thing."""
@@ -241,7 +237,7 @@ class Mock:
             return asked.thing if ends else None
         kind = next((word for word in asked.operation.words if word in self.kinds), "")
         kind = kind or self.kind_of(asked.operation.response, "", asked.operation)
-        return self._thing(kind, asked.text or _label(kind, 0), asked.text)
+        return self._thing(kind, asked.text or label(kind, 0), asked.text)
 
     def _object(
         self, asked: _Request, schema: Any, one: Thing | None, key: tuple[object, ...], depth: int
@@ -315,7 +311,7 @@ class Mock:
         return listed
 
     def _choose_alternative(self, asked: _Request, schema: Any, name: str) -> Any:
-        """Return the alternative of a schema with the requested kind, or one that operations take."""
+        """Return the alternative of a schema that has the requested kind, else any known kind."""
         options = [
             one
             for one in schema.get("oneOf") or schema.get("anyOf") or [schema]
@@ -352,50 +348,6 @@ def references(value: Json, name: str = "") -> Iterator[str]:
             yield from references(part, key)
     elif isinstance(value, str | int) and REFERENCE.fullmatch(name) and name != "snapshot_id":
         yield from (text.strip() for text in str(value).split(",") if text.strip())
-
-
-def draw_number(*key: object) -> int:
-    """Return a number below 2**48 that depends only on `key`."""
-    return int.from_bytes(blake2b("\0".join(map(str, key)).encode(), digest_size=6).digest(), "big")
-
-
-def scalar(schema: Mapping[str, Any], name: str, *key: object) -> Json:
-    """Return a value of a plain schema for the property `name`, always the same for a key."""
-    number = draw_number(*key, name)
-    kinds = schema.get("type")
-    if choices := schema.get("enum"):
-        chosen: Json = choices[number % len(choices)]
-        return chosen
-    match (
-        next((kind for kind in kinds if kind != "null"), None) if isinstance(kinds, list) else kinds
-    ):
-        case "integer":
-            return int(schema.get("minimum", 0)) + number % 1000
-        case "number":
-            return number % 1000 / 100
-        case "boolean":
-            return number % 2 == 0
-        case "string" if re.search("date|day$", f"{name} {schema.get('format')}"):
-            return f"{1970 + number % 54}-{1 + number % 12:02d}-{1 + number % 28:02d}"
-        case "string" if re.search(
-            "url|uri|href|homepage|spotify", f"{name} {schema.get('format')}"
-        ):
-            return f"https://example.org/{number:x}"
-        case "string":
-            return _label(*key, name)
-        case "object":
-            return {
-                inner: scalar(part, inner, *key, name)
-                for inner, part in schema.get("properties", {}).items()
-            }
-    return None
-
-
-def _label(*key: object) -> str:
-    return (
-        f"{_FIRST[draw_number('first', *key) % len(_FIRST)]} "
-        f"{_SECOND[draw_number('second', *key) % len(_SECOND)]}"
-    )
 
 
 def _inline_references(part: Json, root: Mapping[str, Any], depth: int) -> Any:

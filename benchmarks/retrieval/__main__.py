@@ -1,7 +1,7 @@
 """Measure search methods on queries whose tools are known.
 
-    python -m benchmarks.retrieval --data ../shared/data/stabletoolbench --expand --queries 3 --model local
-    python -m benchmarks.retrieval --data ../shared/data/restbench --method hybrid --method toolqp --model gpt-5-mini
+    python -m benchmarks.retrieval --data DATA/stabletoolbench --expand --queries 3 --model local
+    python -m benchmarks.retrieval --data DATA/restbench --method hybrid --method toolqp
 
 An interrupted run is continued with the same --out. The output of --expand is stored beside the
 index and, with --written FILE, in a file that can be used without a model. Exit status 3 if
@@ -13,7 +13,7 @@ from __future__ import annotations
 import gzip
 import json
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
@@ -129,31 +129,41 @@ def main(**given: Any) -> dict[str, Any]:
             "digest": data.digest,
             "version": __version__,
             "model": model,
+            "embedder": options.embedder,
+            "seed": options.seed,
+            "depth": options.depth,
         }
-        header |= {"embedder": options.embedder, "seed": options.seed, "depth": options.depth}
-        path = (
-            options.out
-            or config.state_dir / "bench" / f"retrieval-{time.strftime('%Y%m%d-%H%M%S')}.jsonl"
-        )
+        name = f"retrieval-{time.strftime('%Y%m%d-%H%M%S')}.jsonl"
+        path = options.out or config.state_dir / "bench" / name
         click.echo(f"{data.name}: {', '.join(specs)}; rows go to {path}", err=True)
-        rows = {}
         with Rows(path, header, key=("method", "id")) as file:
-            for spec in specs:
-                asks = read_method(spec)[0].asks
-                limit = options.limit or (ASKED if asks and not options.everything else None)
-                queries = draw_sample(data.queries, limit, options.seed, "queries")
-                jobs = options.workers if asks else 1  # others share the cores
-                try:
-                    rows[spec] = run_method(
-                        spec, queries, setup, file, depth=options.depth, jobs=jobs
-                    )
-                except RetrievalUnavailable as error:
-                    if options.methods:
-                        raise
-                    click.echo(f"{spec} is left out: {error}", err=True)
+            rows = _run_methods(specs, options, data, setup, file)
     left = sum(bool(row.get("outage")) for some in rows.values() for row in some)
     figures = method_figures(rows, data.queries, seed=options.seed)
     return about | {"rows": str(path), "left": left, "methods": figures}
+
+
+def _run_methods(
+    specs: Iterable[str], options: Any, data: RetrievalData, setup: Setup, file: Rows
+) -> dict[str, list[Row]]:
+    """Return the rows of each method. Methods that are not available here are left out.
+
+    Raises:
+        RetrievalUnavailable: a method that the user named is not available.
+    """
+    rows = {}
+    for spec in specs:
+        asks = read_method(spec)[0].asks
+        limit = options.limit or (ASKED if asks and not options.everything else None)
+        queries = draw_sample(data.queries, limit, options.seed, "queries")
+        jobs = options.workers if asks else 1  # others share the cores
+        try:
+            rows[spec] = run_method(spec, queries, setup, file, depth=options.depth, jobs=jobs)
+        except RetrievalUnavailable as error:
+            if options.methods:
+                raise
+            click.echo(f"{spec} is left out: {error}", err=True)
+    return rows
 
 
 @contextmanager
@@ -163,30 +173,19 @@ def open_setup(options: Any, config: Config, data: RetrievalData, specs: Any) ->
     Vectors are computed only if a method uses them.
     """
     used = [read_method(spec) for spec in specs]
-    vectors = options.expand or any(
-        method.embeds and flags.get("on") != "bm25" for method, flags in used
-    )
+    embeds = any(method.embeds and flags.get("on") != "bm25" for method, flags in used)
     folder = options.index or data.folder(config.cache_dir)
     click.echo(
         f"{data.name}: {len(data.documents):,} tools; index and synthetic queries are in {folder}",
         err=True,
     )
-    embedder = (
-        choose_embedder(options.embedder, folder=config.cache_dir / "models") if vectors else None
-    )
+    embedder = None
+    if embeds or options.expand:
+        embedder = choose_embedder(options.embedder, folder=config.cache_dir / "models")
     with bar("indexing", total=len(data.documents)) as watch:
         index = ToolIndex.build(data.documents, folder=folder, embedder=embedder, watch=watch)
     if options.written is not None and not options.expand:
-        if not options.written.is_file():
-            raise click.UsageError(
-                f"there is no {str(options.written)!r}; --expand --written FILE writes one"
-            )
-        by_digest = {document.digest: document for document in data.documents}
-        for row in map(json.loads, gzip.decompress(options.written.read_bytes()).splitlines()):
-            if (
-                document := by_digest.get(row.pop("document"))
-            ) is not None:  # else it has changed since
-                index.store.keep(document, row.pop("texts"), **row)
+        _keep_written_queries(options.written, data, index)
     ask = choose_model(config) if options.expand or any(method.asks for method, _ in used) else None
     try:
         yield Setup(
@@ -195,6 +194,17 @@ def open_setup(options: Any, config: Config, data: RetrievalData, specs: Any) ->
     finally:
         index.close()
         getattr(ask, "close", lambda: None)()
+
+
+def _keep_written_queries(path: Path, data: RetrievalData, index: ToolIndex) -> None:
+    """Add the synthetic queries of a file to an index. Those of changed documents are skipped."""
+    if not path.is_file():
+        raise click.UsageError(f"there is no {str(path)!r}; --expand --written FILE writes one")
+    by_digest = {document.digest: document for document in data.documents}
+    for row in map(json.loads, gzip.decompress(path.read_bytes()).splitlines()):
+        document = by_digest.get(row.pop("document"))
+        if document is not None:
+            index.store.keep(document, row.pop("texts"), **row)
 
 
 def expand_queries(options: Any, data: RetrievalData, setup: Setup) -> dict[str, Any]:

@@ -208,15 +208,11 @@ def _stabletoolbench(folder: Path) -> RetrievalData:
         name = f"{record['tool_name'].strip()}/{record['api_name'].strip()}"
         names[record["id"]] = record["id"] if name in names.values() else name
     tools = [replace(read_tool(record, name=names[record["id"]]), title="") for record in records]
-    queries = [
-        {
-            **row,
-            "gold": [names.get(one, one) for one in row["gold"]],
-            "group": row.get("group", file.stem),
-        }
-        for file in sorted(folder.glob("queries*.json"))
-        for row in read_json(file, EXPECTED)
-    ]
+    queries: list[dict[str, Any]] = []
+    for file in sorted(folder.glob("queries*.json")):
+        for row in read_json(file, EXPECTED):
+            gold = [names.get(one, one) for one in row["gold"]]
+            queries.append({**row, "gold": gold, "group": row.get("group", file.stem)})
     return build_labelled_data("stabletoolbench", tools, queries)
 
 
@@ -237,8 +233,10 @@ def _restbench(folder: Path, apis: Sequence[str]) -> RetrievalData:
     return build_labelled_data("restbench", tools, queries)
 
 
-SHOWN = 20  # tools of a ranking that are kept: no metric looks further down
-MAIN = "ndcg@5"  # what methods are compared by
+SHOWN = 20
+"""Tools of a ranking that are kept. No metric needs more."""
+MAIN = "ndcg@5"
+"""The metric by which methods are compared."""
 Row = dict[str, Any]
 """The ranking of one method for one query, best first, with its cost. An `outage` is no result."""
 
@@ -292,36 +290,56 @@ def method_figures(
     found = {}
     for method, every in rows.items():
         good = [row for row in every if not row.get("outage")]
-        values = {
-            name: [of(row["ranking"], gold[row["id"]].gold) for row in good]
-            for name, of in METRICS.items()
-        }
+        values = _metric_values(good, gold)
         main = {row["id"]: value for row, value in zip(good, values[MAIN], strict=True)}
-        groups: dict[str, list[float]] = {}
-        for query_id, value in main.items():
-            groups.setdefault(gold[query_id].group, []).append(value)
-        one: dict[str, Any] = {"queries": len(good), "outages": len(every) - len(good)}
-        one |= {name: interval(some, seed) for name, some in values.items()}
-        one["against"] = interval([main[id_] - first[id_] for id_ in main if id_ in first], seed)
-        one["groups"] = (
-            {name: fmean(some) for name, some in sorted(groups.items())} if len(groups) > 1 else {}
-        )
-        one["seconds_p50"] = median([row["seconds"] for row in good] or [0.0])
-        one["tokens_p50"] = median(
-            [row["input_tokens"] + row["output_tokens"] for row in good] or [0]
-        )
-        found[method] = one | {
-            "model_calls_p50": median([row["model_calls"] for row in good] or [0])
+        differences = [main[one] - first[one] for one in main if one in first]
+        found[method] = {
+            "queries": len(good),
+            "outages": len(every) - len(good),
+            **{name: interval(some, seed) for name, some in values.items()},
+            "against": interval(differences, seed),
+            "groups": _group_means(main, gold),
+            **_median_costs(good),
         }
         first = first or main
     return found
 
 
+def _metric_values(
+    rows: Sequence[Row], gold: Mapping[str, RetrievalQuery]
+) -> dict[str, list[float]]:
+    """Return the value of each metric for each row. `gold` has the queries by id."""
+    values: dict[str, list[float]] = {}
+    for name, metric in METRICS.items():
+        values[name] = [metric(row["ranking"], gold[row["id"]].gold) for row in rows]
+    return values
+
+
+def _group_means(
+    values: Mapping[str, float], gold: Mapping[str, RetrievalQuery]
+) -> dict[str, float]:
+    """Return the mean of each group of queries; empty if there is only one group."""
+    groups: dict[str, list[float]] = {}
+    for query_id, value in values.items():
+        groups.setdefault(gold[query_id].group, []).append(value)
+    if len(groups) < 2:
+        return {}
+    return {name: fmean(some) for name, some in sorted(groups.items())}
+
+
+def _median_costs(rows: Sequence[Row]) -> dict[str, float]:
+    """Return the median seconds, tokens and model calls of a query."""
+    return {
+        "seconds_p50": median([row["seconds"] for row in rows] or [0.0]),
+        "tokens_p50": median([row["input_tokens"] + row["output_tokens"] for row in rows] or [0]),
+        "model_calls_p50": median([row["model_calls"] for row in rows] or [0]),
+    }
+
+
 fill = partial(fill_from, "benchmarks.retrieval.prompts")
 _FACETS = ("question", "command", "situation", "problem", "detailed", "beginner", "keywords")
-FACETS = ExpansionKind(
-    "facets", _FACETS, max_tokens=700, fill=fill
-)  # seven messages of fixed sorts
+FACETS = ExpansionKind("facets", _FACETS, max_tokens=700, fill=fill)
+"""An expansion: seven messages, each of a fixed sort."""
 
 
 @dataclass(frozen=True)

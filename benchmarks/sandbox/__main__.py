@@ -18,7 +18,7 @@ from dataclasses import asdict
 from itertools import pairwise, zip_longest
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, NamedTuple
 
 import click
 
@@ -42,11 +42,11 @@ from sandbox.base import Sandbox
 from sandbox.choose import NAMES
 from sandbox.journal import Journal
 from sandbox.limits import Limits
+from sandbox.trace import Trace
 
 CALLS = 1000
-FLAT_BYTES = (
-    6 * 2**20
-)  # by how much the host may grow from the first quarter of a soak's runs to the last
+FLAT_BYTES = 6 * 2**20
+"""Bytes by which a soak's host may grow from the first quarter of the runs to the last."""
 SHORT = Limits(
     wall_seconds=0.3, cpu_seconds=1.0, memory_bytes=128 * 2**20, output_bytes=2**16, tool_calls=20
 )
@@ -176,87 +176,119 @@ def measure_soak(
 
     Report failures, memory growth, and everything that is left afterwards.
     """
-    draw = random.Random(seed)
-    ends: Counter[str] = Counter()
-    troubles: list[str] = []
-    resident: list[int] = []
     known = local.existing_processes()
     with local.adopt_descendants(), Canaries() as canaries, ThreadPoolExecutor(jobs) as pool:
-        attacks = [(one.name, canaries.fill(one.source)) for one in hostile] or list(
-            PROGRAMS["hostile"].items()
-        )
+        attacks = [(one.name, canaries.fill(one.source)) for one in hostile]
         sandbox = open_backend(backend, without)
-
-        def work(job: tuple[str, str, str | None]) -> None:
-            name, source, expected = job
-            within = SHORT if expected is None else Limits(wall_seconds=60.0)
-            trace = sandbox.run(source, shop(), limits=within, journal=Journal())
-            end = trace.failure.type if trace.failure else "finished"
-            ends[f"{'hostile' if expected is None else 'ordinary'} {end}"] += 1
-            said = [*strings(asdict(trace))]
-            if expected is not None and (trace.failure is not None or trace.stdout != expected):
-                troubles.append(
-                    f"{name}: {trace.stdout[:100]!r} where it prints {expected!r} ({trace.failure})"[
-                        :300
-                    ]
-                )
-            elif expected is None and (
-                find_leaked_secrets(said, canaries.secrets) or says_escaped(trace.stdout, source)
-            ):
-                troubles.append(f"{name}: ESCAPED")
-            elif (
-                trace.seconds > within.wall_seconds + 2.0
-            ):  # with several at a time, a moment late is the machine's
-                troubles.append(
-                    f"{name}: {trace.seconds - within.wall_seconds:.1f} s over its wall limit"
-                )
-            resident.append(local.resident_bytes(os.getpid()))
-
-        planned: list[tuple[str, str, str | None]] = []
-        for number in range(runs):
-            n = draw.randrange(40)
-            page = draw.randrange(6)
-            rows = [page * 10 + row for row in range(10)] if page < 5 else []
-            total = sum(k * 1.5 for k in range(n))
-            planned.append(
-                (*draw.choice(attacks), None) if number % 10 == 9
-                else draw.choice([
-                    ("print", f"print({n})", f"{n}\n"),
-                    ("sum", f"print(sum(get_item(id=n)['price'] for n in range({n})))", f"{total}\n"),
-                    ("list", f"print([row['id'] for row in list_items(page={page})])", f"{rows}\n"),
-                    ("error", "try: get_item(id=-1)\nexcept ToolError as e: print(echo(text=str(e.status)))", "404\n"),
-                ])
-            )  # fmt: skip
-        list(pool.map(work, planned[: 20 * jobs]))  # until then threads and caches come to be
-        first = len(resident)
+        soak = _Soak(sandbox, canaries)
+        planned = _plan_soak(runs, seed, attacks or list(PROGRAMS["hostile"].items()))
+        list(pool.map(soak.run, planned[: 20 * jobs]))  # the first runs fill threads and caches
+        first = len(soak.resident)
         inside = look()
         had = count_resources()
-        ends.clear()
+        soak.ends.clear()
         began = time.monotonic()
-        list(pool.map(work, planned))
+        list(pool.map(soak.run, planned))
         seconds = time.monotonic() - began
         left = changes(inside, had)
         sandbox.close()
         survivors = local.descendants(known)
         local.kill_all(known)
-        left += (
-            [f"{len(survivors)} processes: {local.name_processes(survivors)}"] if survivors else []
-        )
-        left += [
-            *canaries.changes(),
-            *(f"{name} was reached" for name in canaries.reached),
-            *canaries.leftovers(),
-        ]
-    kept = resident[first:]
+        if survivors:
+            left.append(f"{len(survivors)} processes: {local.name_processes(survivors)}")
+        left += canaries.changes()
+        left += [f"{name} was reached" for name in canaries.reached]
+        left += canaries.leftovers()
+    kept = soak.resident[first:]
     quarter = max(len(kept) // 4, 1)
-    one, other = (int(statistics.median(part)) for part in (kept[:quarter], kept[-quarter:]))
-    flat = other - one <= FLAT_BYTES
+    early = int(statistics.median(kept[:quarter]))
+    late = int(statistics.median(kept[-quarter:]))
+    flat = late - early <= FLAT_BYTES
     return {
-        "runs": runs, "jobs": jobs, "seed": seed, "seconds": seconds, "runs_per_second": runs / seconds,
-        "ends": dict(sorted(ends.items())), "troubles": troubles[:5], "trouble": len(troubles), "leaks": left,
-        "resident_first_bytes": one, "resident_last_bytes": other, "flat": flat, "flat_bytes": FLAT_BYTES,
-        "passed": flat and not left and not troubles,
-    }  # fmt: skip
+        "runs": runs,
+        "jobs": jobs,
+        "seed": seed,
+        "seconds": seconds,
+        "runs_per_second": runs / seconds,
+        "ends": dict(sorted(soak.ends.items())),
+        "troubles": soak.troubles[:5],
+        "trouble": len(soak.troubles),
+        "leaks": left,
+        "resident_first_bytes": early,
+        "resident_last_bytes": late,
+        "flat": flat,
+        "flat_bytes": FLAT_BYTES,
+        "passed": flat and not left and not soak.troubles,
+    }
+
+
+class _SoakJob(NamedTuple):
+    """A program, and what it must print; None for a hostile one."""
+
+    name: str
+    source: str
+    expected: str | None
+
+
+def _plan_soak(runs: int, seed: int, attacks: Sequence[tuple[str, str]]) -> list[_SoakJob]:
+    """Draw the programs of a soak. Every tenth is one of `attacks` (name, source)."""
+    draw = random.Random(seed)
+    planned = []
+    for number in range(runs):
+        n = draw.randrange(40)
+        page = draw.randrange(6)
+        if number % 10 == 9:
+            planned.append(_SoakJob(*draw.choice(attacks), None))
+            continue
+        rows = [page * 10 + row for row in range(10)] if page < 5 else []
+        total = sum(k * 1.5 for k in range(n))
+        add = f"print(sum(get_item(id=n)['price'] for n in range({n})))"
+        listing = f"print([row['id'] for row in list_items(page={page})])"
+        fail = "try: get_item(id=-1)\nexcept ToolError as e: print(echo(text=str(e.status)))"
+        ordinary = [
+            _SoakJob("print", f"print({n})", f"{n}\n"),
+            _SoakJob("sum", add, f"{total}\n"),
+            _SoakJob("list", listing, f"{rows}\n"),
+            _SoakJob("error", fail, "404\n"),
+        ]
+        planned.append(draw.choice(ordinary))
+    return planned
+
+
+class _Soak:
+    """Runs jobs on one sandbox, and records how they ended, what went wrong, and the memory."""
+
+    def __init__(self, sandbox: Sandbox, canaries: Canaries) -> None:
+        self._sandbox = sandbox
+        self._canaries = canaries
+        self.ends: Counter[str] = Counter()
+        self.troubles: list[str] = []
+        self.resident: list[int] = []
+        """Bytes of this process after each run."""
+
+    def run(self, job: _SoakJob) -> None:
+        """Run one job. Several threads may do this at once."""
+        limits = SHORT if job.expected is None else Limits(wall_seconds=60.0)
+        trace = self._sandbox.run(job.source, shop(), limits=limits, journal=Journal())
+        kind = "hostile" if job.expected is None else "ordinary"
+        self.ends[f"{kind} {trace.failure.type if trace.failure else 'finished'}"] += 1
+        if trouble := self._find_trouble(job, trace, limits):
+            self.troubles.append(f"{job.name}: {trouble}")
+        self.resident.append(local.resident_bytes(os.getpid()))
+
+    def _find_trouble(self, job: _SoakJob, trace: Trace, limits: Limits) -> str:
+        """Return what went wrong in a run; empty if nothing did."""
+        if job.expected is None:
+            texts = [*strings(asdict(trace))]
+            leaked = find_leaked_secrets(texts, self._canaries.secrets)
+            if leaked or says_escaped(trace.stdout, job.source):
+                return "ESCAPED"
+        elif trace.failure is not None or trace.stdout != job.expected:
+            printed = f"{trace.stdout[:100]!r} where it prints {job.expected!r}"
+            return f"{printed} ({trace.failure})"[:300]
+        over = trace.seconds - limits.wall_seconds
+        # With several runs at a time, the machine itself may be late by a moment.
+        return f"{over:.1f} s over its wall limit" if over > 2.0 else ""
 
 
 _FOLDER = click.Path(path_type=Path)

@@ -83,7 +83,7 @@ class ToolHost:
         self.made = self.wiped = 0
         self.odd: list[str] = []  # arguments that are no plain JSON values
 
-    def t_admin_wipe(self, arguments: Any = None) -> str:  # noqa: ARG002 - whatever it is called with
+    def t_admin_wipe(self, arguments: Any = None) -> str:  # noqa: ARG002 - takes anything
         """Count a call of the undeclared tool, which no program should be able to reach."""
         self.wiped += 1
         return self._admin_secret
@@ -147,7 +147,7 @@ class SandboxHost:
     def __init__(self, order: dict[str, Any]) -> None:
         self._limits = order["limits"]
         self.sandbox = open_backend(order["backend"], order["without"])
-        self.lead = 0.0  # seconds that a short program takes, most of it the sandbox's own work before and after
+        self.lead = 0.0  # seconds of a short program, mostly the sandbox's own start and end
 
     def run(self, source: str, tools: Toolbox, **changed: Any) -> Trace:
         """Run a program within the order's limits, some of them changed."""

@@ -21,11 +21,11 @@ from protocols.schema import (
     Json,
     JsonObject,
     as_mapping,
-    intersect_schemas,
     items_of_type,
     iter_reference_targets,
     resolve,
 )
+from protocols.schema_intersection import intersect_schemas
 from protocols.sources.document import OpenApiDocument
 from protocols.validate import is_schema
 

@@ -8,15 +8,13 @@ import pytest
 from atc.models.scripted import ScriptedModel
 from atc.pipeline.retrieve.document import ToolDocument
 from benchmarks.anytoolbench.__main__ import (
-    Api,
-    ApiPool,
-    QueryRefused,
     accepted_queries,
     construct,
     figures,
     make_queries,
-    verify_solution,
 )
+from benchmarks.anytoolbench.pool import Api, ApiPool
+from benchmarks.anytoolbench.verdicts import QueryRefused, verify_solution
 from protocols.errors import ModelUnavailable, ToolError
 from tests.labs.search_agents import call, verdict
 from tests.labs.tools import tool

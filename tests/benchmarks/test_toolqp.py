@@ -11,15 +11,9 @@ from atc.models.scripted import ScriptedModel
 from atc.pipeline.retrieve.base import Hit, Retrieval
 from atc.pipeline.retrieve.document import ToolDocument
 from benchmarks.retrieval.data import RetrievalQuery
-from benchmarks.toolqp.__main__ import (
-    TrajectoryMaker,
-    figures,
-    make_all,
-    plan_text,
-    planner_prompt,
-    query_text,
-    reward,
-)
+from benchmarks.toolqp.__main__ import figures, make_all
+from benchmarks.toolqp.planner import plan_text, planner_prompt, query_text, reward
+from benchmarks.toolqp.trajectory import TrajectoryMaker
 from protocols.errors import ModelUnavailable
 from protocols.model import Message
 from tests.labs.rankers import BagOfWords, Overlap

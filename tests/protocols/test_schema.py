@@ -2,7 +2,8 @@
 
 import pytest
 
-from protocols.schema import intersect_schemas, resolve, shape
+from protocols.schema import resolve, shape
+from protocols.schema_intersection import intersect_schemas
 from protocols.validate import BoundedValidator, TooExpensive, find_violation, validator
 from tests.labs.loopback import Reply, serving
 

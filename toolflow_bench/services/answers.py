@@ -151,11 +151,10 @@ def _page(
     condition = " AND ".join(applied) or "TRUE"
     size = arguments["page_size"]
     page = arguments["page"]
-    total = found(
-        context.column(f"SELECT count(*) FROM {table} WHERE {condition}", arguments)[0],  # noqa: S608 - our own SQL
-        arguments,
-    )
-    sql = f"SELECT {columns} FROM {table} WHERE {condition} ORDER BY {order} LIMIT :size OFFSET :start"  # noqa: S608
+    matching = f"FROM {table} WHERE {condition}"
+    counted = context.column(f"SELECT count(*) {matching}", arguments)[0]
+    total = found(counted, arguments)
+    sql = f"SELECT {columns} {matching} ORDER BY {order} LIMIT :size OFFSET :start"
     rows = context.rows(sql, {**arguments, "size": size, "start": (page - 1) * size})
     return _page_rows(key, rows, total, arguments)
 

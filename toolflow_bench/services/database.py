@@ -29,7 +29,10 @@ Fill = Callable[[sqlite3.Connection], None]
 # Nobody sees the file before it is moved into place whole, so no journal is needed; 128 MiB of
 # cache hold all of it.
 _FAST = """
-PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; PRAGMA temp_store = MEMORY; PRAGMA cache_size = -131072;
+PRAGMA journal_mode = OFF;
+PRAGMA synchronous = OFF;
+PRAGMA temp_store = MEMORY;
+PRAGMA cache_size = -131072;
 """
 
 
@@ -142,7 +145,8 @@ def table_digest(connection: sqlite3.Connection) -> str:
             "SELECT sql FROM sqlite_master WHERE name = ?", (table,)
         ).fetchone()[0]
         key = ", ".join(columns) if "WITHOUT ROWID" in str(made).upper() else "rowid"
-        for row in connection.execute(f"SELECT * FROM {table} ORDER BY {key}"):  # noqa: S608 - our own names
+        sql = f"SELECT * FROM {table} ORDER BY {key}"  # noqa: S608 - our own names
+        for row in connection.execute(sql):
             hashed.update(repr(row).encode())
     return hashed.hexdigest()
 
@@ -167,7 +171,9 @@ def insert(connection: sqlite3.Connection, table: str, rows: Iterable[tuple[Any,
     rows = iter(rows)
     first = next(rows)
     columns = [row[1] for row in connection.execute(f"PRAGMA table_info({table})")][: len(first)]
-    statement = f"INSERT INTO {table} ({', '.join(columns)}) VALUES ({', '.join('?' * len(first))})"  # noqa: S608 - our own names
+    names = ", ".join(columns)
+    marks = ", ".join("?" * len(first))
+    statement = f"INSERT INTO {table} ({names}) VALUES ({marks})"  # noqa: S608 - our own names
     connection.execute(statement, first)
     connection.executemany(statement, rows)
 

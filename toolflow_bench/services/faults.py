@@ -90,7 +90,8 @@ class Faults:
 
         It is the same in every run.
         """
-        return random.Random(f"renamed {operation}").random() < self.renamed_share  # noqa: S311 - must repeat
+        drawn = random.Random(f"renamed {operation}").random()  # noqa: S311 - must repeat
+        return drawn < self.renamed_share
 
 
 _RATES: dict[str, FaultKind] = {f"rate_{kind}": kind for kind in get_args(FaultKind)}
@@ -117,10 +118,10 @@ def drift_answer(
     if not places:
         return answer, ""
     # By rank, not by position: an answer that lacks some other field drifts as the full one does.
-    path = min(places, key=lambda place: random.Random(f"{seed} {operation} {place}").random())  # noqa: S311
+    path = min(places, key=lambda place: _generator(seed, operation, place).random())
     name = path[-1]
     shown = ".".join(path)
-    match how or random.Random(f"{seed} {operation}").choice(("rename", "retype", "null", "extra")):  # noqa: S311
+    match how or _generator(seed, operation).choice(("rename", "retype", "null", "extra")):
         case "rename":
             new = _rename_field(name)
             change = f"renamed {shown} to {new}"
@@ -143,6 +144,11 @@ def drift_answer(
                 answer, path, lambda found: {**found, f"{name}_info": {"version": 2}}
             )
     return changed, change
+
+
+def _generator(*key: object) -> random.Random:
+    """Return a random generator that depends only on `key`."""
+    return random.Random(" ".join(map(str, key)))  # noqa: S311 - must repeat
 
 
 def _places(value: Json) -> set[_Path]:

@@ -47,8 +47,10 @@ def rows_near(
         if centre["longitude"] - width >= -180 and centre["longitude"] + width <= 180:
             west = centre["longitude"] - width
             east = centre["longitude"] + width
-    sql = f"""SELECT latitude, longitude, {columns} FROM {table}
-              WHERE latitude BETWEEN :south AND :north AND longitude BETWEEN :west AND :east AND {also}"""  # noqa: S608 - our own names
+    sql = f"""
+        SELECT latitude, longitude, {columns} FROM {table}
+        WHERE latitude BETWEEN :south AND :north
+        AND longitude BETWEEN :west AND :east AND {also}"""  # noqa: S608 - our own names
     box = {"south": south, "north": north, "west": west, "east": east}
     at = centre["latitude"], centre["longitude"]
     found = [

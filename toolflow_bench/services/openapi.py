@@ -26,7 +26,7 @@ def load_description(path: Path, handlers: ModuleType) -> dict[str, Any]:
     `AttributeError` if there is none.
     """
     loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
-    content = yaml.load(path.read_text(encoding="utf-8"), loader)  # noqa: S506 - a safe loader, the C one if there is one
+    content = yaml.load(path.read_text(encoding="utf-8"), loader)  # noqa: S506 - a safe loader
     shared = content["components"]["parameters"]
     operations = tuple(
         operation_of(url, method, entry, handler_of(entry, handlers), shared=shared)

@@ -67,7 +67,9 @@ def build_app(
     control = Control(state if isinstance(state, ServiceState) else None)
     service = _Service(operations, context=context, control=control, described=described)
     app = Starlette(routes=[Mount("/", app=service)], lifespan=lifespan)
-    app.state.control, app.state.run, app.state.requests = control, control.state, control.requests
+    app.state.control = control
+    app.state.run = control.state
+    app.state.requests = control.requests
     return app
 
 

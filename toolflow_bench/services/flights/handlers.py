@@ -22,7 +22,9 @@ def search_airports(context: Context, arguments: Arguments) -> Row:
     if not (wanted := plain_words(query)):
         return {"airports": []}
     every = " AND ".join("search LIKE ?" for _ in wanted)
-    sql = f"SELECT code, name, search, flights FROM airports WHERE ({every}) OR search LIKE ?"  # noqa: S608 - no values
+    sql = f"""
+        SELECT code, name, search, flights FROM airports
+        WHERE ({every}) OR search LIKE ?"""  # noqa: S608 - no values
     found = context.rows(sql, [f"%{word}%" for word in [*wanted, "".join(wanted)]])
 
     def rank(row: Row) -> tuple[bool, int, int, str]:

@@ -19,23 +19,24 @@ def search_films(context: Context, arguments: Arguments) -> Row:
     wanted = key(arguments["title"])
     values = {**arguments, "key": wanted, "title": wanted or arguments["title"].strip()}
     words = [word for word in wanted.split() if word not in _COMMON]
-    if not words:  # thousands of titles have such a word, so only those that are just this; `$` has no words at all
+    if not words:
+        # Thousands of titles have a common word, so only whole titles count. `$` has no words.
         same = "title_key" if wanted else "title"
         sql = f"""
-            SELECT film_id, title, year FROM films WHERE {same} = :title AND year BETWEEN :from_year AND :to_year
+            SELECT film_id, title, year FROM films
+            WHERE {same} = :title AND year BETWEEN :from_year AND :to_year
             ORDER BY year, film_id LIMIT :limit"""  # noqa: S608 - no values
         return {"films": context.rows(sql, values)}
     values |= {
         f"w{number}": word for number, word in enumerate(sorted(words, key=len, reverse=True))
     }
-    each = "".join(
-        f" AND EXISTS (SELECT 1 FROM title_words w WHERE w.word = :w{number} AND w.film_id = films.film_id)"  # noqa: S608 - no values
-        for number in range(1, len(words))
-    )
+    has_word = "SELECT 1 FROM title_words w WHERE w.film_id = films.film_id AND w.word ="
+    each = "".join(f" AND EXISTS ({has_word} :w{number})" for number in range(1, len(words)))
     sql = f"""
         SELECT films.film_id, title, year FROM title_words JOIN films USING (film_id)
         WHERE title_words.word = :w0{each} AND year BETWEEN :from_year AND :to_year
-        ORDER BY title_key = :key DESC, coalesce(votes, 0) DESC, year, films.film_id LIMIT :limit"""  # noqa: S608
+        ORDER BY title_key = :key DESC, coalesce(votes, 0) DESC, year, films.film_id
+        LIMIT :limit"""  # noqa: S608
     return {"films": context.rows(sql, values)}
 
 

@@ -12,7 +12,10 @@ import yaml
 
 from toolflow_bench.numbers import without_accents
 
-_ARTICLES = r"The|A|An|La|Le|Les|L'|Il|El|Der|Die|Das|Los|Las|Un|Una|Gli|Lo|Den|Det|Het|De|Ein|Eine|Een|O|Os|Uno|Un'"
+_ARTICLES = (
+    r"The|A|An|La|Le|Les|L'|Il|El|Der|Die|Das|Los|Las|Un|Una|Gli|Lo|Den|Det|Het|De|Ein|Eine|Een"
+    r"|O|Os|Uno|Un'"
+)
 
 GIVEN: Mapping[str, Any] = yaml.safe_load(
     Path(__file__).with_name("given.yaml").read_text(encoding="utf-8")

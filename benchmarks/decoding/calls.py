@@ -1,0 +1,31 @@
+"""The judge of written calls, which does not use the grammars."""
+
+from __future__ import annotations
+
+import ast
+import json
+
+from atc.models.decode.formats import CallFormat
+from atc.models.decode.parse import read_call
+from protocols.toolbox import Tool, Toolbox
+
+
+def call_problem(text: str, tool: Tool, form: CallFormat) -> str:
+    """Return what is wrong with a text that should be one call; empty if nothing is.
+
+    `json` or `ast` must parse its arguments, and the host must accept the call.
+    """
+    start = form.before + tool.alias + form.between
+    end = len(text) - len(form.after)
+    if not text.startswith(start) or not text.endswith(form.after):
+        return f"it is not {start}…{form.after}"
+    inside = text[len(start) : end]
+    try:
+        if form.arguments == "json":
+            json.loads(inside)
+        else:
+            ast.parse(f"f({inside})", mode="eval", feature_version=(3, 11))
+    except (ValueError, SyntaxError, RecursionError) as error:
+        return f"{error}: {inside[:100]}"
+    call = read_call(text, Toolbox([tool]), form)
+    return call.error.message if call.error else ""
