@@ -1,4 +1,7 @@
-"""Hints: what an error reply states about one argument, and the reading of a clause of a reply."""
+"""Hints: facts about one argument that an error reply states.
+
+Functions here read one clause of a reply.
+"""
 
 from __future__ import annotations
 
@@ -73,7 +76,7 @@ _MOST_OF = re.compile(
 
 
 def read_requirement(words: str) -> list[ArgumentHint]:
-    """Return hints on what a clause of a reply requires of a value, without an argument's name."""
+    """Return hints on what a clause of a reply requires of a value. They name no argument yet."""
     words = re.sub(
         r",? (?:but )?(?:got|found|was|received):? .*|, (?:but )?not .*", "", words[:8_000]
     )
@@ -120,9 +123,9 @@ def _pattern_in(words: str, low: str) -> str:
 
 
 def _read_type(low: str, found: list[ArgumentHint]) -> list[ArgumentHint]:
-    """Return a hint on the type or format that a clause in small letters requires, if it has one.
+    """Return a hint on the type or format that a lower-case clause requires, if it has one.
 
-    A format is only read if nothing else was `found`.
+    A format is read only if nothing else was `found`.
     """
     typed = REPLY_PATTERNS["typed"].search(low)
     if typed and not any(hint.kind == "length" for hint in found):
@@ -138,9 +141,9 @@ def _read_type(low: str, found: list[ArgumentHint]) -> list[ArgumentHint]:
 
 
 def _read_bounds(low: str) -> list[ArgumentHint]:
-    """Return a hint on the range or length that a clause in small letters requires, if it has one.
+    """Return a hint on the range or length that a lower-case clause requires, if it has one.
 
-    A bound that is itself excluded counts as allowed, because replies are not exact about it.
+    An excluded bound counts as allowed, because replies are not exact about it.
     """
     is_length = re.search(r"character|letter|\blong\b|length|short|items?\b|elements?\b", low)
     least = _LEAST.search(low)

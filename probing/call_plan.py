@@ -14,7 +14,7 @@ from protocols.toolbox import Toolbox
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlannedTool:
-    """One tool in the plan of a probing."""
+    """One tool in the plan of a probing, and how often it may be called."""
 
     name: str
     reads: bool

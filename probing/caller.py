@@ -1,4 +1,4 @@
-"""The only place where probing calls tools: what may be called, how often, and never twice."""
+"""The calls of a probing: which calls are allowed and how often. No call is made twice."""
 
 from __future__ import annotations
 
@@ -37,9 +37,9 @@ _CALLS_PER_RECORD = 2
 
 
 class NotCalled(AtcError):
-    """A call that is not made; the message says why.
+    """A call that is not made. The message has the reason.
 
-    `scope` says what it applies to: this call, every call of the tool, or all calls.
+    `scope` says what the reason applies to: this call, every call of the tool, or all calls.
     """
 
     def __init__(self, why: str, *, scope: Literal["call", "tool", "all"]) -> None:
@@ -278,7 +278,7 @@ def _is_lost(protocol: ToolProtocol, error: ToolError) -> bool:
 
 
 def unusable_reason(protocol: ToolProtocol, response: Json) -> str:
-    """Return why a successful response is not data of the tool, or an empty string if it is."""
+    """Return why a successful response contains no data of the tool; empty if it does."""
     if isinstance(response, str) and _HTML.match(response):
         schema = protocol.output_schema or {}
         texts = (protocol.name, protocol.title, protocol.description)

@@ -107,7 +107,9 @@ def _check(schema: JsonObject) -> Any:
 
 
 def _is_to_blame(tool: ToolFacts, name: str, held: Value) -> bool:
-    """Return True if a value was not found although the other values of its call were good."""
+    """Return True if a "not found" must be caused by this value: all others in its call are known
+    to be good.
+    """
     good = {
         (argument.name, repr(value.value))
         for argument in tool.arguments.values()
@@ -176,7 +178,7 @@ def candidates(
 
 
 def _described_values(tool: ToolFacts, argument: ArgumentFacts) -> Iterator[Json]:
-    """Yield the values that the tool's description gives as examples, constants or defaults."""
+    """Yield the examples, constants and defaults in the tool's description."""
     declared = argument.declared
     yield from examples if isinstance(examples := declared.get("examples"), list) else ()
     yield from (declared[key] for key in ("example", "const", "default") if key in declared)
@@ -190,8 +192,8 @@ def combinations(
 ) -> Iterator[dict[str, Value]]:
     """Yield values for all arguments together, best first, without duplicates.
 
-    Values that one record holds together come first, then the best value of each argument, then the
-    other candidates of each argument in turn.
+    Values from one record come first, then the best value of each argument, then the other
+    candidates of each argument in turn.
     """
     if any(not values for values in offered.values()):
         return
@@ -208,9 +210,9 @@ def combinations(
 def _combine_from_records(
     offered: Mapping[str, Sequence[Value]], records: Sequence[ResponseRecord]
 ) -> Iterator[dict[str, Value]]:
-    """Yield values that one record holds together.
+    """Yield values for all arguments that are fields of one record.
 
-    Records that hold values for more arguments, and better candidates, come first.
+    Records with values for more arguments, and with better candidates, come first.
     """
     best = {name: values[0] for name, values in offered.items()}
     fit = _RecordFit(offered)
@@ -244,10 +246,9 @@ class _RecordFit:
             self._ranks[name] = {place: float(rank) for rank, place in enumerate(places)}
 
     def assign(self, record: ResponseRecord) -> tuple[float, dict[str, tuple[str, str]]]:
-        """Return the cost of taking arguments from a record, and the place of each argument's
-        value.
+        """Return the cost of taking arguments from a record, and the field for each argument.
 
-        A place is used for one argument only. Each argument without a place adds 3 to the cost.
+        A field is used for one argument only. Each argument without a field adds 3 to the cost.
         """
         cost = 0.0
         fields: dict[str, tuple[str, str]] = {}
@@ -267,7 +268,7 @@ class _RecordFit:
         return cost, fields
 
     def _rank(self, name: str, place: tuple[str, str]) -> float | None:
-        """Return how well a place suits an argument (lower is better), or None if it does not."""
+        """Return how well a field suits an argument (lower is better), or None if it does not."""
         field_name = place[1].rpartition(".")[2].strip("[]()")
         return 0.5 if field_name == name else self._ranks[name].get(place)
 

@@ -38,20 +38,20 @@ from protocols.secrets.names import is_secret
 MOST_SENTENCES = 3
 """Error messages of one status that a protocol quotes."""
 _LONGEST_WORDS = 160
-"""Characters of one quoted error message."""
+"""Most characters of one quoted error message."""
 _SHORTEST = 4
-"""Characters that a secret has at least. Shorter ones may be ordinary words of a text."""
+"""Least characters of a secret. Shorter texts may be ordinary words."""
 _SHORT = 2
-"""Characters up to which an argument's value is recognised in a text only if it is quoted there."""
+"""Values of at most this length are recognised in a text only if they are quoted there."""
 _LONGEST = 2_000
-"""Most characters of the result, as JSON, that an example shows."""
+"""Most characters of the result, as JSON, in an example."""
 _HIDDEN = "<secret>"
 _QUOTED = re.compile(r"(?<!\w)(['\"`])([^'\"`]{1,80})\1")
 _EXAMPLES = 3
 _OURS = ("generated", "model")
 """Origins of values that are no evidence of a type."""
 UNOWNED_KINDS = frozenset({"given", "enum", "error", "generated"})
-"""Origins of values that are nobody's data: the tool's own texts, and what probing invented."""
+"""Origins of values that are not private data: the tool's own texts, and invented values."""
 _NUMERIC = frozenset({"minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum"})
 
 

@@ -97,7 +97,7 @@ def compare_answers(old: ToolProtocol, facts: ToolFacts) -> list[DriftChange]:
 
 
 def _departures(old: ToolProtocol, facts: ToolFacts) -> Iterator[DriftChange]:
-    """Yield a change for each place and clause that answers break, then the fields that are new."""
+    """Yield a change for each rule of the schema that answers break, then the new fields."""
     replies = [sample.response for sample in facts.done]
     known = {path for path, _ in nodes(old.output_schema or {})}
     now = dict(nodes(infer(replies, words=document_words(old))))
@@ -184,7 +184,7 @@ def _missing_field(
 
 
 def _path_of(place: Iterable[str | int], known: Collection[str]) -> str:
-    """Return the response path of a place in an answer: `films[].title`, `rates.*` for a key of a
+    """Return the response path of a part of an answer: `films[].title`, `rates.*` for a key of a
     map.
     """
     path = ""
@@ -200,10 +200,7 @@ def _path_of(place: Iterable[str | int], known: Collection[str]) -> str:
 
 
 def _refusals(old: ToolProtocol, facts: ToolFacts) -> Iterator[DriftChange]:
-    """Yield what refused calls say about a tool.
-
-    A failing service (5xx, no answer) says nothing.
-    """
+    """Yield the changes that refused calls show. A failing service shows none."""
     refused = [s for s in facts.samples if s.outcome == "refused"]
     if not refused:
         return
@@ -352,7 +349,7 @@ def _call_again(session: Session, tool: str, known: Sequence[ArgumentValues]) ->
 
 
 def _facts_of_check(protocol: ToolProtocol, log: Log) -> ToolFacts:
-    """Return the facts of one tool. A refused call with guessed arguments says nothing."""
+    """Return the facts of one tool, without refusals of calls whose arguments were guessed."""
     samples = log.samples_of(protocol.name)
     return learn(protocol, [s for s in samples if s.done or s.purpose == "check"])
 

@@ -1,9 +1,9 @@
-"""Reading of error replies into hints about the arguments of a tool.
+"""Turns error replies into hints about the arguments of a tool.
 
 Structured complaints are read by rule: lists of them (FastAPI, JSON:API, RFC 9457, JSON Schema
 output, GraphQL-like), and maps from fields to messages (DRF, Rails, ASP.NET). Of sentences, only
-those are read that name an argument and say plainly what it must be. Other replies may be read by a
-model, see `probing.model_hints`. All work is bounded.
+those are read that name an argument and plainly state what it must be. Other replies may be read by
+a model, see `probing.model_hints`. All work is bounded.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from protocols.schema import Json
 _MOST = 60
 """Entries of an object or list that are read."""
 _PLACES = frozenset(REPLIES["places"])
-"""Words for where arguments are sent: `body`, `query`."""
+"""Words for the part of a request that has the arguments: `body`, `query`."""
 _NOT_FIELDS = frozenset(REPLIES["no_arguments"])
 """Keys of error replies that are never names of arguments."""
 _SELDOM_FIELDS = frozenset(REPLIES["seldom"])
@@ -41,14 +41,14 @@ _PLACE_KEYS = REPLIES["place_keys"]
 _WORDS = REPLIES["complaints"]
 _CODES = REPLIES["codes"]
 _PLAIN = frozenset({"date", "field", "format", "name", "number", "text", "time", "type", "value"})
-"""Names of arguments that are common words. They count as names only if quoted, or at the start."""
+"""Argument names that are common words. They count as names only if quoted, or at the start."""
 _Complaint = tuple[tuple[str, ...], str, Mapping[str, Json]]
 """The path to the subject of a complaint, its words, and its parameters."""
 _QUOTED = r"['\"`“‘]([^'\"`”’\n]{1,80})['\"`”’]"
 
 
 def hints(sample: Sample, names: Mapping[str, str]) -> tuple[ArgumentHint, ...]:
-    """Return what the error reply of a call says about the tool's arguments, without duplicates.
+    """Return the facts about arguments that the error reply of a call states, without duplicates.
 
     Args:
         sample: a call that failed.
@@ -306,7 +306,7 @@ _ISSUES = re.compile(r"\[\s*\{")
 
 
 def _argument_in(path: tuple[str, ...]) -> str:
-    """Return the argument at the start of a path, after words for where arguments are sent."""
+    """Return the argument at the start of a path, after words such as `body` or `query`."""
     return next((step for step in path if step.lower() not in _PLACES), path[-1] if path else "")
 
 

@@ -1,4 +1,4 @@
-"""Experiments with one tool: how to call it, and what it accepts and refuses.
+"""Experiments with one tool: how to call it, and which arguments it accepts and refuses.
 
 An experiment yields the calls that would answer its question, until the facts answer it.
 """

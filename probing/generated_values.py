@@ -23,20 +23,18 @@ _MOST = 100
 _DEEPEST = 3
 """Levels of nested arrays and objects that are generated."""
 _SAID = frozenset({"type", "enum", "range", "length", "pattern", "format"})
-"""Kinds of hints that say what a value must be."""
+"""Kinds of hints that state what a value must be."""
 _DATES = ("2024-01-15", "2020-06-01", "2010-01-01", "2030-06-01", "2000-01-01")
 _DATE_WORDS = frozenset(
     {"date", "birthday", "dob", "arrival", "checkin", "checkout", "departure", "since", "until"}
 )
 _RESTRICTIONS = frozenset({"type", "enum", "const", "pattern", "format", "$ref", "anyOf", "oneOf"})
-"""Keywords that say what a value must be."""
+"""JSON Schema keywords that state what a value must be."""
 _EDGES = ("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum")
 
 
 def limits_of(argument: ArgumentFacts, root: JsonObject | None = None) -> dict[str, Any]:
-    """Return one JSON Schema of an argument's value: what is declared, narrowed by what replies
-    said.
-    """
+    """Return the JSON Schema of an argument's value, narrowed by error replies."""
     declared = _flat(argument.declared, root or {})
     schema: dict[str, Any] = {"type": list(argument.types)} if argument.types else {}
     for clause in clauses(argument):
@@ -46,7 +44,9 @@ def limits_of(argument: ArgumentFacts, root: JsonObject | None = None) -> dict[s
 
 
 def clauses(argument: ArgumentFacts) -> Iterator[dict[str, Any]]:
-    """Yield what replies said about an argument as clauses of JSON Schema. Later clauses win."""
+    """Yield the hints on an argument as clauses of JSON Schema. Later clauses override earlier
+    ones.
+    """
     listed = list(
         dict.fromkeys(value for hint in argument.hints_of_kind("enum") for value in hint.values)
     )
@@ -58,7 +58,7 @@ def clauses(argument: ArgumentFacts) -> Iterator[dict[str, Any]]:
 
 
 def _clause(hint: ArgumentHint, *, is_array: bool) -> Iterator[dict[str, Any]]:
-    """Yield the clause of JSON Schema that a hint states, if it states one but an enum."""
+    """Yield the clause of JSON Schema that a hint states, if any. An enum is left out."""
     limits = {"min": finite(hint.minimum), "max": finite(hint.maximum)}
     given = {end: value for end, value in limits.items() if value is not None}
     if hint.kind == "type" and hint.types:
@@ -80,7 +80,7 @@ def _as_number(value: Json) -> Json:
 def generate_values(argument: ArgumentFacts, root: JsonObject | None = None) -> Iterator[Value]:
     """Yield invented values for an argument, best first, the same for the same facts.
 
-    They have the type that is declared or that replies named; they may still break another limit.
+    They have the declared type, or the type in error replies; they may still break another limit.
     If the type is unknown, the name decides, and the last values are `1`, `"test"` and `true`.
     """
     schema = limits_of(argument, root)
@@ -90,8 +90,8 @@ def generate_values(argument: ArgumentFacts, root: JsonObject | None = None) -> 
 
 
 def make_bogus_value(argument: ArgumentFacts) -> Value | None:
-    """Return a word that a tool refuses if it checks anything, so that its reply says what it
-    accepts.
+    """Return a word that a tool refuses if it checks anything, so that its reply states what is
+    valid.
 
     Return None if such a word was sent before, or if it is known what the argument must be.
     """
@@ -148,7 +148,7 @@ def _guess_by_words(words: list[str]) -> tuple[Json, ...]:
 
 
 def _flat(schema: Any, root: JsonObject) -> JsonObject:
-    """Return a schema with its reference followed and its first alternative that is not null."""
+    """Return a schema with its reference resolved, or its first alternative that is not null."""
     here = resolve(schema, root)
     for keyword in ("anyOf", "oneOf", "allOf"):
         for part in here.get(keyword, ()):

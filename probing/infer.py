@@ -40,7 +40,7 @@ _MOST_CHANGES = 200
 
 
 DataKeys: TypeAlias = Callable[[Sequence[JsonObject]], frozenset[str]]
-"""Return those keys of the objects at one place that are data, not names of fields."""
+"""Takes the objects at one path, and returns those of their keys that are data and not fields."""
 
 
 def infer(
@@ -57,9 +57,9 @@ def infer(
         responses: the responses of one tool.
         known: a schema to merge with what the responses show.
         words: the words of the tool's document, see `probing.keys`.
-        every_key: treat every key as a field, for a schema that nobody is shown.
-        shared: the schema will be shown to others than the owner of the responses, so keys that may
-            be data become a map.
+        every_key: treat every key as a field, for a schema that is not shown to anybody.
+        shared: the schema will be shown to other people than the owner of the responses, so keys
+            that may be data become a map.
     """
     seen = [_cut(response, _DEEPEST) for response in responses]
     told = frozenset({*words, *property_names(known)})
@@ -224,7 +224,7 @@ def _merge_schemas(
     depth: int,
     data_of: DataKeys,
 ) -> dict[str, Any]:
-    """Return a known schema, completed with what was found where it says nothing.
+    """Return a known schema, completed with the inferred one where it has no rule.
 
     All `values` conform to `known`.
     """
@@ -281,7 +281,7 @@ def _merge_fields(
 
 
 def _cut(value: Json, depth: int) -> Any:
-    """Return a value without its parts below `depth`, which may be anything."""
+    """Return a value without its parts below `depth`. The schema allows anything there."""
     if isinstance(value, dict):
         return {key: _cut(part, depth - 1) for key, part in value.items()} if depth else {}
     if isinstance(value, list):

@@ -1,15 +1,15 @@
 """Links: arguments that take values from responses, as observed (ATC paper, §4.2).
 
-Values are compared by their text. Places with one name and one kind of values form a source: all
-`player_id`s, whichever tools return them. An argument takes its values from a source if it accepted
-a value of the source, and
+Values are compared as text. Response paths with the same name and the same kind of values form a
+source: all `player_id`s, whichever tools return them. An argument takes its values from a source if
+it accepted a value of the source, and
 
 - its name matches that of the source (`airport` and `airports[].code`), or its description or a
   reply mentions the source; or
 - the values are ids or codes, the argument refuses invented values, and it accepted two values of
   the source.
 
-Every place of a source is a link. Values that only repeat an argument of their own call are no
+Every path of a source is a link. Values that only repeat an argument of their own call are no
 source, and neither are paging values, search texts and choices.
 """
 
@@ -46,7 +46,7 @@ _ENOUGH = 2
 
 @dataclass
 class LinkSource:
-    """Places with one name and one kind of values: the ids of one kind of record."""
+    """Response paths with one name and one kind of values: the ids of one kind of record."""
 
     name: NormalizedName
     places: list[ValuePlace] = field(default_factory=list)
@@ -84,9 +84,9 @@ class ArgumentProfile:
     accepted_values: dict[str, Value] = field(default_factory=dict)
     """Values with which a call returned data."""
     refused: set[str] = field(default_factory=set)
-    """Values that a reply called wrong."""
+    """Values that a reply called invalid."""
     not_found_values: set[str] = field(default_factory=set)
-    """Well-formed values that name nothing that exists."""
+    """Well-formed values to which no record belongs."""
     sent: set[str] = field(default_factory=set)
     """All values that were sent."""
 
@@ -108,9 +108,7 @@ class ArgumentProfile:
 
     @cached_property
     def has_telling_name(self) -> bool:
-        """True if the name says what the value is: `airport_code`, `tail_number`, not `to` or
-        `value`.
-        """
+        """True if the name describes the value: `airport_code`, but not `to` or `value`."""
         key = self.name.key
         return self.name.secret or (
             key not in NOT_LINKED | VAGUE and (self.name.is_identifier or len(key) >= 4)
@@ -130,7 +128,7 @@ class ArgumentProfile:
 
 
 class Flows:
-    """The links that follow from the facts, and the calls that would confirm more of them."""
+    """The observed links, and the calls that would confirm more of them."""
 
     def __init__(self, facts: Mapping[str, ToolFacts], pools: Pools) -> None:
         self._pools = pools
@@ -253,7 +251,7 @@ class Flows:
 
 
 def _values_of_others(source: LinkSource, tool: str) -> Iterator[Value]:
-    """Yield the first values of each place of a source, without the places of one tool."""
+    """Yield the first values of each path of a source, without the paths of one tool."""
     for place in source.places:
         if place.tool != tool:
             yield from islice(place.values.values(), 60)

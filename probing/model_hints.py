@@ -122,7 +122,7 @@ class Teacher:
         ]
 
     def read(self, tool: ToolFacts, sample: Sample) -> Sequence[ArgumentHint]:
-        """Return what a refusal says about arguments, for refusals that no rule reads.
+        """Return hints on arguments from refusals that no rule can read.
 
         The model is asked once for each template of a refusal.
         """

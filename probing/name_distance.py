@@ -1,4 +1,4 @@
-"""Distance between the names of arguments and of places with values; ids by their look."""
+"""Distances between the names of arguments and of response fields, and recognition of ids."""
 
 from __future__ import annotations
 
@@ -34,9 +34,9 @@ REPLIES: dict[str, tuple[str, ...]] = {
 NAMES: dict[str, frozenset[str]] = {
     kind: frozenset(words.split()) for kind, words in _READ["names"].items()
 }
-"""Words in names of arguments and fields, by what they say."""
+"""Words in names of arguments and fields, by meaning."""
 REPLY_PATTERNS = {kind: re.compile("|".join(parts)) for kind, parts in _READ["said"].items()}
-"""Patterns of sentences in error replies, by what they say."""
+"""Patterns of sentences in error replies, by meaning."""
 TYPE_WORDS: dict[str, str] = {
     word: kind for kind, words in _READ["types"].items() for word in words.split()
 }
@@ -51,7 +51,7 @@ EQUAL = 0.0
 NEAR = 0.75
 """Distance of names for the same kind of record, or of one that is the other with a prefix."""
 NAMED_IN_TEXT = 1.5
-"""Distance if the argument's description or a reply contains the noun of the place."""
+"""Distance if the argument's description or a reply contains the noun of the response field."""
 PAGING = NAMES["paging"]
 _COMMON = NAMES["common"]
 _LONGEST = 300
@@ -128,9 +128,10 @@ def field_name(protocol: ToolProtocol, path: str) -> NormalizedName:
 def distance(
     wanted: NormalizedName, held: NormalizedName, text: frozenset[str] = frozenset()
 ) -> float | None:
-    """Return the distance between an argument's name and a place's, or None if they do not match.
+    """Return the distance between the names of an argument and a response field, or None.
 
-    `text` are the words of the argument's description and of replies about it.
+    None means that they do not match. `text` are the words of the argument's description and of
+    replies about it.
     """
     if wanted.key == held.key or (wanted.own == held.own and held.own not in VAGUE):
         return NEAR if wanted.key in VAGUE else EQUAL  # `id` and `id`, of whatever
@@ -187,7 +188,7 @@ def scalar_parts(name: str, value: Json) -> Iterator[tuple[str, Json]]:
 def is_identifying(value: Json) -> bool:
     """Return True if a value is distinctive: an id or code, not a count, date or text.
 
-    Two places that hold such a value most likely hold the same thing.
+    Two fields that contain the same distinctive value most likely have the same meaning.
     """
     if isinstance(value, bool) or value is None:
         return False

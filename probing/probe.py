@@ -47,7 +47,7 @@ _LONGEST = 80
 
 @dataclass(frozen=True, kw_only=True)
 class Probed:
-    """The result of a probing, by the tools' own names."""
+    """The result of a probing. Tools have their original names."""
 
     facts: Mapping[str, ToolFacts]
     links: Mapping[str, Sequence[Link]] = field(default_factory=dict)
@@ -211,7 +211,7 @@ class _Probing:
                 session.watch(self._teacher.failed)
 
     def take_away(self) -> None:
-        """Remove created records, as far as a tool for it is known and may be called."""
+        """Remove created records, if a tool is known that removes them and may be called."""
         self._each(self._callable_tools(self._writes.removers()), self._writes.remove)
         self._writes.look_again()
 

@@ -1,4 +1,4 @@
-"""Refusals: which samples are refusals, and their text."""
+"""Recognition of refusals among samples, and the texts of refusals."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ from protocols.schema import Json
 _LONGEST = 20_000
 """Characters of a reply that are read."""
 _SILENT = frozenset({401, 402, 403, 405, 406, 407, 408, 411, 413, 415, 425, 429, 431, 451})
-"""Statuses whose replies say nothing about arguments."""
+"""Statuses whose replies do not help to find the right arguments."""
 _FLAGS = frozenset({"ok", "succeeded", "success", "successful"})
 _STATES = frozenset({"response", "result", "state", "status"})
 _NO = ("error", "errors", "fail", "failed", "failure", "false", "ko", "not_ok")
-"""Values of flags and states that say that a call failed."""
+"""Values of flags and states that mean that a call failed."""
 _EMPTY: tuple[Json, ...] = (None, "", [], {})
 _ERRORS = frozenset(REPLIES["errors"])
 _BESIDE = frozenset(REPLIES["beside"])
-"""Fields that stand beside an error and are no data."""
+"""Fields that accompany an error and are no data."""
 _OF_RECORDS = frozenset(REPLIES["of_records"])
-"""Those of `_BESIDE` that records have as well."""
+"""Fields of `_BESIDE` that ordinary records have as well."""
 _TEXTS = REPLIES["texts"]
 
 
@@ -62,7 +62,7 @@ def _refusal_messages(fields: Mapping[str, Json]) -> list[Json]:
 
 
 def _is_denial(name: str, value: Json) -> bool:
-    """Return True if a field is a flag or state that says that the call failed."""
+    """Return True if a field is a flag or state which means that the call failed."""
     return (name in _FLAGS or name in _STATES) and str(value).lower() in _NO
 
 
@@ -98,7 +98,7 @@ def _is_error_value(value: Json) -> bool:
 
 
 def reply_of(sample: Sample) -> str:
-    """Return the text of a refusal that may say something about arguments, else ""."""
+    """Return the text of a refusal that may contain facts about arguments, else ""."""
     status = sample.status
     if sample.done or (status is not None and (status >= 500 or status in _SILENT)):
         return ""

@@ -148,7 +148,7 @@ def to_line(sample: Sample) -> str:
 
 
 def from_line(line: str) -> Sample:
-    """Return the sample that a line of JSON holds.
+    """Return the sample in a line of JSON.
 
     Raises:
         ValueError, TypeError, KeyError, AttributeError: the line is no sample.
@@ -213,7 +213,7 @@ class Log(AbstractContextManager["Log"]):
         self._write_line(to_line(sample))
 
     def void(self, number: int, *, sent: bool = True) -> None:
-        """Record that call `number` said nothing about its tool and may be made again.
+        """Record that call `number` showed nothing about its tool and may be made again.
 
         With `sent`, the call still counts against the limits.
         """

@@ -225,11 +225,11 @@ class Session:
         return self._prefer_own(facts, name, listed) if writes else listed
 
     def _prefer_own(self, facts: ToolFacts, name: str, values: Sequence[Value]) -> list[Value]:
-        """Return the values that a write may be given, best first, without duplicates.
+        """Return the values that may be sent to a write, best first, without duplicates.
 
-        An argument that identifies a record gets only ids of created records and marked values.
-        Any other argument gets marked values before those of existing records, unless it refers
-        to records.
+        An argument that identifies a record gets only ids of created records and marked values. Any
+        other argument gets marked values before those of existing records, unless it refers to
+        records.
         """
         pairs = [(value, self._mark_value(facts, name, value)) for value in values]
         if self.roles.identifies_record(facts.name, name):

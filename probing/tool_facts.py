@@ -14,12 +14,14 @@ from protocols.protocol import HttpBinding, ToolProtocol
 from protocols.schema import JsonObject, types
 
 TEXT_PLACES = frozenset({"path", "query", "header", "cookie", "form"})
-"""Places where every value is sent as text, so `5` and `"5"` are equal."""
+"""Locations of arguments whose values are sent as text, so `5` and `"5"` are equal."""
 _SAYS_WRONG = frozenset({"type", "enum", "range", "length", "pattern", "format", "refused"})
-"""Kinds of hints that say that a given value is wrong."""
+"""Kinds of hints which mean that the sent value is invalid."""
 _SAYS_MISSING = _SAYS_WRONG - {"refused"} | {"missing"}
-"""Kinds of hints that say that an argument is required if it was not given. "Must be one of A, B"
-about a missing argument is one of them."""
+"""Kinds of hints which mean that an argument is required, if it was not sent.
+
+"Must be one of A, B" about a missing argument is one of them.
+"""
 SampleHints = tuple[Sample, tuple[ArgumentHint, ...]]
 """A sample and the hints in its reply."""
 ModelReadings = Mapping[str, Sequence[ArgumentHint]]
@@ -32,20 +34,22 @@ class ArgumentFacts:
 
     name: str
     place: str = "value"
-    """Where it is sent: `path`, `query`, `header`, `cookie`, `form` or `body`. It is `value` for a
-    Python function or an MCP tool, which take JSON values."""
+    """Where the argument is sent: `path`, `query`, `header`, `cookie`, `form` or `body`.
+
+    It is `value` for a Python function or an MCP tool, which take JSON values.
+    """
     declared: JsonObject = field(default_factory=dict)
     """Its declared JSON Schema."""
     required: bool | None = None
-    """True, False, or None if nothing says so."""
+    """True or False, or None if that is unknown."""
     hints: tuple[ArgumentHint, ...] = ()
-    """What error replies said about it."""
+    """Hints on the argument in error replies."""
     accepted: tuple[Value, ...] = ()
     """Different values of successful calls, the oldest first."""
     refused: tuple[Value, ...] = ()
     """Different values that a reply refused, naming this argument."""
     not_found: tuple[Value, ...] = ()
-    """Different values that are well-formed but name nothing that exists."""
+    """Different values that are well-formed, but to which no record belongs."""
 
     @property
     def unknown(self) -> bool:
@@ -58,7 +62,7 @@ class ArgumentFacts:
 
     @cached_property
     def types(self) -> tuple[str, ...]:
-        """The declared types, else those that replies named.
+        """The declared types, else those in error replies.
 
         If replies named none, a range shows a number, and a length, pattern or format a string.
         """

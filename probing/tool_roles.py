@@ -1,7 +1,7 @@
 """Roles of tools and arguments, as their protocols declare them.
 
 A role is what a tool does (create, update, remove, read), what kind of record it works on (its
-noun), and which of its arguments say which record is meant. No samples are needed for this.
+noun), and which of its arguments identify the record. No samples are needed for this.
 """
 
 from __future__ import annotations

@@ -1,6 +1,4 @@
-"""Values that tools returned and accepted, by place, and the distance of places to an argument
-(ATC, §4).
-"""
+"""Values that tools returned and accepted, by path, and their distance to an argument (ATC, §4)."""
 
 from __future__ import annotations
 
@@ -38,9 +36,9 @@ from protocols.schema import Json
 MOST_CANDIDATES = 60
 """Most values that are considered for one argument."""
 _MOST_VALUES = 500
-"""Values that are kept for one place."""
+"""Most values that are kept for one path."""
 _KNOWN = 0.5
-"""Distance of a place with another name that holds a value known to be good."""
+"""Distance of a path with another name that has a value known to be good."""
 _LISTED = 2.0
 """Distance of a list of scalars, for a path argument."""
 _ANY = 3.6
@@ -48,12 +46,12 @@ _ANY = 3.6
 _LAST = 4.2
 """Distance of ids of any kind, for any other argument."""
 _STRANGERS_TRIED = 2
-"""Values from places without a matching name that are tried."""
+"""Most values that are tried from paths without a matching name."""
 
 
 @dataclass(eq=False)
 class ValuePlace:
-    """The different values at one path of one tool's responses, or of one argument of its calls."""
+    """The different values at one path of a tool's responses, or of one argument of its calls."""
 
     tool: str
     path: str
@@ -81,7 +79,7 @@ class ValuePlace:
 
 
 class Pools:
-    """All values of the responses so far, by place."""
+    """All values of the responses so far, by tool and path."""
 
     def __init__(self, protocols: Iterable[ToolProtocol]) -> None:
         self.protocols: Mapping[str, ToolProtocol] = {
@@ -200,11 +198,11 @@ class Pools:
         return list(self._below.get(above, {}).values()) if own else []
 
     def places_holding(self, value: Json) -> Collection[ValuePlace]:
-        """Return the places in responses that contained a value. `5` and `"5"` are equal."""
+        """Return the response paths that contained a value. `5` and `"5"` are equal."""
         return self._where.get(url_text(value), {}).keys()
 
     def popularity(self, held: Value) -> int:
-        """Return how many places return a value that was not sent.
+        """Return how many response paths have a value that was not sent before.
 
         A tool more likely knows a popular value.
         """
@@ -213,11 +211,10 @@ class Pools:
     def _groups(
         self, protocol: ToolProtocol, argument: ArgumentFacts, wanted: NormalizedName
     ) -> list[tuple[float, list[ValuePlace]]]:
-        """Return the places with one name and their distance from an argument, the nearest first.
+        """Return the paths of one name and their distance from an argument, the nearest first.
 
-        A place without a matching name counts if it contains a value that is known to be good.
-        While no value is known to be good, ids count as well, and for a path argument lists of
-        names.
+        A path without a matching name counts if it contains a value that is known to be good. While
+        no value is known to be good, ids count as well, and for a path argument lists of names.
         """
         search = _Search.of(argument, wanted)
         words = words_about(argument)
@@ -235,7 +232,7 @@ class Pools:
         return sorted(groups.values(), key=lambda pair: pair[0])
 
     def _place(self, protocol: ToolProtocol, path: str, *, argument: str = "") -> ValuePlace:
-        """Return the place of a path in a tool's responses, adding it if it is new."""
+        """Return the `ValuePlace` of a path in a tool's responses, adding it if it is new."""
         key = (protocol.name, path)
         place = self._places.get(key)
         if place is None:
@@ -247,7 +244,7 @@ class Pools:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Search:
-    """The search for places that may feed one argument."""
+    """The search for paths whose values may suit an argument."""
 
     wanted: NormalizedName
     in_path: bool
@@ -271,7 +268,7 @@ class _Search:
         )
 
     def admits_stranger(self, name: NormalizedName) -> bool:
-        """Return True if places with a name that does not match may be used."""
+        """Return True if paths with a name that does not match may be used."""
         if self.wanted.is_search_text or self.wanted.secret:
             return False
         if self.wanted.own in PAGING or name.own in PAGING:
@@ -279,7 +276,7 @@ class _Search:
         return self.needs_strangers or bool(self.telling)
 
     def distance_of_stranger(self, place: ValuePlace) -> float | None:
-        """Return the distance of a place whose name does not match, or None if it is no use."""
+        """Return the distance of a path whose name does not match, or None if it cannot be used."""
         if place.argument:
             return None
         if not self.telling.isdisjoint(place.values):
@@ -293,7 +290,9 @@ class _Search:
         return None
 
     def admits(self, place: ValuePlace, far: float) -> bool:
-        """Return True unless the place holds secrets, or the argument pages and it does not."""
+        """Return True unless the path has secrets, or the argument is for paging and the path is
+        not.
+        """
         if (place.name.secret or place.secret) and not self.wanted.secret:
             return False
         return self.wanted.own not in PAGING or (far == EQUAL and place.argument)

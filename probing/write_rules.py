@@ -25,7 +25,7 @@ class WriteRules:
         self.last_refusals = {}
 
     def refusal_reason(self, tool: str, arguments: JsonObject) -> str:
-        """Return why a call might change records of others; an empty string if it may be sent."""
+        """Return why a call might change records of others; empty if the call may be sent."""
         if tool not in self._roles.writes:
             return ""
         self._created.update()

@@ -134,7 +134,7 @@ class Writes:
         return None
 
     def remove(self, tool: str) -> None:
-        """Remove the records that this probing created, as far as `tool` can.
+        """Remove the records that this probing created, with one removing tool.
 
         Raises:
             NotCalled: the tool could remove none of these records, or it may not be called any

@@ -41,7 +41,10 @@ _LONGEST_WAIT = 20.0  # seconds before the next try
 
 
 class Invoker:
-    """Binds protocols to functions. These share its connections and limits, and are thread-safe."""
+    """Binds protocols to functions. All of these functions share its connections and limits.
+
+    Thread-safe.
+    """
 
     def __init__(self, settings: InvokeSettings | None = None) -> None:
         self.settings = settings or InvokeSettings()
@@ -57,12 +60,13 @@ class Invoker:
     ) -> Call:
         """Return a function that takes arguments by original name and returns the full response.
 
-        It raises `ToolError` for every failure of the call. `functions` are those of modules that
-        the user named, by `module:function` or by the tool's name. Calls of other Python bindings
-        are refused, and so are calls of tools without a binding.
+        The function raises `ToolError` for every failed call. `functions` are the functions of
+        modules that the user named, by `module:function` or by the tool's name. Other Python
+        bindings are refused, and so are tools without a binding.
 
         Raises:
-            InvalidProtocol: it is a saved program, or it calls a near host and `near_hosts` is off.
+            InvalidProtocol: the tool is a saved program, or it calls a service on this machine or
+                its networks and `near_hosts` is off.
         """
         declared = protocol.annotations.read_only
         match protocol.binding:

@@ -41,7 +41,7 @@ class InvalidProtocol(AtcError):
 
 
 class SourceUnavailable(AtcError):
-    """A tool source cannot be read. The message says the next step.
+    """A tool source cannot be read. The message names the next step.
 
     For example the file is missing, the service is down, or the format is unknown.
     """
@@ -100,7 +100,7 @@ class ToolError(Exception):
 
 
 class CredentialMissing(ToolError):
-    """The configuration lacks a credential for the call, or has it for other hosts.
+    """The configuration lacks a credential that the call needs, or allows it for other hosts only.
 
     Nothing was sent.
     """

@@ -222,7 +222,7 @@ def _is_number(schema: Any) -> bool:
 
 
 class _ResponsePlace(NamedTuple):
-    """A field in a tool's response whose value may be used as an argument."""
+    """A field of a tool's response whose value may be used as an argument."""
 
     tool: str
     path: str
@@ -290,7 +290,7 @@ def _guess_argument_links(
 def _iter_keyed_places(
     protocol: ToolProtocol, collections: Collection[str]
 ) -> Iterator[tuple[str, _ResponsePlace]]:
-    """Yield every response field of a tool that has a key, with its key."""
+    """Yield each field of a tool's response that has an argument name, with that name."""
     changes = isinstance(protocol.binding, HttpBinding) and protocol.binding.method in (
         "DELETE",
         "PATCH",

@@ -1,4 +1,7 @@
-"""Names of tools and arguments: identifiers, spelling variants, similarity and word lists."""
+"""Names of tools and arguments: identifiers, spelling variants, similarity and word lists.
+
+An *alias* is the name of a tool or an argument in programs: a valid and unique Python identifier.
+"""
 
 from __future__ import annotations
 
@@ -81,7 +84,7 @@ def closest_spellings(
 def closest_meanings(
     name: str, known: Iterable[str], *, most: int = 1, cutoff: float = 0.6
 ) -> list[str]:
-    """Return up to `most` of `known` that were probably meant by `name`, the most likely first.
+    """Return up to `most` of `known` that `name` was probably meant to be, the most likely first.
 
     Names with all its words and more come first, then names with the same noun, then similar
     spellings: `fetch_order` more likely means `get_order` than `fetch_other`.

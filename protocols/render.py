@@ -72,10 +72,10 @@ _LINE_SUMMARY = 100  # characters
 _IN_ONE_LINE = "# More functions, in one line each:"
 
 Docs = Literal["full", "requests", "names"]
-"""What a prompt says about tools.
+"""How a prompt describes tools.
 
-*full*: a stub for each; *requests*: stubs without responses; *names*: only names, because a
-constrained decoder knows the rest.
+*full*: a stub for each. *requests*: stubs without responses. *names*: only names, because a
+constrained decoder enforces the rest.
 """
 
 
@@ -125,7 +125,7 @@ def _stubs_within_budget(tools: Toolbox, budget: int) -> str:
 
 
 def _lines_and_stubs_within_budget(tools: Toolbox, budget: int) -> tuple[str, list[str]]:
-    """Return a text with stubs of the first tools and a line for each other one, and their names."""
+    """Return stubs of the first tools and a line for each further one, and the names of all."""
     lines = _lines_within_budget(map(signature_line, tools.values()), budget)
     names = list(tools)[: len(lines)]
     tools = tools.only(names)

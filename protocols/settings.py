@@ -36,7 +36,7 @@ class Credential:
     """
     place: Place | None = None
     name: str = ""
-    """`place` and `name` together mean the same as `header` and `query`, and also allow cookies."""
+    """With `place`, an alternative to `header` and `query` that also allows cookies."""
     prefix: str | None = None
     """Text before the secret in a header. Default: `Bearer ` in `Authorization`, else empty."""
     client_id: str = ""
@@ -66,7 +66,9 @@ class Credential:
 
     @property
     def placement(self) -> tuple[Place | None, str]:
-        """Place and name in the request, as far as the user has set them."""
+        """Location (`header`, `query`, `cookie`) and name in the request; None and "" if not
+        configured.
+        """
         if self.header:
             return "header", self.header
         if self.query:
@@ -75,9 +77,9 @@ class Credential:
 
     @property
     def has_placement(self) -> bool:
-        """True if the user has set how it is sent.
+        """True if the user configured how the credential is sent.
 
-        It then goes with tools whose document declares no credential.
+        It is then also sent by tools whose document declares no credential.
         """
         return any(self.placement) or self.prefix is not None
 

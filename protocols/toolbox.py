@@ -1,4 +1,7 @@
-"""`Tool`, a protocol that can be called, and `Toolbox`, an immutable set of tools by alias."""
+"""`Tool`, a protocol that can be called, and `Toolbox`, an immutable set of tools.
+
+Programs call a tool by its *alias*, a unique Python identifier.
+"""
 
 from __future__ import annotations
 
@@ -29,10 +32,10 @@ The host sets it in the thread that makes the call.
 class Tool:
     """A protocol, the function that calls it, and the names that programs use for it.
 
-    `source` is the name of the source. `place` tells sources of the same name apart: the file of a
-    module, or the command or address of an MCP server. `home` is the origin of a service that this
-    process has started, whose port is random. `admit` is called with the arguments by original name
-    before the call is recorded; it raises an exception to end the run.
+    `source` is the name of the source. `place` is the file of a module, or the command or address
+    of an MCP server; it distinguishes sources of the same name. `home` is the origin of a service
+    that this process has started, whose port is random. `admit` is called with the arguments by
+    original name before the call is recorded; it raises an exception to end the run.
     """
 
     protocol: ToolProtocol
@@ -74,10 +77,10 @@ class Tool:
 
     @cached_property
     def call_digest(self) -> str:
-        """Digest of what a call reaches and how. No other operation has the same.
+        """Digest of the operation that a call reaches. No other operation has the same digest.
 
-        It includes the query, which may select the operation; a secret in it cannot be recovered.
-        It does not depend on how the protocol was stored.
+        It includes the query, which may select the operation; a secret in the query cannot be
+        recovered. It does not depend on how the protocol was stored.
         """
         binding = (
             None if self._binding_without_origin is None else asdict(self._binding_without_origin)
@@ -158,7 +161,9 @@ class Toolbox(Mapping[str, Tool]):
         self._whole = self
 
     def _copy_with(self, tools: Iterable[Tool]) -> Toolbox:
-        """Return a toolbox of these tools with unchanged aliases, as a selection of the whole."""
+        """Return a toolbox of these tools, with unchanged aliases, that remembers the whole
+        toolbox.
+        """
         box = Toolbox()
         box._tools = {tool.alias: tool for tool in tools}
         box._whole = self._whole

@@ -88,8 +88,8 @@ _UNEVALUATED = ("unevaluatedItems", "unevaluatedProperties")
 class Violation(NamedTuple):
     """The first rule of a schema that a value breaks.
 
-    `path` is the place in the value, `clause` the place in the schema. `error` is the error of
-    jsonschema-rs, or None if there is none.
+    `path` leads to the invalid part of the value, `clause` to the rule in the schema. `error` is
+    the error of jsonschema-rs, or None if another check failed.
     """
 
     path: str
@@ -179,13 +179,13 @@ class BoundedValidator:
         )
 
     def _below(self, place: _SchemaPlace, key: Any) -> _SchemaPlace:
-        """Return the schema place of a key or index below `place`."""
+        """Return the `_SchemaPlace` of the value at a key or index."""
         if key not in place.children:
             place.children[key] = self._place([*iter_member_schemas(place.schemas, key)])
         return place.children[key]
 
     def _place(self, schemas: Sequence[Any]) -> _SchemaPlace:
-        """Return the place that these schemas and all schemas combined by them describe."""
+        """Return the `_SchemaPlace` of these schemas and of all schemas that they combine."""
         found = self._expand_combinations(schemas)
         key = tuple(map(id, found))
         if key not in self._places:
@@ -221,7 +221,10 @@ class BoundedValidator:
 
 
 class _SchemaPlace:
-    """A place in a value: the schemas for it, `names` for its keys, and the cost of a check."""
+    """All schemas that apply to one part of a value.
+
+    `names` are the schemas for its keys. It also has the cost of a check.
+    """
 
     def __init__(self, schemas: Sequence[JsonObject], names: Sequence[JsonObject]) -> None:
         self.schemas = schemas

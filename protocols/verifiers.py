@@ -1,4 +1,4 @@
-"""Verifiers: which read of a source shows what a write has changed."""
+"""Verifiers: for a write, the read of the same source that shows what the write has changed."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from protocols.protocol import ToolProtocol, Verify
 from protocols.schema import JsonObject, types, unwrap_schema
 
 _ALIKE = 2
-"""Least number of fields that the records of a write and of a read have in common.
+"""Least number of fields that the records of a write and of its read have in common.
 
 Records with only an `id` would match too many others.
 """
@@ -56,7 +56,7 @@ class _RecordRead(NamedTuple):
 def _reads_by_record(
     protocols: Sequence[ToolProtocol], wanted: Collection[frozenset[str]]
 ) -> dict[frozenset[str], list[_RecordRead]]:
-    """Return the reads by the fields of the records in their responses.
+    """Group the reads by the fields of the records in their responses.
 
     `wanted` contains the sets of fields that matter.
     """

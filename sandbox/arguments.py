@@ -15,7 +15,7 @@ from protocols.schema import Json, JsonObject, all_types, dotted_path, resolve
 from protocols.validate import BoundedValidator, Violation
 
 KEPT = 1024
-"""Most contracts that are kept for further calls."""
+"""Most contracts that are kept for later calls."""
 
 TYPE_WORDS = {
     "string": "a string", "integer": "an integer", "number": "a number", "boolean": "True or False",
@@ -119,7 +119,7 @@ class Contract:
         return value is None and bool(kinds) and "null" not in kinds and alias not in self.required
 
     def drift(self, response: Json) -> tuple[str, ...]:
-        """Return the first clause of the output schema that a response breaks and its place, or
+        """Return the first rule of the output schema that a response breaks, with its path, or
         nothing.
         """
         found = self._output.find_violation(response) if self._output is not None else None
@@ -200,8 +200,8 @@ def _exact_types(
 ) -> dict[str, list[type]] | None:
     """Return the Python types of each argument whose type alone decides if it is valid.
 
-    Return None if the schema of all arguments has other clauses. A validator takes longer than the
-    rest of a call, so it is used only if it is needed.
+    Return None if the schema has rules for several arguments together. A validator takes longer
+    than the rest of a call, so it is used only if it is needed.
     """
     if not root.keys() <= _TYPE_CLAUSES | {"properties", "required", "additionalProperties"}:
         return None

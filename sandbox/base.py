@@ -18,10 +18,9 @@ class SandboxUnavailable(AtcError):
 
 
 class Paused(Exception):
-    """Raised by a tool's gate before a call is sent, if a person must decide. It ends the run as
-    `paused`.
+    """Raised by a tool's gate before a call is sent, if a person must decide. It ends the run.
 
-    It is no `ToolError`, so a program cannot catch it.
+    The run's status is then `paused`. It is no `ToolError`, so a program cannot catch it.
     """
 
 

@@ -56,7 +56,7 @@ class OpenCall:
 
 
 class RunOver(Exception):
-    """The run has ended, so the result of a call is not needed any more."""
+    """The run has ended, so the result of a call is no longer needed."""
 
 
 class Calls:
@@ -166,9 +166,9 @@ class Calls:
                 )
 
     def confirm_hint(self, hint: ValueHint) -> ValueHint | None:
-        """Return a program's hint with its path in the full response.
+        """Return a hint of the program with its path in the full response.
 
-        Return None if the recorded response does not have the hinted value at that path.
+        Return None if the recorded response does not have the same value at that path.
         """
         if hint.call >= len(self.made) or self.made[hint.call].outcome != "done":
             return None

@@ -1,7 +1,7 @@
-"""The program's end of the channel to the host: calls, replies and standard output. Standard
-library alone.
+"""The program's end of the channel to the host: calls, replies and standard output.
 
-A program's own process uses it, and so does the thread that translates for an interpreter.
+It is used in a program's own process, and by the thread that runs a program in monty. Standard
+library alone.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ from typing import Any, NoReturn
 from sandbox.frames import CALL_BYTES, encode, split_arguments
 
 OUTPUT_FRAME_BYTES = 32768
-GLANCES = 100
+QUICK_POLLS = 100
 """Polls for a reply before sleeping (0.1 ms in all). Waking up takes longer than a quick tool."""
-ROOT_BYTES = 2 << 20
+KEPT_REPLY_BYTES = 2 << 20
 """Bytes of the latest replies (as JSON) that are kept, even if the program drops them."""
 
 _decode = json.JSONDecoder().decode  # made early, because a program may change `json`
@@ -40,11 +40,11 @@ def _exit() -> NoReturn:
 
 
 class RecentReplies:
-    """The latest replies that a program was given."""
+    """The latest replies that the program received. A failure is explained by their values."""
 
     def __init__(self) -> None:
         self._frames: deque[tuple[int, dict[str, Any]]] = deque()
-        self._room = ROOT_BYTES
+        self._room = KEPT_REPLY_BYTES
 
     def keep(self, frame: dict[str, Any], size: int) -> None:
         """Keep a reply of `size` bytes, dropping the oldest ones if there is no room."""
@@ -63,8 +63,8 @@ class RecentReplies:
 
 
 class Channel:
-    """Frames to and from the host. Replies to calls that the program does not wait for come in
-    order.
+    """Frames to and from the host. Replies to calls in the background arrive in the order of the
+    calls.
 
     Args:
         descriptor: is readable when there is something to read.
@@ -88,7 +88,7 @@ class Channel:
         self._poll = select.poll()
         self._poll.register(descriptor, select.POLLIN)
         self._number = 0
-        self.roots = RecentReplies()
+        self.replies = RecentReplies()
         self._awaited: dict[int, Callable[[Reply], object]] = {}
         self._sending = False
         self._late = False
@@ -97,12 +97,13 @@ class Channel:
         )
         self._flush = self.output.flush
 
-    def call(self, alias: str, arguments: dict[str, Any], place: tuple[int, str]) -> Reply:
-        """Make a call and return the host's reply.
+    def call(self, alias: str, arguments: dict[str, Any], site: tuple[int, str]) -> Reply:
+        """Make a call, wait for the host's reply, and return it.
 
-        `place` is the line of the program and the saved tool that makes the call.
+        `site` is the line of the program, and the name of the saved tool that makes the call, or
+        "".
         """
-        number = self._ask(alias, arguments, place)
+        number = self._ask(alias, arguments, site)
         while (reply := self.receive())["id"] != number:
             self._awaited.pop(reply["id"])(reply)
         return reply
@@ -111,18 +112,17 @@ class Channel:
         self,
         alias: str,
         arguments: dict[str, Any],
-        place: tuple[int, str],
+        site: tuple[int, str],
         on_reply: Callable[[Reply], object],
     ) -> None:
-        """Ask for a call without waiting. `wait` passes the reply to `on_reply`."""
-        self._awaited[self._ask(alias, arguments, place, waits=False)] = on_reply
+        """Send a call without waiting for its reply. `wait` passes the reply to `on_reply`."""
+        self._awaited[self._ask(alias, arguments, site, waits=False)] = on_reply
 
     def wait(self, seconds: float | None) -> None:
-        """Deliver the replies that are there, or the first one that comes within `seconds` (None:
-        no limit).
+        """Deliver the replies that have arrived, else the first one that arrives within `seconds`.
 
-        If no reply is due, just let the time pass; without a limit this never returns, because
-        nothing could wake the program.
+        None means no limit. If no reply is due, just let the time pass; without a limit this never
+        returns, because nothing could wake the program.
         """
         while not self._awaited and (seconds is None or seconds > 0):
             _sleep(3600 if seconds is None else seconds)
@@ -138,7 +138,7 @@ class Channel:
         parts = []
         while (end := self._read.find(b"\n")) < 0:
             parts.append(self._read)
-            any(self._readable(0.0) for _ in range(GLANCES))
+            any(self._readable(0.0) for _ in range(QUICK_POLLS))
             self._read = self._recv(65536)
             if not self._read:
                 self._gone()
@@ -146,7 +146,7 @@ class Channel:
         self._read = self._read[end + 1 :]
         data = b"".join(parts)
         frame: Reply = _decode(data.decode("ascii"))
-        self.roots.keep(frame, len(data))
+        self.replies.keep(frame, len(data))
         return frame
 
     def finish(self, outcome: dict[str, Any]) -> None:
@@ -160,16 +160,18 @@ class Channel:
         self._send(encode({"stdout": text}).encode("utf-8"))
 
     def interrupt(self, number: int, frame: object) -> None:  # noqa: ARG002 - a handler
-        """Interrupt the program; while a frame is being sent, right after it."""
+        """Raise `Interrupted` in the program. While a frame is being sent, wait until it is
+        complete.
+        """
         if not self._sending:
             raise Interrupted
         self._late = True
 
     def _ask(
-        self, alias: str, arguments: dict[str, Any], place: tuple[int, str], **more: bool | str
+        self, alias: str, arguments: dict[str, Any], site: tuple[int, str], **more: bool | str
     ) -> int:
         self._flush()  # what was printed before a call that never returns is not lost
-        line, within = place
+        line, within = site
         if within:
             more["within"] = within
         frame: dict[str, Any] = {

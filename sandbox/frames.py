@@ -74,7 +74,7 @@ def shorten(text: str, width: int) -> str:
     return text if len(text) <= width else text[: width - 1] + "…"
 
 
-def last_word(
+def failure_frame(
     kind: str,
     name: str,
     message: str,
@@ -82,7 +82,7 @@ def last_word(
     call: int | None = None,
     hints: list[Any] | None = None,
 ) -> dict[str, Any]:
-    """Return the frame that reports a failure, with texts of limited length.
+    """Return the last frame of a program that failed, with texts of limited length.
 
     Each of `frames` has a line, a function, and possibly columns.
     """
@@ -109,7 +109,7 @@ def split_arguments(arguments: dict[str, Any]) -> tuple[dict[str, Any], dict[str
     return sendable_, unsendable
 
 
-def keywords_only(
+def keywords_only_message(
     alias: str, parameters: list[str], args: tuple[Any, ...], arguments: dict[str, Any]
 ) -> str:
     """Return the error message for positional arguments, with the call as it should be written."""
@@ -120,7 +120,9 @@ def keywords_only(
 
 
 def fingerprint(value: Any) -> int:
-    """Return a checksum of a text or number, of an object's keys, or of a list's length."""
+    """Return a checksum that identifies a value: a text, a number, an object's keys, a list's
+    length.
+    """
     if isinstance(value, dict):
         value = list(value)
     elif isinstance(value, list):

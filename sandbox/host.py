@@ -45,7 +45,7 @@ from sandbox.trace import Failure, Trace
 
 
 class Exit(NamedTuple):
-    """The end of a child: exit code or signal, and the processor time that it used."""
+    """The end of a child: its exit code or signal, and the processor time that it used."""
 
     code: int | None
     signal: int | None
@@ -53,7 +53,7 @@ class Exit(NamedTuple):
 
 
 class Child(Protocol):
-    """A process that runs one program, as a backend gives it to `serve_program`."""
+    """A process that runs one program. Each backend has its own kind."""
 
     @property
     def channel(self) -> wire.Stream:
@@ -125,9 +125,10 @@ def serve_program(
 
 
 class _Run:
-    """The state of one run: its output so far, and how it ended. The first reason to end counts.
+    """The state of one run: its output so far, and how it ended. Only the first reason to end
+    counts.
 
-    Replies are sent in the order of the calls, in whatever order the calls finish.
+    Replies are sent in the order of the calls, even if the calls finish in another order.
     """
 
     def __init__(

@@ -114,7 +114,7 @@ class Journal:
         return None
 
     def _issue(self, call: ToolCall, defaults: JsonObject, *, writes: bool) -> _CallPlace:
-        """Return the place of a call that is issued now."""
+        """Count a call that is issued now, and return its position among equal calls."""
         idempotency_key_of = canonical_call(
             call.tool, {**defaults, **call.arguments} if defaults else call.arguments
         )
@@ -165,10 +165,7 @@ class Journal:
             self.sink(self.execution, call, complete)
 
     def record_outcome(self, call: ToolCall) -> None:
-        """Record the outcome of a call, also of one that the journal answered.
-
-        Any order is allowed.
-        """
+        """Record the outcome of a call, even if the journal answered it. Any order is allowed."""
         self.record(call, complete=True)
         place = self._places[call.index]
         lost = place.writes and call.outcome == "unknown"
@@ -223,7 +220,7 @@ class Journal:
 
     def orphans(self) -> tuple[ToolCall, ...]:
         """Return writes of earlier executions, done or unknown, that the last execution did not
-        issue.
+        repeat.
         """
         return tuple(
             entry.call for key, k, entry in self._write_entries() if self._issued.get(key, -1) < k
@@ -279,7 +276,7 @@ class Journal:
     def _forget(self, place: _CallPlace, call: ToolCall) -> None:
         """Note that a write with unknown outcome did not take effect: its tool has refused it.
 
-        The entry stays, so that later ones keep their numbers.
+        The recorded call stays, so that later calls keep their numbers.
         """
         if (
             call.outcome == "refused"
@@ -290,8 +287,10 @@ class Journal:
 
 
 class _CallPlace(NamedTuple):
-    """The place of an open call: its key and number, an earlier equal call, and the writes before
-    it.
+    """The position of an open call among equal calls.
+
+    `key` is equal for equal calls, and `occurrence` counts them. `entry` is the recorded call with
+    the same key and occurrence, or None. `history` are the writes before the call.
     """
 
     key: str
@@ -302,7 +301,7 @@ class _CallPlace(NamedTuple):
 
 
 class _Entry(NamedTuple):
-    """A completed call, or a write whose outcome is or was unknown.
+    """A recorded call. Either it is complete, or it is a write whose outcome is or was unknown.
 
     `order` is the order of issue: execution, then index.
     """

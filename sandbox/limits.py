@@ -1,4 +1,4 @@
-"""Limits of one run, and its end from outside: the clock and cancellation."""
+"""Limits of one run: quantities, the clock, and cancellation from outside."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ class Clock:
 
 
 running: ContextVar[Clock | None] = ContextVar("running", default=None)
-"""The clock of the run to which the current call belongs."""
+"""The clock of the run that makes the current call."""
 
 
 @contextmanager
@@ -80,7 +80,7 @@ def waiting_on_person() -> Iterator[None]:
 
 
 class Cancelled(Exception):
-    """The run was cancelled from outside. This says nothing about the program."""
+    """The run was cancelled from outside, so nothing is known about the program."""
 
     def __str__(self) -> str:
         return "the run was cancelled."

@@ -1,4 +1,4 @@
-"""Recovery of writes whose answer was lost: verify by a read, send again under a key, or stop."""
+"""Recovery of writes whose response was lost: verify the write by a read, repeat it, or stop."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ OnUnknown = Literal["stop", "skip"]
 to the program (`skip`)."""
 
 MOST_SENDS = 4
-"""Most sendings of one call."""
+"""Most times that one call is sent."""
 _BACKOFF_SECONDS = 0.25
 _GATEWAYS = (408, 502, 503, 504)
 """Statuses of a gateway. The service behind it may still be working."""
@@ -37,7 +37,7 @@ class UnconfirmedWrite(Exception):
 
 
 class WriteResult(NamedTuple):
-    """The response to a write. `note` says how it was found if the answer itself was lost."""
+    """The response to a write. `note` explains how it was found if the response itself was lost."""
 
     response: Json
     note: str | None = None
@@ -50,8 +50,9 @@ class PendingWrite:
     tool: Tool
     arguments: JsonObject  # by original name
     earlier: tuple[ToolCall, float] | None
-    """The same call of an earlier execution whose answer was lost, and when it was intended (Unix
-    time)."""
+    """An equal call of an earlier execution whose response was lost, and the Unix time of its
+    intent.
+    """
     make: Callable[[], Json]
     """Send the call, under the same idempotency key each time."""
     intend: Callable[[Json], None]
@@ -198,7 +199,7 @@ def _require_absent(shown: Verification, problem: ToolError) -> None:
 def _require_unknown_outcome(
     error: ToolError, earlier: ToolError | None, sending: PendingWrite
 ) -> None:
-    """Raise `error` if it settles that the write had no effect."""
+    """Raise `error` if it shows that the write had no effect."""
     if error.outcome != "unknown":
         raise error
     if sending.has_idempotency_key and _is_second_conflict(earlier, error):

@@ -1,9 +1,9 @@
 """The portable backend: pydantic-monty, a subset of Python that is interpreted in Rust.
 
-A program has only the language: no file, socket, other process or real clock. Whatever it asks from
-outside suspends it, and a thread turns the request into a frame, so that the host's side is the
-same as for every backend. No layer of the operating system surrounds the interpreter, so prefer
-`zygote` where it is available.
+A program has only the language: no file, socket, other process or real clock. Each call, name or
+time that it needs from outside suspends it. A thread turns this request into a frame, so that the
+host's side is the same as for every backend. No layer of the operating system surrounds the
+interpreter, so prefer `zygote` where it is available.
 """
 
 from __future__ import annotations
@@ -32,8 +32,8 @@ from sandbox.base import OnDemandSandbox, SandboxUnavailable
 from sandbox.channel import Channel
 from sandbox.frames import (
     escape_lone_surrogates,
-    keywords_only,
-    last_word,
+    failure_frame,
+    keywords_only_message,
     shorten,
     to_plain_json,
 )
@@ -212,11 +212,11 @@ class _Interpreter:
                     with self._state:
                         self._pid = None
         except _import_monty().MontyError as error:
-            return self._last_word(error)
+            return self._failure_frame(error)
         except (OSError, EOFError):
             raise
         except Exception as error:  # noqa: BLE001 - the process sent nonsense
-            return last_word(
+            return failure_frame(
                 "exception", "Crash", f"the interpreter broke its protocol ({error})", []
             )
 
@@ -269,7 +269,7 @@ class _Interpreter:
             _require_bounded([args, asked.kwargs])
             if args:
                 return _exception_reply(
-                    "TypeError", keywords_only(name, self._tools[name], args, asked.kwargs)
+                    "TypeError", keywords_only_message(name, self._tools[name], args, asked.kwargs)
                 )
             reply = self._frames.call(name, asked.kwargs, (line, within))
         except ValueError:
@@ -293,13 +293,13 @@ class _Interpreter:
             with suppress(OSError, EOFError):  # the host closed its end
                 self._frames.output.write(escape_lone_surrogates(text))
 
-    def _last_word(self, error: Any) -> dict[str, Any]:
+    def _failure_frame(self, error: Any) -> dict[str, Any]:
         """Return the last frame of a program that an error of the interpreter ended."""
         api = _import_monty()
         if isinstance(error, api.MontyCrashedError):
             if error.timed_out:
-                return last_word("limit", "cpu_seconds", "", [])
-            return last_word("exception", "Crash", "the program crashed the interpreter", [])
+                return failure_frame("limit", "cpu_seconds", "", [])
+            return failure_frame("exception", "Crash", "the program crashed the interpreter", [])
         inner = error.exception()
         type_ = type(inner).__name__
         text = str(inner)
@@ -307,19 +307,19 @@ class _Interpreter:
         if type_ == "SystemExit" and text in ("", "0", "None"):
             return {"done": None}
         if limit := _limit_of(type_, text):
-            return last_word("limit", limit, "", frames)
+            return failure_frame("limit", limit, "", frames)
         if type_ == "RuntimeError" and text in self._failed:
-            return last_word("exception", "ToolError", text, frames, self._failed[text])
+            return failure_frame("exception", "ToolError", text, frames, self._failed[text])
         if _is_unsupported(type_, text):
             message = (
                 f"the monty sandbox runs a subset of Python ({text}); "
                 "use the zygote or docker sandbox"
             )
-            return last_word("exception", type_, message, frames or [[1, "<module>"]])
+            return failure_frame("exception", type_, message, frames or [[1, "<module>"]])
         if isinstance(error, api.MontySyntaxError):
             message = error.display("msg")
-            return last_word("syntax", "SyntaxError", message, frames[-1:] or [[1, "<module>"]])
-        return last_word("exception", type_, text, frames)
+            return failure_frame("syntax", "SyntaxError", message, frames[-1:] or [[1, "<module>"]])
+        return failure_frame("exception", type_, text, frames)
 
     def _frames_of(self, error: Any) -> list[list[Any]]:
         """Return line and function of each level of the program in an error's traceback."""

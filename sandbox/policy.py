@@ -68,7 +68,7 @@ WITHOUT = {
     "types": "CodeType FrameType",
     "xml.etree.ElementTree": "parse iterparse",
 }
-"""Names of allowed modules that a program may not use."""
+"""Members of allowed modules that a program may not use."""
 
 _INTERPRETER = INSPECT_ATTRIBUTES | split_words("""
     __base__ __bases__ __builtins__ __closure__ __code__ __file__ __func__ __globals__
@@ -207,7 +207,7 @@ def _name_problems(*names: str) -> Iterator[str]:
 
 
 def _kind_problems(node: ast.AST) -> Iterator[str]:
-    """Yield why this kind of node is refused, if it is."""
+    """Yield why this kind of syntax node is refused, if it is."""
     kind = type(node).__name__
     if kind not in _TAKEN and not hasattr(RestrictingNodeTransformer, f"visit_{kind}"):
         yield f"{kind} statements are not allowed"
@@ -221,8 +221,8 @@ class _Reviewer:
         imported = dict(_imports(nodes))
         self._own = bound | imported.keys()
         self._modules = {name: path for name, path in imported.items() if name not in bound}
-        """Names that stand for a module, or something of one, wherever they are read: for its
-        dotted path."""
+        """Names that are a module or a member of one wherever they are read, with the dotted path.
+        """
 
     def problems(self, node: ast.AST) -> Iterator[str]:
         """Yield why a node is refused."""

@@ -49,8 +49,8 @@ class Frame:
 class ValueHint:
     """A part of a failing expression whose value came from a response.
 
-    The program's process reports it, and the host confirms that its record has such a value at that
-    place. A program that tampers can only name another place of its responses.
+    The program's process reports it, and the host confirms that its record has the same value at
+    that path. A program that tampers can only name another path of its own responses.
     """
 
     frame: int  # index of the level in `Failure.frames`
@@ -60,7 +60,7 @@ class ValueHint:
     end_column: int
     call: int
     path: tuple[str | int, ...]  # in the full response, as it was before unwrapping
-    mark: int = 0  # `sandbox.frames.fingerprint` of what the process found there
+    mark: int = 0  # `sandbox.frames.fingerprint` of the value that the process found
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -14,7 +14,7 @@ from sandbox.trace import Failure, Frame, ValueHint
 
 FRAME_BYTES = 1 << 20
 """Largest frame: the arguments of one call, a piece of output, or the program's value."""
-GLANCES = 100
+QUICK_POLLS = 100
 """Polls for a message before sleeping. Waking up takes longer than most programs between calls."""
 LEVELS = 100
 """Deepest nesting of a frame. Every later step of the host can process such a frame."""
@@ -134,7 +134,7 @@ class Wire:
 
     def _receive(self) -> None:
         if self._poll is not None:
-            any(self._poll.poll(0) for _ in range(GLANCES))
+            any(self._poll.poll(0) for _ in range(QUICK_POLLS))
         try:
             data = self._channel.recv(65536)
         except OSError as error:

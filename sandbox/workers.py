@@ -17,7 +17,7 @@ _busy: set[queue.SimpleQueue[Callable[[], None]]] = set()
 
 
 def start(task: Callable[[], None]) -> None:
-    """Run `task` on a daemon thread, an idle one or a new one. The task must not raise."""
+    """Run `task` on an idle daemon thread, or on a new one. The task must not raise."""
     try:
         inbox = _idle.pop()
     except IndexError:

@@ -1,7 +1,4 @@
-"""Verification of writes: what a read shows about a write, from its responses before and after.
-
-All functions are pure.
-"""
+"""Verification of writes by the responses of reads before and after. All functions are pure."""
 
 from __future__ import annotations
 
@@ -28,7 +25,7 @@ _PAGING = split_words(
 
 
 class Verification(NamedTuple):
-    """The state of a write, as a read shows it.
+    """The state of a write according to the read that verifies it.
 
     - `done`: it took effect, and `response` is what it would have returned.
     - `absent`: it did not take effect.
@@ -50,7 +47,7 @@ def verify_write(
     after: Json,
     results: Sequence[Json],
 ) -> Verification:
-    """Return what the verifying read shows about a write.
+    """Return the state of a write according to the read that verifies it.
 
     Args:
         tool: the tool that writes.
@@ -58,8 +55,8 @@ def verify_write(
         arguments: the arguments of the write, by original name.
         baseline: the response before the write in a list, or None.
         after: the response now.
-        results: responses of the run's other calls. A record that one of them created is not this
-            one's.
+        results: responses of the run's other calls. The records in them were created by these
+            calls, not by this write.
     """
     named = _shown_arguments(tool, arguments, after)
     if not named:
@@ -132,7 +129,7 @@ def _verify_removal(
     before: Sequence[JsonObject] | None,
     now: Sequence[JsonObject],
 ) -> Verification:
-    """Return what the records before and now show about a DELETE."""
+    """Return the state of a DELETE according to the records before and now."""
     if _matching_records(named, now):
         return Verification("absent", f"{read.alias} shows it still there")
     if removed := _matching_records(named, before or []):
@@ -194,9 +191,10 @@ def _matching_records(named: JsonObject, records: Sequence[JsonObject]) -> list[
 
 
 def _is_whole(read: Tool, response: Json) -> bool:
-    """Return True if a response is complete.
+    """Return True if a response has all records.
 
-    Its own fields decide; without any, a read with paging parameters may be incomplete.
+    Its own paging fields decide. Without any, the response of a read with paging parameters may be
+    incomplete.
     """
     said = []
     if isinstance(response, Mapping):

@@ -75,12 +75,13 @@ def _box(at: list[int], text: str, kind: str = "data") -> str:
     ink = "#f3f4f7" if kind == "code" else "#1f2430"
     anchor, column = ("middle", x + width / 2) if middle else ("start", x + 12)
     font = ' font-family="ui-monospace, monospace" font-size="12"' if kind == "code" else ""
-    spans = "".join(
-        f'<text x="{column:g}" y="{first + _LINE * number:g}" fill="{ink}" text-anchor="{anchor}" '
-        'xml:space="preserve"'
-        f"{font}{_weight(line)}>{escape(line.removeprefix('# ') if kind != 'code' else line)}</text>"
-        for number, line in enumerate(lines)
-    )
+    spans = ""
+    for number, line in enumerate(lines):
+        shown = escape(line if kind == "code" else line.removeprefix("# "))
+        spans += (
+            f'<text x="{column:g}" y="{first + _LINE * number:g}" fill="{ink}" '
+            f'text-anchor="{anchor}" xml:space="preserve"{font}{_weight(line)}>{shown}</text>'
+        )
     return (
         f'<rect x="{x}" y="{y}" width="{width}" height="{height}" rx="6" fill="{fill}" '
         f'stroke="{border}"/>{spans}'
@@ -97,7 +98,8 @@ def _arrow(spelled: str | Mapping[str, str], boxes: Mapping[str, Any]) -> str:
     match = re.fullmatch(r"(\w+)\.([lrtb]) > (\w+)\.([lrtb])", route)
     assert match, route
     start, leave, end, enter = match.groups()
-    (x1, y1), (x2, y2) = _point(boxes[start]["at"], leave), _point(boxes[end]["at"], enter)
+    x1, y1 = _point(boxes[start]["at"], leave)
+    x2, y2 = _point(boxes[end]["at"], enter)
     if leave == enter:  # out and back in on one side
         away = max(y1, y2) + 24 if leave == "b" else min(y1, y2) - 24
         path = f"M{x1:g} {y1:g}V{away:g}H{x2:g}V{y2:g}"

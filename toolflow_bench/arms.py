@@ -1,6 +1,4 @@
-"""The arms of a benchmark run: ways to answer a suite, run one after another and compared in a
-table.
-"""
+"""The arms of a benchmark run: ways to answer a suite. They run in turn and share one table."""
 
 from __future__ import annotations
 
@@ -51,9 +49,8 @@ class RunOptions:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Arm:
-    """One way to answer a suite, with its model and worker.
-
-    `settings` holds the suite's own settings.
+    """One way to answer a suite, with its model and worker. `settings` has further settings of the
+    suite.
     """
 
     name: str

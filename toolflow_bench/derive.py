@@ -18,7 +18,7 @@ from toolflow_bench.task import AnswerType
 
 
 class NoDerivation(AtcError):
-    """A query gives no answer of its type. The message says what it gave."""
+    """The result of a query is no answer of the expected type. The message has the result."""
 
 
 class ServiceDatabases:

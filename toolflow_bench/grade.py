@@ -14,8 +14,8 @@ Comparisons of text ignore case, accents, punctuation and white space.
     The expected text or an accepted spelling must occur as whole words and must not be
     negated. The rest may have at most twelve words that are not in the question. It must not
     name alternatives: other items of one to three words between commas, `/`, `and`, `or` or
-    line ends. In a structure (JSON or Python) the text must be the only text; numbers may
-    stand beside it. The question itself, if repeated, is ignored.
+    line ends. In a structure (JSON or Python) the text must be the only text, beside any
+    numbers. The question itself, if repeated, is ignored.
 `list`
     The expected values in order and nothing else. Accepted forms are a JSON or Python list,
     one value a line, the values of an object (for pairs also its keys with their values), and

@@ -45,7 +45,8 @@ class LineFile:
             make_folders(path.parent)
             if path.exists() and not path.is_file():
                 raise OSError(0, "no regular file")  # noqa: TRY301
-            self._file = open(path.resolve(), "a+b", opener=private_opener)  # noqa: SIM115 - is kept
+            target = path.resolve()
+            self._file = open(target, "a+b", opener=private_opener)  # noqa: SIM115 - stays open
             fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             self._file.close()

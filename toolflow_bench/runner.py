@@ -63,7 +63,7 @@ class Item:
 class AnsweredItem:
     """The result of asking an item, before grading.
 
-    `candidates` are the tools that were available, and `writing` those of them that write.
+    `candidates` are the tools that were available. `writing` are the tools among them that write.
     """
 
     solution: Solution

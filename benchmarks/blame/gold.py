@@ -121,7 +121,7 @@ class ObservedGold:
         yield from sorted(found.items(), key=lambda pair: (pair[0].lineno, pair[0].col_offset))
 
     def place(self, call: int, path: JsonPath, *, sure: bool = False) -> Truth:
-        """Return a place in a call's response.
+        """Return the truth for a path in a call's response.
 
         `sure`: the fault shows at that call and not at a later one.
         """

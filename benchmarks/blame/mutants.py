@@ -103,7 +103,7 @@ def _text(expr: ast.expr) -> str:
 
 
 def _consumers(gold: ObservedGold, read: ast.expr) -> list[Truth]:
-    """Return the arguments that get the value of `read`, directly or through variables."""
+    """Return the arguments that receive the value of `read`, directly or through variables."""
     places = {(one.call, one.path) for one in gold.traced_values(read)}
     within = {*ast.walk(read)} - {read}
     found: list[Truth] = []
@@ -212,7 +212,7 @@ def _wrong_ids(gold: ObservedGold, rng: random.Random) -> Iterator[_Edited]:
 
 
 def _reads(gold: ObservedGold, seen: ObservedValue) -> Iterator[ast.Subscript]:
-    """Yield the response reads that gave an argument its value, in the argument or before."""
+    """Yield the reads of a response, in or before the argument, from which its value came."""
     for node in gold.observed_values:
         traced = gold.traced_values(node) if isinstance(node, ast.Subscript) else []
         same = any((one.call, one.path) == (seen.call, seen.path) for one in traced)

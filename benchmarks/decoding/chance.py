@@ -62,9 +62,10 @@ def measure(tokenizer: Any, data: Path, *, calls: int, seed: int) -> dict[str, A
 
 
 class _CompiledTools(NamedTuple):
-    """Tools with their sources that have grammars, and messages.
+    """Tools that have grammars, each with its source, and messages about the others.
 
-    `rejected` are those without; `unheld` lists clauses that a grammar does not enforce.
+    `rejected` names the tools without grammars; `unheld` lists clauses that a grammar does not
+    enforce.
     """
 
     good: list[tuple[str, Tool]]

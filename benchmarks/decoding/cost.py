@@ -26,9 +26,9 @@ from protocols.toolbox import Toolbox
 from toolflow_bench.task import Task, load_tasks
 
 _TOOLS = 6
-"""Tools of a prompt."""
+"""Tools in a prompt."""
 _STUBS = 400
-"""Tokens of their documentation."""
+"""Tokens of the tools' documentation in a prompt."""
 
 
 def speed(tokenizer: Any) -> dict[str, Any]:

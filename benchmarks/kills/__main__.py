@@ -183,7 +183,7 @@ class _HostedRun:
 
 
 class WorkerPlace(ExitStack):
-    """The services of one worker, with gates in front of them. They outlive the hosts.
+    """The services of one worker. They outlive the hosts, and a gate before each detects kills.
 
     Hosts are gateways over a database of `server`, or without one agents over a file.
     `settle_seconds` is how long a host waits for a write to show up. If it is below `late_seconds`,

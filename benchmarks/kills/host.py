@@ -90,7 +90,7 @@ class _KillSwitch:
         self._seen = 0
 
     def reach(self, moment: str, call: ToolCall | None = None) -> None:
-        """Die if this is the moment, and the call is the one that is meant."""
+        """Die if this is the planned moment of the planned call."""
         kill = self._kill
         if kill is None or moment != kill.moment:
             return

@@ -192,7 +192,7 @@ def replay_gold_path(world: RestWorld, item: Item) -> Solution:
 
 
 def _things(mock: Mock, value: Json) -> Iterator[Thing]:
-    """Yield the things in a response."""
+    """Yield the records in a response."""
     if isinstance(value, dict) and (one := mock.things.get(str(value.get("id")))):
         yield one
     parts = value.values() if isinstance(value, dict) else value
@@ -202,7 +202,7 @@ def _things(mock: Mock, value: Json) -> Iterator[Thing]:
 
 
 def _kinds(mock: Mock, operation: MockOperation) -> list[str]:
-    """Return the kinds of things in an operation's path, and those that a write names."""
+    """Return the kinds of records in an operation's path, and those that a write names."""
     words = [word for word in operation.words if word in mock.kinds]
     kinds = [kind for (path, _), kind in mock.parameters.items() if path == operation.path]
     return [*kinds, *(words[:1] or ["track"] if operation.method != "GET" else [])]

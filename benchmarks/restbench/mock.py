@@ -19,20 +19,21 @@ from protocols.schema import Json, resolve
 from protocols.toolbox import Tool, Toolbox
 
 POPULATION = 60
+"""Records of each kind from which lists draw."""
 PARTS = 8
-"""Numbered parts of a whole, such as the seasons of a series.
-
-`POPULATION` is the number of things of each kind from which lists draw.
-"""
-REFERENCE = re.compile(r"(.*_)?(ids?|uris?)")  # names of arguments that name things
+"""Numbered parts of a whole, such as the seasons of a series."""
+REFERENCE = re.compile(r"(.*_)?(ids?|uris?)")
+"""Matches names of arguments whose values are ids or URIs."""
 _LABELS = ("name", "title", "display_name", "original_name", "original_title")
 _GENERIC = frozenset({"", "results", "items", "parts"})
 _TELLING_NOTHING = frozenset({"id", "url", "type", *_LABELS})
 _IRREGULAR = {"movies": "movie", "series": "series", "people": "person"}
 _ENTRIES = 10
+"""Items of a list."""
 _INNER = 3
+"""Items of a list within a record."""
 _DEEPEST = 5
-"""Levels of nested objects. Above: entries of a list, and of a list within a thing."""
+"""Most levels of nested objects in a response."""
 _PAGES: Mapping[str, Json] = {
     **dict.fromkeys(("page", "pages", "total_pages"), 1),
     **dict.fromkeys(("total", "total_results", "limit"), _ENTRIES),
@@ -88,7 +89,7 @@ class MockOperation:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Thing:
-    """An entity with an id. `number` is the position of a part in its whole."""
+    """A record with an id. `number` is the position of a part in its whole."""
 
     id: int | str
     kind: str
@@ -193,7 +194,7 @@ class Mock:
         return found
 
     def _thing(self, kind: str, label: str, *key: object, number: int | None = None) -> Thing:
-        """Return the thing of a kind and a key. It can be requested from now on."""
+        """Return the record of a kind and a key. It can be requested from now on."""
         drawn = draw_number(self._seed, kind, *key, number)
         identifier = (
             100_000 + drawn % 900_000_000 if self._integer_ids.get(kind) else f"{drawn:022x}"
@@ -201,7 +202,7 @@ class Mock:
         return self.things.setdefault(str(identifier), Thing(identifier, kind, label, number))
 
     def _any(self, kind: str, *key: object) -> Thing:
-        """Return a thing from the population of a kind, always the same for a key."""
+        """Return a record of a kind, always the same one for a key."""
         place = draw_number(self._seed, kind, *key) % POPULATION
         return self._thing(kind, label(kind, place), place)
 

@@ -64,7 +64,7 @@ def measure_ordinary(programs: Sequence[SampleProgram], sandbox: Sandbox) -> dic
 
 
 def compare(source: str, sandbox: Sandbox) -> str:
-    """Describe the first difference of a program's run from CPython's; empty if there is none."""
+    """Describe the first difference of a program's run from CPython's; "" if they are equal."""
     try:
         trace = run(sandbox, source)
     except AtcError as error:

@@ -34,7 +34,7 @@ THRESHOLD = 5
 KEEP_FAILED = 0.4
 """Probability that the queries that failed before the valid one stay in the trajectory (C.2)."""
 TEMPERATURE = 1.0
-"""Temperature of the queries; plans and sub-goals are greedy. The paper took its endpoint's default."""
+"""Temperature of the queries. Plans and sub-goals are greedy. The paper used a default value."""
 DEPTH = 100
 """Tools of a result that are ranked. A tool that is not among them has the next rank."""
 _PART = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+|[^\W\d_A-Za-z]+")

@@ -43,9 +43,10 @@ _SHORT = 3
 
 
 class Effect(NamedTuple):
-    """The effect of a call:
+    """The effect of a call.
 
-    True if it only reads, the reason, and the verb by which it acts, if any.
+    `reads` is True if the call only reads, and `why` is the reason. `verb` is the word that says
+    what the call does, if it acts.
     """
 
     reads: bool
@@ -115,9 +116,9 @@ def likely_action(protocol: ToolProtocol) -> tuple[VerbKind, str]:
 def _likely_action_of_method(
     method: str, named: tuple[VerbKind, str] | None
 ) -> tuple[VerbKind, str]:
-    """Return what a tool probably does that is called by an unsafe HTTP method.
+    """Return the probable action of a tool that is called by an unsafe HTTP method.
 
-    `named` is what its name says.
+    `named` is the action that its name suggests.
     """
     if method == "DELETE":
         return "remove", "it is a DELETE"
@@ -154,7 +155,7 @@ def effect_of(
 
 
 def _statements_of(protocol: ToolProtocol) -> list[Statement]:
-    """Return what the title, the description and a name in words say."""
+    """Classify the title, the description and, if it consists of words, the name of a tool."""
     name = protocol.name if " " in protocol.name.strip() else ""
     texts = [text for text in (protocol.title, protocol.description, name) if text.strip()]
     return [classify_description(text) for text in texts]
@@ -198,7 +199,7 @@ def _find_statement(statements: Sequence[Statement], *voices: Voice) -> Statemen
 
 
 def _sets_nothing(arguments: Sequence[QueryArgument]) -> bool:
-    """Return True if no argument may be something that the call sets."""
+    """Return True if no argument can be a value that the call sets."""
     return all(argument.is_view_filter or not argument.may_set for argument in arguments)
 
 
@@ -211,7 +212,10 @@ def _evidence_of_read(
     *,
     written: bool,
 ) -> str:
-    """Return why a call only reads, or "" without evidence. Nothing may say that the call acts."""
+    """Return the evidence that a call only reads, or "".
+
+    Evidence that the call acts outranks it.
+    """
     if reads := _find_statement(statements, "reads"):
         return f"its description begins with {reads.word!r}"
     parts = parts_of(http.url)
@@ -235,8 +239,8 @@ def _is_written_read(
 ) -> bool:
     """Return True if the author of a document named an operation by a reading verb.
 
-    Neither its path nor its arguments may act. If the path is only an abbreviation of the name and
-    there are no arguments, it is enough that the name is that of a thing.
+    Its path and its arguments must not act. If the path is only an abbreviation of the name and
+    there are no arguments, the name only has to be a noun.
     """
     words = name_words(protocol.name)
     fixed = [name_words(part) for part in parts if "{" not in part]
@@ -281,8 +285,8 @@ def _is_named_read(protocol: ToolProtocol, http: HttpBinding, parts: Sequence[st
 def _words_beyond_address(words: list[str], http: HttpBinding) -> list[str]:
     """Return the words of a name, or [] if a generator made the name from method and path.
 
-    Such names say no more than the address: `get_play` for `GET /play`, or `get_users_by_id` for
-    `GET /users/{id}`.
+    Such names add nothing to the address. Examples: `get_play` for `GET /play`, `get_users_by_id`
+    for `GET /users/{id}`.
     """
     method = http.method.lower()
     path = http.url.partition("?")[0].split("/")[3:]

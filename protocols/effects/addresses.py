@@ -107,9 +107,8 @@ class Resources:
 
     @cached_property
     def _addresses_with_choices(self) -> frozenset[str]:
-        """Addresses with a subset chosen by an adjective:
-
-        `/processes` because of `/processes/extended`.
+        """Addresses with a part below them that an adjective selects: `/processes` because of
+        `/processes/extended`.
         """
         ends = (
             address.rpartition("/") for address, methods in self.methods.items() if "GET" in methods
@@ -121,7 +120,7 @@ class Resources:
 
     @cached_property
     def _wholes(self) -> frozenset[str]:
-        """Addresses that have information or things below them: `/{}` because of `/{}/history`."""
+        """Addresses with information or a collection below them: `/{}` because of `/{}/history`."""
         found = set()
         for address, methods in self.methods.items():
             above, _, end = address.rpartition("/")
@@ -145,10 +144,10 @@ def without_variable_names(url: str) -> str:
 
 
 def classify_path_part(part: str) -> str:
-    """Return what one fixed part of a path names.
+    """Return the kind of one fixed part of a path.
 
-    `things` in the plural, `information`, `choice` (an adjective), `reading` (a verb), `noun`,
-    `verb` (or a noun that is also a verb), or `unknown`.
+    The kinds are `things` (a plural), `information`, `choice` (an adjective), `reading` (a verb),
+    `noun`, `verb` (also a noun that can be a verb), and `unknown`.
     """
     part = SUFFIX.sub("", part)
     words = name_words(part)
@@ -173,7 +172,7 @@ def _classify_first_word(words: list[str]) -> str:
 
 
 def _classify_last_word(words: list[str], part: str) -> str:
-    """Return what a part names by its last word. `words` are those of `part`."""
+    """Classify a part of a path by its last word. `words` are the words of `part`."""
     last = words[-1]
     stem = singular(last)
     if len(last) > 3 and stem != last and not (len(words) == 1 and stem in STRICT):

@@ -91,7 +91,7 @@ _BEFORE_THE_VERB = tuple(re.compile(pattern) for pattern in (_PURPOSE, _LETS, _T
 
 
 def classify_description(text: str) -> Statement:
-    """Return what a description, a summary or a name in words says that the call does.
+    """Classify a description, a summary or a name in words: does the call read or act?
 
     One sentence that acts outranks sentences that read.
     """
@@ -153,7 +153,7 @@ def _without_marks(words: list[str]) -> list[str]:
 
 
 def _classify_first_sentence(words: list[str]) -> Statement:
-    """Return what the first sentence says."""
+    """Classify the first sentence of a description."""
     words = _without_preamble(words)
     lead = words[0]
     if statement := _classify_after_opening_clause(words):
@@ -181,7 +181,7 @@ def _without_preamble(words: list[str]) -> list[str]:
 
 
 def _classify_after_opening_clause(words: list[str]) -> Statement | None:
-    """Return what `By passing options, you can search …` says.
+    """Classify the main clause of a sentence such as `By passing options, you can search …`.
 
     Return None if the sentence does not begin with such a clause.
     """
@@ -192,9 +192,9 @@ def _classify_after_opening_clause(words: list[str]) -> Statement | None:
 
 
 def _classify_light_verb(words: Sequence[str]) -> Statement | None:
-    """Return what `Run a search` or `Perform a status check` says, where the noun decides.
+    """Classify a sentence such as `Run a search`, in which the noun decides.
 
-    Return None for other verbs, and if the noun is not that of a reading verb.
+    Return None for other verbs, and if the noun does not name a read.
     """
     if words[0] not in READS["light"]:
         return None
@@ -234,7 +234,7 @@ def _reads_in_another_language(words: Sequence[str]) -> bool:
 
 
 def _classify_call_subject(words: Sequence[str]) -> Statement | None:
-    """Return what `The following endpoint returns a list` says.
+    """Classify a sentence whose subject is the call: `The following endpoint returns a list`.
 
     Return None if the call is not the subject of the sentence.
     """
@@ -249,7 +249,7 @@ def _classify_call_subject(words: Sequence[str]) -> Statement | None:
 
 
 def _classify_noun_phrase(words: Sequence[str], *, determined: bool = False) -> Statement:
-    """Return what a sentence without a known verb says.
+    """Classify a sentence without a known verb.
 
     It names information, a thing, an action, or nothing that is understood. `determined`: the
     sentence begins with a function word.
@@ -291,7 +291,7 @@ def _is_odd(words: Sequence[str], phrase: Phrase, after: str) -> bool:
 
 
 def _classify_plain_phrase(phrase: Phrase, after: str, lead: str, *, determined: bool) -> Statement:
-    """Return what a noun phrase says that contains no verb. `lead` is its first word."""
+    """Classify a noun phrase that contains no verb. `lead` is its first word."""
     plural = singular(phrase.head) != phrase.head
     described = plural and after in ("that", "of", "which", "whose", "who", "are")
     if phrase.kind in ("information", "things"):
@@ -307,7 +307,7 @@ def _classify_plain_phrase(phrase: Phrase, after: str, lead: str, *, determined:
 
 
 def _classify_unknown_lead(lead: str, words: Sequence[str]) -> Statement:
-    """Return what a sentence says that begins with neither a reading verb nor a function word."""
+    """Classify a sentence that begins with neither a reading verb nor a function word."""
     after = words[1] if len(words) > 1 else ""
     if words[1:] != ["all"] and _takes_object(lead, after):
         return Statement("acts", lead)
@@ -341,15 +341,12 @@ def _takes_object(lead: str, after: str) -> bool:
 
 
 def _is_plain_noun(lead: str, verb: str) -> bool:
-    """Return True if the first word is hardly the `verb` that it may be the base form of."""
+    """Return True if the first word is most likely a noun, although it can be a form of `verb`."""
     return not verb or lead in READS["adjectives"] or names_information(lead) or lead == f"{verb}ed"
 
 
 def _classify_reading_verb(verb: str, words: list[str]) -> Statement:
-    """Return what a sentence says that begins with a reading verb.
-
-    It reads, unless a later word acts.
-    """
+    """Classify a sentence that begins with a reading verb: it reads, unless a later word acts."""
     if second := second_verb(words):
         return Statement("acts", second)
     clause = _first_clause(words)

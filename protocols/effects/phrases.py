@@ -142,7 +142,7 @@ def _follows_noun(core: Sequence[str]) -> bool:
 
 
 def _phrase_kind(core: Sequence[str], *, object_of_verb: bool) -> PhraseKind:
-    """Return what kind of thing the words of a noun phrase name."""
+    """Classify the words of a noun phrase."""
     head = core[-1]
     if names_information(head) and (head not in CLOSED or len(core) == 1):
         return "information"

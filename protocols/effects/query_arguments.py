@@ -52,9 +52,9 @@ _MONEY = re.compile(
 class QueryArgument(NamedTuple):
     """An argument of a GET. `name` is its name in the request.
 
-    `is_view_filter`: it only selects what is returned. `may_set`: its value may be set, run or
-    done. `action_verb`: the verb which says that it makes the call act, or "". `may_be_payment`: it
-    may be an amount or a recipient.
+    `is_view_filter`: it only selects what is returned. `may_set`: the call may set or run its
+    value. `action_verb`: the verb which shows that it makes the call act, or "". `may_be_payment`:
+    it may be an amount or a recipient.
     """
 
     name: str
@@ -120,9 +120,9 @@ def _iter_raw_arguments(
 
 
 def may_be_set(name: str, *, in_list: bool = False) -> bool:
-    """Return True if an argument may be what a call sets, runs or does:
+    """Return True if an argument can be a value that a call sets, or code that it runs.
 
-    `brightness`, `script`, `turn`. Where a list of things is read (`in_list`), a word that is a
+    Examples: `brightness`, `script`, `turn`. If the call lists things (`in_list`), a word that is a
     noun as well as a verb (`project`, `branch`) selects some of them.
     """
     words = name_words(name)
@@ -144,7 +144,7 @@ def _is_code(name: str, parts: list[str]) -> bool:
 
 
 def _names_what_is_set(name: str, parts: list[str]) -> bool:
-    """Return True if an argument has the name of what its path names: `/lamp/status?state=`.
+    """Return True if an argument has the name of the noun in its path: `/lamp/status?state=`.
 
     Such an argument sets a new value.
     """

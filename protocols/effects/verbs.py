@@ -24,7 +24,7 @@ VERBS: dict[str, frozenset[str]] = {
 PATHS: dict[str, frozenset[str]] = {
     name: frozenset(words.split()) for name, words in _READ["paths"].items()
 }
-"""Words in the paths of GETs, by what they say there."""
+"""Words in the paths of GET requests, by what they mean there."""
 READS: dict[str, frozenset[str]] = {
     name: frozenset(words.split()) for name, words in _READ["reads"].items()
 }
@@ -32,7 +32,7 @@ READS: dict[str, frozenset[str]] = {
 GRAMMAR: dict[str, frozenset[str]] = {
     name: frozenset(words.split()) for name, words in _READ["grammar"].items()
 }
-"""Function words, by what they say about the word next to them."""
+"""Function words, by what they show about the next word."""
 VerbKind = Literal["read", "create", "update", "remove", "end"]
 """What a verb does.
 
@@ -101,7 +101,7 @@ def kind_of_word(word: str) -> VerbKind | None:
 
 
 def kind_of_name(protocol: ToolProtocol) -> tuple[VerbKind, str] | None:
-    """Return what the first verb of a tool's name says, else that of its description, else None.
+    """Return the kind of the first verb in a tool's name, else in its description, else None.
 
     The second item is the reason.
     """
@@ -257,7 +257,7 @@ def strict_verb(word: str) -> str:
 
 
 def _strict_stem(word: str, ending: str) -> str:
-    """Return the verb in `STRICT` of which a word is a form with this ending, or ""."""
+    """Return the verb in `STRICT` that has `word` as its form with this ending, or ""."""
     if not word.endswith(ending):
         return ""
     stem = word.removesuffix(ending)
@@ -364,7 +364,7 @@ def _join_phrasal_verbs(words: list[str]) -> list[str]:
 
 
 def known_values(schema: Json) -> Iterator[str]:
-    """Yield the texts that a schema names: its constant, enum, default and examples."""
+    """Yield the strings that a schema contains as values: constant, enum, default and examples."""
     for key in (
         ("const", "default", "example", "enum", "examples") if isinstance(schema, dict) else ()
     ):

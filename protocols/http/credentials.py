@@ -29,7 +29,7 @@ _UNMISTAKABLE = 8  # characters; a shorter secret in a result may be a common wo
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RequestSecret:
-    """A secret and its place in a request."""
+    """A secret, and the header, query parameter or cookie that carries it."""
 
     place: Place
     name: str
@@ -68,7 +68,7 @@ def build_request_secret(
 
 
 def _api_key_placement(scheme: JsonObject) -> tuple[Place, str] | None:
-    """Return the place and name of an OpenAPI API key, or None for another security scheme."""
+    """Return the location and name of an OpenAPI API key, or None for another security scheme."""
     match scheme:
         case {
             "type": "apiKey",

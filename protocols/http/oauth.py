@@ -1,9 +1,8 @@
-"""The credentials of all calls:
+"""The credentials of all calls: configured secrets, and OAuth 2 tokens.
 
-configured secrets, and OAuth 2 tokens that are fetched and refreshed.
-
-The document names the addresses that issue tokens. The user's configuration names the client and
-the hosts. No secret and no sign-in page goes to a host that the credential does not list.
+Tokens are fetched and refreshed. The document names the addresses that issue tokens. The user's
+configuration names the client and the hosts. No secret and no sign-in page goes to a host that the
+credential does not list.
 """
 
 from __future__ import annotations

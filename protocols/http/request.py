@@ -55,7 +55,7 @@ _COOKIE_SAFE = (
 _MULTIPART = "multipart/form-data"
 _FILE_MEDIA = "application/octet-stream"
 _OBJECTS = {"query": "query", "form": "form", "whole_body": "field"}
-"""Places in which an object is sent as its fields, and the place of these fields."""
+"""Locations of arguments whose objects are sent field by field, and the location of the fields."""
 
 Place = Literal["path", "query", "header", "cookie", "body", "form", "whole_body"]
 
@@ -116,13 +116,13 @@ class RequestBuilder:
     def build(
         self, arguments: JsonObject, *, reserved: Iterable[tuple[str, str]] = ()
     ) -> HttpRequest:
-        """Return the request for `arguments`, which are named as in the protocol.
+        """Return the request for `arguments`, which have their original names.
 
-        `reserved` lists the places and names that credentials use.
+        `reserved` lists the location and name of each credential in the request.
 
         Raises:
-            ToolError: an argument does not fit its place, or would replace another. Nothing was
-                sent.
+            ToolError: an argument cannot be sent at its location, or would replace another. Nothing
+                was sent.
         """
         refuse_unless_json(self._tool, arguments)
         sent = [
@@ -153,7 +153,7 @@ class RequestBuilder:
     # --- names in a request, and collisions between them
 
     def _names(self, argument: str, value: Json) -> Iterator[RequestName]:
-        """Yield what is sent for one argument.
+        """Yield the names and values that are sent for one argument.
 
         As in OpenAPI, objects in a query or form become fields.
         """
@@ -178,7 +178,7 @@ class RequestBuilder:
         yield RequestName(place, wire, owner, value, declared or place == "path")
 
     def _field_names(self, argument: str, place: str, value: JsonObject) -> Iterator[RequestName]:
-        """Yield what is sent for each field of an argument that is an object."""
+        """Yield the name and value of each field of an argument that is an object."""
         owner = f"argument {argument!r}"
         known = self._fields.get(argument, {})
         for key, inner in value.items():
@@ -187,7 +187,7 @@ class RequestBuilder:
 
     @cached_property
     def _declared_names(self) -> list[RequestName]:
-        """All names in use by the tool, even if a call gives them no value."""
+        """All names that the tool uses in a request, even if a call gives them no value."""
         query = self._template.partition("?")[2].split("&")
         found = [
             RequestName("query", unquote_plus(pair.partition("=")[0]), "the tool's address")
@@ -214,8 +214,8 @@ class RequestBuilder:
     ) -> None:
         """Refuse an argument that a server could read in place of another.
 
-        A declared name must only differ from the declared names in the same place. An undeclared
-        name must not be readable as any other name, because its value was never validated as that
+        A declared name must only differ from the declared names at the same location. An undeclared
+        name must not be readable as any other name: its value was neither validated as that
         argument, nor shown to a person as its value. A field of a whole body may repeat a name from
         the query, but only with the same value.
         """
@@ -270,7 +270,7 @@ class RequestBuilder:
         return f"{self.origin.url}{path or '/'}{'?' + query_text if query_text else ''}"
 
     def _url_values(self, name: str, values: Mapping[str, Json]) -> list[str]:
-        """Return the texts that replace a variable of the URL: one, or one an item of a list."""
+        """Return the text that replaces a variable of the URL, or one for each item of a list."""
         items = [item for _, item in text_pairs({name: values.get(name)})]
         if not items or "" in items:
             raise self._refusal(f"argument {name!r} stands in the URL, so it must have a value.")
@@ -321,7 +321,7 @@ class RequestBuilder:
 def _used_places(
     protocol: ToolProtocol, binding: HttpBinding, places: Mapping[str, Place]
 ) -> set[Place]:
-    """Return the places that arguments of the tool use.
+    """Return the locations that the arguments of the tool use.
 
     Raises:
         InvalidProtocol: the arguments of the body cannot be sent together.

@@ -16,7 +16,10 @@ _MERGED = ("path", "query", "form", "body", "field")  # many servers merge these
 
 
 class RequestName(NamedTuple):
-    """A name in a request, with its place, owner and value. `declared`: it is in the protocol."""
+    """A name in a request, its location, the argument that owns it, and its value.
+
+    `declared` is True if the protocol has the name.
+    """
 
     place: str
     name: str
@@ -53,7 +56,7 @@ def normalize_name(name: str) -> str:
 
 
 def by_reading(names: Iterable[RequestName]) -> dict[tuple[str, str], list[RequestName]]:
-    """Return the names by each of their `readings`."""
+    """Group the names by each of their `readings`."""
     found: dict[tuple[str, str], list[RequestName]] = defaultdict(list)
     for name in names:
         for reading in name.readings:

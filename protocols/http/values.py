@@ -46,7 +46,10 @@ def iter_deep_object_pairs(name: str, value: Json) -> Iterator[tuple[str, Json]]
 
 
 def text_pairs(values: Mapping[str, Json]) -> list[tuple[str, str]]:
-    """Return (name, text) for each value to send. Arrays give one pair an item; null gives none."""
+    """Return (name, text) for each value to send.
+
+    An array gives one pair for each item, and null gives none.
+    """
     return [
         (name, item if isinstance(item, str) else json.dumps(item, separators=(",", ":")))
         for name, value in values.items()

@@ -57,7 +57,7 @@ def is_mcp(text: str) -> bool:
 
 @dataclass
 class _ServerEntry:
-    """A server that may be used, with its connection if there is one."""
+    """A configured or opened server, with its connection if there is one."""
 
     server: McpServer
     problem: str = ""
@@ -190,7 +190,7 @@ class Servers:
         return call
 
     def place(self, binding: object) -> str:
-        """Return the command or address of the server in a binding; empty for other bindings."""
+        """Return the command or address of the server of a binding; "" for other bindings."""
         known = self._known.get(binding.server) if isinstance(binding, McpBinding) else None
         return known.server.masked_text if known is not None else ""
 

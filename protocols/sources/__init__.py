@@ -45,9 +45,9 @@ _GENERIC_TITLES = (
 class Source:
     """One source and its protocols. `tools` is empty until they are bound.
 
-    `text` is the source as given, with secrets masked. `functions` are the Python functions of its
-    tools, by `module:function`. `home` is the origin that the document was fetched from, or None
-    for a local file. `place` tells sources with the same name apart if their bindings do not.
+    `text` is the source as the user wrote it, with secrets masked. `functions` are the Python
+    functions of its tools, by `module:function`. `home` is the origin that the document was fetched
+    from, or None for a local file. `place` is the file of a Python source that has no module name.
     """
 
     text: str
@@ -69,14 +69,16 @@ def load_tools(*sources: ToolSource, invoker: Invoker | None = None) -> Toolbox:
     Swagger document (file or http(s) address), a Python module (dotted name or `.py` file), a HAR
     recording, or an MCP server (`mcp:COMMAND ARGS`, `mcp:https://…`, `mcp:NAME`). A function with
     type hints and a docstring is a tool itself. A file or folder may be a `Path`, and a list may
-    hold any of these. `name=SRC` names a source; the default is its title or file name. Names must
-    be unique. A repeated source counts once. `SRC@https://host` says where a document's service
-    runs. Without it, the tools of a document from an address may only call its own host.
+    contain any of these. `name=SRC` names a source; the default is its title or file name. Names
+    must be unique. A repeated source counts once. With `SRC@https://host`, the service of a
+    document runs at that address. Without it, the tools of a document from an address may only call
+    its own host.
 
     MCP servers run until the `invoker` is closed.
 
     Raises:
-        SourceUnavailable: a source cannot be read or is none of these, or two have the same name.
+        SourceUnavailable: a source cannot be read or has an unknown format, or two have the same
+            name.
         InvalidProtocol: a document breaks its format, or two tools of a source have the same name.
     """
     invoker = invoker or Invoker()
@@ -268,7 +270,7 @@ def _is_python(location: str) -> bool:
 
 
 def _read(text: str, invoker: Invoker) -> Source:
-    """Read the source of a text."""
+    """Read the source that a text names."""
     name, location, base_url = _parse_source(text)
     if is_mcp(location):
         name, protocols = invoker.servers.open(location, name=name)
@@ -396,7 +398,7 @@ def _pin_binding(protocol: ToolProtocol, homes: Sequence[Origin], where: str) ->
 
 
 def _without_lax_hints(protocol: ToolProtocol) -> ToolProtocol:
-    """Return a fetched protocol without hints that ask for less care than its method."""
+    """Return a fetched protocol without hints that make its method look harmless."""
     binding = protocol.binding
     if not isinstance(binding, HttpBinding):
         return protocol

@@ -189,7 +189,7 @@ def _pop_arguments(description: dict[str, Json], where: str) -> dict[str, Json]:
 
 
 def _argument_schema(name: str, described: Json, where: str) -> dict[str, Any]:
-    """Return the schema of an argument: of its type, its sentence, or its own schema."""
+    """Return the schema of an argument that is described by a type, a sentence or a schema."""
     if isinstance(described, str):
         return {"type" if described in _TYPES else "description": described.strip()}
     if not isinstance(described, Mapping | None):

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from protocols.protocol import Location
 from protocols.schema import ANNOTATIONS, JsonObject, as_mapping, is_file, types
 from protocols.sources.operation import FORM_TYPES, OperationArguments, is_json, plain_text
 from protocols.sources.schemas import Schemas
@@ -20,42 +19,58 @@ def add_body(arguments: OperationArguments, body: JsonObject, converted: Schemas
 
     `converted` converts the schemas of the document.
     """
-    content = body["content"]
-    kinds = {one: one.split(";")[0].strip().lower() for one in content}
-    kinds = kinds or {"": "application/json"}
-    schemas = {one: converted.convert(as_mapping(content.get(one)).get("schema")) for one in kinds}
-    chosen = _choose_media(kinds, schemas, converted)
-    media = kinds[chosen]
-    location: Location = "form" if media in FORM_TYPES else "body"
-    whole: Any = schemas[chosen]
-    if location == "body" and not is_json(media):
-        whole = {"type": "string", "contentMediaType": media}
+    media, content, whole = _choose_media(body["content"], converted)
+    is_form = media in FORM_TYPES
     top = converted.top(whole)
     fields = _fields_of(top)
     required = body.get("required", bool(fields and top.get("required"))) is True
     if not fields and not required and _allows_nothing(top):
         return
-    if (fields or location == "body") and "*" not in media:
-        arguments.media = "" if media in ("application/json", FORM_TYPES[0]) else media
-    if fields and (location == "form" or not fields.keys() & arguments.properties.keys()):
-        encodings = as_mapping(as_mapping(content.get(chosen)).get("encoding"))
-        for name, schema in fields.items():
-            if joint := _join_of(schema, as_mapping(encodings.get(name)), media, converted):
-                schema = {**schema, "x-atc-join": joint}
-            needed = required and name in top.get("required", ())
-            arguments.add(name, location, schema, required=needed)
+    if fields or not is_form:
+        arguments.media = _unusual_media(media)
+    if fields and (is_form or not fields.keys() & arguments.properties.keys()):
+        encodings = as_mapping(content.get("encoding"))
+        needed = top.get("required", ()) if required else ()
+        for name, schema in _joined_fields(fields, encodings, media, converted).items():
+            arguments.add(name, "form" if is_form else "body", schema, required=name in needed)
         return
-    if isinstance(whole, dict) and (text := plain_text(body.get("description"))):
-        whole = {"description": text} | whole
-    arguments.add("", "body", whole, required=required)
+    arguments.add("", "body", _with_description(whole, body), required=required)
 
 
-def _choose_media(kinds: Mapping[str, str], schemas: Mapping[str, Any], converted: Schemas) -> str:
-    """Return the media type to send: the last multipart form with a file, or JSON (but not a JSON
-    patch), or a form, or the first one.
+def _unusual_media(media: str) -> str:
+    """Return a media type, or "" if it is a pattern or the usual one of a JSON body or a form."""
+    is_usual = media in ("application/json", FORM_TYPES[0])
+    return "" if is_usual or "*" in media else media
 
-    `kinds` has the media types without their parameters.
+
+def _joined_fields(
+    fields: JsonObject, encodings: JsonObject, media: str, converted: Schemas
+) -> dict[str, Any]:
+    """Return the schemas of fields with a mark on those that are sent as joined text."""
+    found = {}
+    for name, schema in fields.items():
+        joint = _join_of(schema, as_mapping(encodings.get(name)), media, converted)
+        found[name] = {**schema, "x-atc-join": joint} if joint else schema
+    return found
+
+
+def _with_description(schema: Any, body: JsonObject) -> Any:
+    """Return a body's schema with the description of the body, unless it has its own."""
+    text = plain_text(body.get("description"))
+    return {"description": text} | schema if isinstance(schema, dict) and text else schema
+
+
+def _choose_media(
+    content: JsonObject, converted: Schemas
+) -> tuple[str, JsonObject, dict[str, Any] | bool]:
+    """Return the media type to send, its entry in the document, and its schema.
+
+    It is the last multipart form with a file, else JSON (but not a JSON patch), else a form, else
+    the first media type. A body that is neither JSON nor a form is a string.
     """
+    kinds = {one: one.split(";")[0].strip().lower() for one in content}
+    kinds = kinds or {"": "application/json"}
+    schemas = {one: converted.convert(as_mapping(content.get(one)).get("schema")) for one in kinds}
     chosen = min(
         kinds,
         key=lambda one: (
@@ -68,7 +83,11 @@ def _choose_media(kinds: Mapping[str, str], schemas: Mapping[str, Any], converte
         form = converted.complete(as_mapping(converted.top(schemas[one])))
         if any(is_file(part, form) for part in form.get("properties", {}).values()):
             chosen = one
-    return chosen
+    media = kinds[chosen]
+    schema = schemas[chosen]
+    if media not in FORM_TYPES and not is_json(media):
+        schema = {"type": "string", "contentMediaType": media}
+    return media, as_mapping(content.get(chosen)), schema
 
 
 def _is_plain_object(schema: Any) -> bool:

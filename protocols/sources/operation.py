@@ -27,7 +27,7 @@ _SEPARATORS = {
 
 @dataclass
 class OperationArguments:
-    """The arguments of one operation, with their schemas and places in the request."""
+    """The arguments of one operation, with their schemas and locations in the request."""
 
     properties: dict[str, Any] = field(default_factory=dict)
     required: list[str] = field(default_factory=list)

@@ -208,7 +208,9 @@ class Schemas:
         return self._lone[key]
 
     def _reference(self, ref: str, beside: JsonObject, *, base: bool) -> Any:
-        """Return the converted schema of a reference with the keywords beside it."""
+        """Return the converted schema of a reference, merged with the keywords beside the
+        reference.
+        """
         target = self._document.target(ref)
         # A schema that another one extends does not stand for its subtypes.
         if not base and (known := self._document.subtypes.get(id(target))):
@@ -264,7 +266,7 @@ class Schemas:
         return {"type": "object", "properties": {}, **joined, **annotations}
 
     def _without_lone_reference(self, schema: Any) -> Any:
-        """Return the definition that a schema refers to, if it is nothing but a reference."""
+        """Return a schema; if it is only a reference to a definition, return the definition."""
         if as_mapping(schema).keys() == {"$ref"}:
             return self._definition(schema["$ref"].removeprefix(_DEFINITIONS))[0]
         return schema

@@ -216,7 +216,7 @@ class Container:
             raise
 
     def end(self) -> Exit:
-        """Let the container end, and return how it ended."""
+        """Wait until the container ends by itself, or end it, and return how it ended."""
         # First, because the engine may be waiting until we read.
         self.channel.close()
         killed = False

@@ -1,10 +1,9 @@
-"""Process 1 of a container: loads what programs import, and runs one program. Standard library
-alone.
+"""Process 1 of a container: loads what programs import, and runs one program.
 
 Its standard input and output are the channel. They are moved to other descriptors, so that output
 of a program to its standard descriptors cannot pass for frames. The options are the program's
 `memory_bytes` and `cpu_seconds`. When its layers are on, the process writes one line with the names
-of the missing ones (a JSON list), and waits for its program.
+of the missing ones (a JSON list), and waits for its program. Standard library alone.
 """
 
 from __future__ import annotations

@@ -1,6 +1,7 @@
 """The default backend on Linux: a warm CPython process that forks a child for each program.
 
-This is the host's side.
+This module runs in the host. `server` is the warm process, and `child` is what a program shares its
+process with.
 """
 
 from __future__ import annotations
@@ -125,7 +126,7 @@ def unavailable() -> str | None:
 
 
 class Zygote:
-    """The warm process, as its host sees it."""
+    """The host's handle of the warm process."""
 
     def __init__(self, without: Collection[str]) -> None:
         self._control, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
@@ -160,7 +161,7 @@ class Zygote:
             raise SandboxUnavailable(
                 f"the sandbox cannot start {sys.executable!r}: {error}"
             ) from error
-        self.top_up(Limits())  # it reads this request when it has loaded
+        self.top_up(Limits())  # read as soon as the process has loaded its modules
 
     def await_ready(self) -> Mapping[str, str]:
         """Wait until the zygote can fork. Return the missing layers with the reasons.
@@ -173,16 +174,18 @@ class Zygote:
             if self._missing is None:
                 try:
                     self._control.settimeout(START_SECONDS)
-                    said = json.loads(self._control.recv(8192) or "{}")
+                    report = json.loads(self._control.recv(8192) or "{}")
                 except OSError as error:
                     raise ZygoteLost(f"the zygote sandbox did not start: {error}") from error
-                if not said:
+                if not report:
                     raise ZygoteLost(
                         f"the zygote sandbox did not start: {sys.executable!r} ended at once"
                     )
-                if "failed" in said:
-                    raise SandboxUnavailable(f"the zygote sandbox did not start: {said['failed']}")
-                self._missing = dict(said["missing"])
+                if "failed" in report:
+                    raise SandboxUnavailable(
+                        f"the zygote sandbox did not start: {report['failed']}"
+                    )
+                self._missing = dict(report["missing"])
         for name in LAYERS:
             if name in REQUIRED and self._missing.get(name, SWITCHED_OFF) != SWITCHED_OFF:
                 raise SandboxUnavailable(
@@ -208,9 +211,9 @@ class Zygote:
             return child
 
     def top_up(self, limits: Limits) -> None:
-        """Fork a child for a later run with these limits.
+        """Fork a child for a later run with these limits, unless one is waiting.
 
-        This does nothing after `stop`, because the last run may call it late.
+        After `stop` this does nothing. The last run may call it late.
         """
         with self._pool, suppress(SandboxUnavailable):  # the next run will notice
             if not self._stopped and self._waiting is None:
@@ -262,7 +265,7 @@ def _kernel_limits(limits: Limits) -> dict[str, float]:
 
 
 class ZygoteChild:
-    """A process that waits for its program, runs it, and is killed (`sandbox.host.Child`).
+    """A process that waits for its program, runs it, and is killed. It is a `sandbox.host.Child`.
 
     `alone` is True if it has its own process namespace, so that nothing it started survives it.
     """
@@ -275,7 +278,9 @@ class ZygoteChild:
         self.alone = False
         self._status = status
         self._pidfd = -1
-        self.told: dict[str, Any] = {}  # merged reports of its zygote, see `sandbox.zygote.server`
+        self.reports: dict[
+            str, Any
+        ] = {}  # merged reports of its zygote, see `sandbox.zygote.server`
 
     def alive(self) -> bool:
         """Return True unless the child is known to have ended. This does not wait."""
@@ -287,22 +292,18 @@ class ZygoteChild:
         return self._pidfd < 0 or not _readable(self._pidfd)
 
     def end(self) -> Exit:
-        """Kill the child, wait until it and everything that it started are gone, and return its
-        exit.
-        """
+        """Kill the child and everything that it started, and return how the child ended."""
         try:
             self._kill()
-            code = int(self._hear("status"))
+            code = int(self._await_report("status"))
             return Exit(
-                code if code >= 0 else None, -code if code < 0 else None, float(self.told["cpu"])
+                code if code >= 0 else None, -code if code < 0 else None, float(self.reports["cpu"])
             )
         finally:
             self.close()
 
     def finish(self) -> None:
-        """Kill the child. No more of the program is executed; the kernel frees its memory
-        meanwhile.
-        """
+        """Kill the child without waiting for its end, if it cannot leave other processes behind."""
         if not self.alone:
             self.end()
             return
@@ -320,7 +321,7 @@ class ZygoteChild:
             self._pidfd = -1
 
     def _kill(self) -> None:
-        self._hear("pid")
+        self._await_report("pid")
         with suppress(OSError):  # it is dead
             signal.pidfd_send_signal(self._pidfd, signal.SIGKILL)
         with suppress(OSError):
@@ -328,11 +329,11 @@ class ZygoteChild:
                 socket.SHUT_WR
             )  # the zygote kills it too, and all that it started
 
-    def _hear(self, what: str) -> Any:
+    def _await_report(self, what: str) -> Any:
         self._status.settimeout(DEATH_SECONDS)
-        while what not in self.told:
+        while what not in self.reports:
             self._receive()
-        return self.told[what]
+        return self.reports[what]
 
     def _receive(self) -> None:
         try:
@@ -343,10 +344,10 @@ class ZygoteChild:
             self._pidfd = descriptors[0]
         if not data:
             raise ZygoteLost("the zygote sandbox's process died while it ran the program")
-        self.told |= json.loads(data)
-        if "error" in self.told:
+        self.reports |= json.loads(data)
+        if "error" in self.reports:
             raise SandboxUnavailable(
-                f"the zygote sandbox cannot start a child: {self.told['error']}"
+                f"the zygote sandbox cannot start a child: {self.reports['error']}"
             )
 
 

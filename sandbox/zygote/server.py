@@ -120,7 +120,7 @@ def _be_child(
 
 
 def load(zone_folders: list[str]) -> Run:
-    """Load what programs may import, and return the function that runs them.
+    """Load the modules that programs may import, and return the function that runs a program.
 
     Afterwards a program cannot import anything of ours.
     """
@@ -141,8 +141,8 @@ def load(zone_folders: list[str]) -> Run:
 class Layering:
     """The layers of the warm process and its children.
 
-    `missing` has the reason for each layer that is not there: the kernel or a container may forbid
-    it.
+    `missing` has the reason for each layer that is not in place: the kernel or a container may
+    forbid it.
     """
 
     def __init__(self, without: Collection[str]) -> None:
@@ -173,9 +173,9 @@ class Layering:
             self.apply_layer("seccomp", self._try_filter)
 
     def fork(self, *, sibling: bool = True) -> int:
-        """Fork. The child gets its own process namespace if there are namespaces.
+        """Fork the process. If there are namespaces, the child gets its own process namespace.
 
-        A `sibling` is a child of our parent.
+        With `sibling`, the child becomes a child of our parent.
         """
         return process.fork(self.machine, alone="namespaces" not in self.missing, sibling=sibling)
 

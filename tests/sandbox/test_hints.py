@@ -106,7 +106,7 @@ def test_what_programs_change_says_nothing_and_breaks_nothing(sandbox):
 
 
 def test_old_replies_are_let_go_of():
-    roots = channel.RecentReplies()
+    replies = channel.RecentReplies()
     for number in range(10):
-        roots.keep({"id": number, "value": [number]}, channel.ROOT_BYTES // 4)
-    assert [number for number, _ in roots.newest_first()] == [9, 8, 7, 6]
+        replies.keep({"id": number, "value": [number]}, channel.KEPT_REPLY_BYTES // 4)
+    assert [number for number, _ in replies.newest_first()] == [9, 8, 7, 6]

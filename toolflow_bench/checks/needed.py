@@ -6,7 +6,7 @@ together: first by the smallest value that the response schema allows (no items,
 zeros), then by values of the question. Each replacement must change the answer or the writes; a
 failure of the program counts as a change.
 
-If the answer is that there is none, or if all results of a site are empty, removing results cannot
+If the answer is that nothing exists, or if all results of a site are empty, removing results cannot
 change the answer. Then it is enough that one replacement changes the answer: the smallest values,
 very large or very small numbers, values and words of the question.
 """
@@ -44,9 +44,9 @@ def find_unneeded_calls(
     *,
     nothing_found: bool,
 ) -> Iterator[str]:
-    """Yield a sentence for each site that can be removed without a change of answer or writes.
+    """Yield a sentence for each site that can be removed without changing the answer or the writes.
 
-    `nothing_found` is True if the correct answer is that there is none.
+    `nothing_found` is True if the correct answer is that nothing exists.
     """
     replay = _Replay(program, run, toolbox, sandbox)
     sites: dict[tuple[str, int], list[int]] = {}

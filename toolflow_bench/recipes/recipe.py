@@ -14,10 +14,10 @@ from protocols.schema import Json
 from toolflow_bench.task import AnswerType, Split
 
 FOLDERS = ("flights", "baseball", "movies", "places", "across", "hard", "impossible")
-"""Folders of recipes.
+"""Folders of recipes: one for each service, and three more.
 
-One for each service; `across` for tasks that span several; `hard` for those in which a result
-decides which tool to call next; and `impossible` for requests that cannot be fulfilled.
+`across` is for tasks that span several services, `hard` for tasks in which a result decides which
+tool to call next, and `impossible` for requests that cannot be fulfilled.
 """
 
 _BLANK = re.compile(r"\$(\w+)")

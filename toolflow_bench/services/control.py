@@ -90,7 +90,7 @@ class Control:
         return self.faults.draw(self._drawn)
 
     def first_answer(self, key: str, asked: str) -> ServiceReply | None:
-        """Return the first response under `key`, if there is one.
+        """Return the first response under `key`, or None.
 
         `asked` is the operation and its arguments as text.
 

@@ -86,10 +86,7 @@ class Faults:
         return ServiceFault(kind=chosen, latency_seconds=latency, share=share)
 
     def renames(self, operation: str) -> bool:
-        """Return True if the responses of `operation` have a renamed field.
-
-        It is the same in every run.
-        """
+        """Return True if the responses of `operation` always have a renamed field, in every run."""
         drawn = random.Random(f"renamed {operation}").random()  # noqa: S311 - must repeat
         return drawn < self.renamed_share
 

@@ -22,8 +22,10 @@ from toolflow_bench.services.operation import Operation, Parameter
 def load_description(path: Path, handlers: ModuleType) -> dict[str, Any]:
     """Return the `info`, `operations`, `schemas` and `records` of the file.
 
-    An operation without SQL is answered by the function in `handlers` of the operation's id. Raises
-    `AttributeError` if there is none.
+    An operation without SQL is answered by the function in `handlers` that has its id as name.
+
+    Raises:
+        AttributeError: there is no such function.
     """
     loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
     content = yaml.load(path.read_text(encoding="utf-8"), loader)  # noqa: S506 - a safe loader

@@ -84,7 +84,7 @@ class Operation:
 
     @property
     def verified_by(self) -> str:
-        """Id of the read that shows what was written; empty if there is none."""
+        """Id of the read that shows what was written; or ""."""
         return str(self.entry.get("x-atc-verified-by", ""))
 
     @property

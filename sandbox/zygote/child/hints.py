@@ -1,7 +1,8 @@
-"""Hints: where in the responses the values of a failing expression are. Standard library alone.
+"""Hints: for the values of a failing expression, the paths in the responses where they come from.
 
 The program's process searches for them only after a failure. The host does not trust them: it
-accepts a hint only if its own record has the same value (`fingerprint`) at that place.
+accepts a hint only if its own record has the same value (`fingerprint`) at that path. Standard
+library alone.
 """
 
 from __future__ import annotations
@@ -16,16 +17,14 @@ from sandbox.channel import RecentReplies
 from sandbox.frames import LONGEST_PATH, MOST_HINTS, fingerprint
 
 VALUES = 100_000
-"""Values of the replies that are searched."""
+"""Most values of the replies that are searched."""
 
 Position = tuple[int, int, int, int]
 """Line (from 1) and column (UTF-8 bytes) of the start, then of the end."""
 
 
 def evaluated_position(step: TracebackType) -> Position | None:
-    """Return the position of the expression that a traceback level was evaluating, or None if
-    unknown.
-    """
+    """Return the position of the expression that a level of a traceback was evaluating, or None."""
     for line, end, column, end_column in islice(
         step.tb_frame.f_code.co_positions(), step.tb_lasti // 2, None
     ):
@@ -35,7 +34,7 @@ def evaluated_position(step: TracebackType) -> Position | None:
     return None
 
 
-def find_hints(levels: list[TracebackType], source: str, roots: RecentReplies) -> list[list[Any]]:
+def find_hints(levels: list[TracebackType], source: str, replies: RecentReplies) -> list[list[Any]]:
     """Return hints for the parts of the expressions that failed.
 
     A hint has the level of the traceback, the position in the source, the number of the reply, the
@@ -46,13 +45,13 @@ def find_hints(levels: list[TracebackType], source: str, roots: RecentReplies) -
     try:
         nodes = [node for node in ast.walk(ast.parse(source)) if hasattr(node, "end_lineno")]
         for number, step in enumerate(levels):
-            place = evaluated_position(step)
-            for node in [node for node in nodes if _node_position(node) == place]:
+            position = evaluated_position(step)
+            for node in [node for node in nodes if _node_position(node) == position]:
                 for part in islice(_iter_candidate_parts(node), MOST_HINTS):
                     value = _value(part, step.tb_frame)
                     if _is_identifying(value):
                         wanted.setdefault(id(value), []).append([number, *_node_position(part)])
-        return list(islice(_search_replies(wanted, roots), MOST_HINTS))
+        return list(islice(_search_replies(wanted, replies), MOST_HINTS))
     except Exception:  # noqa: BLE001 - a program may have changed anything
         return []
 
@@ -101,8 +100,9 @@ def _value(node: ast.AST, frame: FrameType) -> Any:
 
 
 def _is_identifying(value: Any) -> bool:
-    """Return True if an equal `id` shows that two values are the same object, not one that Python
-    shares.
+    """Return True if two values with the same `id` must be one object.
+
+    Python shares small integers, short strings and some other values.
     """
     kind = type(value)
     if kind is int:
@@ -111,10 +111,10 @@ def _is_identifying(value: Any) -> bool:
 
 
 def _search_replies(
-    wanted: dict[int, list[list[Any]]], roots: RecentReplies
+    wanted: dict[int, list[list[Any]]], replies: RecentReplies
 ) -> Iterator[list[Any]]:
     left = VALUES
-    for number, root in roots.newest_first():
+    for number, root in replies.newest_first():
         stack: list[tuple[Any, tuple[Any, ...]]] = [(root, ())]
         while stack:
             value, path = stack.pop()

@@ -1,4 +1,4 @@
-"""Inside the child: clock, `random`, `uuid` and time zone that are the same in every run.
+"""A clock, `random`, `uuid` and a time zone that are the same in every run.
 
 Standard library alone.
 """
@@ -78,7 +78,7 @@ def _functions() -> dict[str, Callable[..., Any]]:
 
 
 def install() -> None:
-    """Replace the sources of time and chance, in this process and its forks."""
+    """Replace the functions for time and random numbers, in this process and its forks."""
     for name, function in _functions().items():
         setattr(time, name, function)
     _patch_type(datetime.datetime, "now", lambda cls, tz=None: cls.fromtimestamp(pinned_time(), tz))

@@ -1,7 +1,4 @@
-"""Inside the child: compiles a program, runs it, and describes how it ended.
-
-Standard library alone.
-"""
+"""Compiles a program, runs it, and describes how it ended. Standard library alone."""
 
 from __future__ import annotations
 
@@ -18,7 +15,7 @@ from types import CodeType, TracebackType
 from typing import Any
 
 from sandbox.channel import Interrupted, RecentReplies
-from sandbox.frames import MESSAGE_CHARACTERS, last_word, safe_repr, shorten, to_plain_json
+from sandbox.frames import MESSAGE_CHARACTERS, failure_frame, safe_repr, shorten, to_plain_json
 from sandbox.zygote.child.hints import evaluated_position, find_hints
 
 FILENAME = "<program>"
@@ -31,28 +28,28 @@ _reserve = mmap.mmap(-1, 4 << 20, access=mmap.ACCESS_COPY)
 """Memory for the report of a program that has used all of it. It is mapped, so that giving it up
 makes room, and private, because a shared mapping would be the same memory in every child."""
 
-Place = tuple[int, str]
-"""A line of the program (0 if unknown), and the saved tool that contains it, or an empty string."""
+CallSite = tuple[int, str]
+"""A line of the program (0 if unknown), and the saved tool that contains the line, or ""."""
 
-place_of_task: ContextVar[Place] = ContextVar("place_of_task", default=(0, ""))
-"""The place of calls that are made from outside the program's own functions."""
+call_site_of_task: ContextVar[CallSite] = ContextVar("call_site_of_task", default=(0, ""))
+"""The line to report for calls from outside the program's own functions, such as event loops."""
 
 
-def run(source: str, namespace: dict[str, Any], roots: RecentReplies) -> dict[str, Any]:
+def run(source: str, namespace: dict[str, Any], replies: RecentReplies) -> dict[str, Any]:
     """Run a program in `namespace`, and return its last frame (`done` or `fail`).
 
-    `roots` are the replies that it was given, searched if it fails. Parts that await at top level
-    share one event loop.
+    `replies` are the replies that the program received; they are searched if it fails. Parts that
+    await at top level share one event loop.
     """
     try:
         parts = _compile(source)
     except SyntaxError as error:
-        return last_word(
+        return failure_frame(
             "syntax", type(error).__name__, str(error.msg), [[error.lineno or 1, "<module>"]]
         )
     except (ValueError, OverflowError, RecursionError, MemoryError) as error:
         text = str(error) or "it is too large or too deeply nested"
-        return last_word(
+        return failure_frame(
             "syntax", "SyntaxError", f"the program cannot be compiled: {text}", [[1, "<module>"]]
         )
     linecache.cache[FILENAME] = (len(source), None, source.splitlines(keepends=True), FILENAME)
@@ -70,10 +67,10 @@ def run(source: str, namespace: dict[str, Any], roots: RecentReplies) -> dict[st
                 runner.close()
         return {"done": to_plain_json(value)}
     except BaseException as error:  # noqa: BLE001 - whatever it is, it is how the program ended
-        return failure(error, source, roots)
+        return failure(error, source, replies)
 
 
-def failure(error: BaseException, source: str, roots: RecentReplies) -> dict[str, Any]:
+def failure(error: BaseException, source: str, replies: RecentReplies) -> dict[str, Any]:
     """Return the last frame of a program that `error` ended."""
     if isinstance(error, SystemExit) and error.code in (None, 0):
         return {"done": None}
@@ -82,31 +79,32 @@ def failure(error: BaseException, source: str, roots: RecentReplies) -> dict[str
         error = error.exceptions[0]
     frames = _frames_of(error)
     if isinstance(error, Interrupted):
-        return last_word("limit", "cpu_seconds", "", frames)
+        return failure_frame("limit", "cpu_seconds", "", frames)
     if isinstance(error, MemoryError):
         traceback.clear_frames(error.__traceback__)  # frees what the program's variables hold
-        return last_word("limit", "memory_bytes", "", frames)
+        return failure_frame("limit", "memory_bytes", "", frames)
     number = getattr(error, "_call_number", None)
-    hints = find_hints(_levels(error), source, roots) if isinstance(error, Exception) else []
+    hints = find_hints(_levels(error), source, replies) if isinstance(error, Exception) else []
     message = _message(error)
     within = _saved_tool_of(error)
     if within and number is None:
         message = (
             shorten(message, MESSAGE_CHARACTERS - 200) + f" (within the saved tool {within!r})"
         )
-    return last_word("exception", type(error).__name__, message, frames, number, hints)
+    return failure_frame("exception", type(error).__name__, message, frames, number, hints)
 
 
-def current_place() -> Place:
-    """Return the place where the program is."""
+def current_call_site() -> CallSite:
+    """Return the line that the program is executing."""
     frame = sys._getframe(1)  # noqa: SLF001 - how a frame is had
     within = ""
     while frame is not None and (file := frame.f_code.co_filename) != FILENAME:
         if file.startswith(SAVED):
             within = file.removeprefix(SAVED)
         frame = frame.f_back  # type: ignore[assignment]
-    if (stands := place_of_task.get())[0] and (frame is None or frame.f_code.co_name == "<module>"):
-        return stands[0], within or stands[1]
+    line, saved_tool = call_site_of_task.get()
+    if line and (frame is None or frame.f_code.co_name == "<module>"):
+        return line, within or saved_tool
     return (0 if frame is None else frame.f_lineno), within
 
 
@@ -122,8 +120,9 @@ def _compile(source: str) -> list[CodeType]:
 
 
 def _levels(error: BaseException) -> list[TracebackType]:
-    """Return the program's own levels of a traceback, outermost first, without the middle of a long
-    one.
+    """Return the levels of a traceback that are in the program, outermost first.
+
+    The middle of a long traceback is left out.
     """
     found = [step for step in _steps(error) if step.tb_frame.f_code.co_filename == FILENAME]
     if len(found) > OUTER_FRAMES + INNER_FRAMES:
@@ -148,11 +147,12 @@ def _steps(error: BaseException) -> Iterator[TracebackType]:
 
 
 def _frames_of(error: BaseException) -> list[list[Any]]:
-    """Return line and function of each level, with column, last line and end column where known."""
+    """Return line and function of each level, and column, last line and end column if known."""
     frames = []
     for step in _levels(error):
-        place = evaluated_position(step)
-        columns = place[1:] if place is not None and place[0] == step.tb_lineno else ()
+        position = evaluated_position(step)
+        is_known = position is not None and position[0] == step.tb_lineno
+        columns = position[1:] if position is not None and is_known else ()
         frames.append([step.tb_lineno, step.tb_frame.f_code.co_name, *columns])
     return frames
 

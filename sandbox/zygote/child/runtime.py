@@ -1,12 +1,11 @@
-"""Inside the child: runs one program and talks to the host over one descriptor. Standard library
-alone.
+"""Runs one program and talks to the host over one descriptor. Standard library alone.
 
 Nothing here protects anybody: the program can reach and change all of it. The host checks what it
 sends.
 
-A program has one thread and cannot open anything. `asyncio.to_thread` of a tool is a call that the
-program does not wait for, so that several run at once. Other work in threads, and that of thread
-pools, is done at once. An event loop waits for timers and for replies to such calls.
+A program has one thread and cannot open anything. `asyncio.to_thread` of a tool sends the call and
+continues, so that several calls run at once. Any other work in threads or thread pools is done at
+once, by the thread that starts it. An event loop waits for timers and for replies.
 """
 
 from __future__ import annotations
@@ -29,7 +28,7 @@ from functools import partial
 from typing import Any, NoReturn
 
 from sandbox.channel import Channel, Reply
-from sandbox.frames import keywords_only
+from sandbox.frames import keywords_only_message
 from sandbox.zygote.child import pins, program
 
 # Taken before `pins` replaces it: an event loop needs time that really passes.
@@ -82,7 +81,7 @@ def install() -> None:
 def run(reader: int, writer: int) -> None:
     """Receive the program from the host, run it, and report how it ended.
 
-    The channel is one descriptor for both directions, or two. The process has its layers already.
+    The channel is one descriptor for both directions, or two. All layers are on already.
     """
     global _channel
     _channel = channel = Channel(reader, partial(os.read, reader), partial(os.write, writer))
@@ -95,9 +94,9 @@ def run(reader: int, writer: int) -> None:
         for alias, text in start["saved"].items():
             code = compile(text, program.SAVED + alias, "exec", dont_inherit=True)
             exec(code, namespace)  # noqa: S102 - runs like the program
-        outcome = program.run(start["source"], namespace, channel.roots)
+        outcome = program.run(start["source"], namespace, channel.replies)
     except BaseException as error:  # noqa: BLE001 - interrupted while describing a failure
-        outcome = program.failure(error, start["source"], channel.roots)
+        outcome = program.failure(error, start["source"], channel.replies)
     channel.finish(outcome)
 
 
@@ -124,25 +123,25 @@ def _namespace(channel: Channel, tools: dict[str, list[str]]) -> dict[str, Any]:
 
 
 def make_tool_function(channel: Channel, alias: str, parameters: list[str]) -> Callable[..., Any]:
-    """Return the function by which the program calls one tool."""
+    """Return the function by which the program calls a tool."""
 
     def call(*args: Any, **arguments: Any) -> Any:
         if args:
-            raise TypeError(keywords_only(alias, parameters, args, arguments))
-        return _value_of(channel.call(alias, arguments, program.current_place()))
+            raise TypeError(keywords_only_message(alias, parameters, args, arguments))
+        return _value_of(channel.call(alias, arguments, program.current_call_site()))
 
     async def in_background(
-        place: program.Place, args: tuple[Any, ...], arguments: dict[str, Any]
+        site: program.CallSite, args: tuple[Any, ...], arguments: dict[str, Any]
     ) -> Any:
         if args:
-            raise TypeError(keywords_only(alias, parameters, args, arguments))
+            raise TypeError(keywords_only_message(alias, parameters, args, arguments))
         future: asyncio.Future[Reply] = asyncio.get_running_loop().create_future()
 
         def arrived(frame: Reply) -> None:
             if not future.done():  # the program may have cancelled it
                 future.set_result(frame)
 
-        channel.begin(alias, arguments, place, arrived)
+        channel.begin(alias, arguments, site, arrived)
         return _value_of(await future)
 
     call.in_background = in_background  # type: ignore[attr-defined]  # for `to_thread`
@@ -163,32 +162,32 @@ def _value_of(reply: Reply) -> Any:
 def to_thread(func: Any, /, *args: Any, **kwargs: Any) -> Any:
     """Replace `asyncio.to_thread`: call a tool in the background, or run another function."""
     # Not `async def`: the program's own call is on the stack now, but not when the task runs.
-    place = program.current_place()
+    site = program.current_call_site()
     while isinstance(func, partial):
         args = (*func.args, *args)
         kwargs = {**func.keywords, **kwargs}
         func = func.func
     in_background = getattr(func, "in_background", None)
     return (
-        _at_place(place, func, args, kwargs)
+        _at_call_site(site, func, args, kwargs)
         if in_background is None
-        else in_background(place, args, kwargs)
+        else in_background(site, args, kwargs)
     )
 
 
-async def _at_place(
-    place: program.Place, func: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]
+async def _at_call_site(
+    site: program.CallSite, func: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]
 ) -> Any:
     await asyncio.sleep(0)  # as with a thread, other tasks can start first
-    token = program.place_of_task.set(place)
+    token = program.call_site_of_task.set(site)
     try:
         return func(*args, **kwargs)
     finally:
-        program.place_of_task.reset(token)
+        program.call_site_of_task.reset(token)
 
 
 class InlineExecutor(concurrent.futures.Executor):
-    """An executor that does its work when it is submitted."""
+    """An executor that does its work at once, when it is submitted."""
 
     def __init__(self, max_workers: int | None = None, thread_name_prefix: str = "") -> None: ...
 

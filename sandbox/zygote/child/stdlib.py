@@ -56,7 +56,10 @@ def load(zone_folders: Iterable[str] = ()) -> None:
 
 
 def posix_rule(zone: str) -> str:
-    """Return a time zone as a rule that the C library understands without a file, else its name."""
+    """Return the POSIX rule of a time zone, which the C library understands without a file.
+
+    Return the name of the zone if it has no rule.
+    """
     data = _zones.get(zone, b"")
     footer = data.rstrip(b"\n").rpartition(b"\n")[2]
     return footer.decode("ascii") if data[4:5] >= b"2" and footer else zone

@@ -62,7 +62,7 @@ def settled_children(sandbox):
         lambda: (
             (one := sandbox._runner._waiting)
             and one.alive()
-            and [str(one.told.get("pid"))] == children_of(pid)
+            and [str(one.reports.get("pid"))] == children_of(pid)
         )
     )
     return children_of(pid)

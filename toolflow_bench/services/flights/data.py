@@ -95,7 +95,8 @@ def _bookings(connection: sqlite3.Connection) -> Iterator[tuple[str, str, str, s
     routes = ", ".join("?" * len(_ROUTES))
     sql = f"""
         SELECT flight_id FROM flights
-        WHERE date = ? AND origin || '-' || destination IN ({routes}) ORDER BY rowid"""  # noqa: S608
+        WHERE date = ? AND origin || '-' || destination IN ({routes})
+        ORDER BY rowid"""  # noqa: S608
     for day, date in enumerate(_DATES):
         flights = [row[0] for row in connection.execute(sql, (date, *_ROUTES))]
         for place in range(_A_DAY if flights else 0):

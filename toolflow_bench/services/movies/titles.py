@@ -73,7 +73,7 @@ class Catalogue:
     ) -> str | None:
         """Return the only film of this title within `years` that is not in `taken`.
 
-        Return None if there is none, or more than one.
+        Return None for several films, or without any.
         """
         wanted = set(years)
         for name in keys(title):
