@@ -123,7 +123,7 @@ class Consent:
         self._taint.begin_program(program, blind=blind)
 
     def _admit(self, tool: Tool, arguments: JsonObject) -> None:
-        """Return if the call may be sent, else raise an exception.
+        """Return normally if the call may be sent; otherwise raise an exception.
 
         If the check itself fails, the run pauses.
         """
@@ -156,10 +156,10 @@ class Consent:
     def _find_holds(
         self, tool: Tool, arguments: JsonObject, tainted: Sequence[TaintedValue]
     ) -> list[PastQuestion]:
-        """Return the questions that hold a call, whatever the options allow.
+        """Return the questions because of which only a person can allow the call.
 
         The consent that a person gave when starting a gateway also allows a call that was left open
-        and never declined, unless it has tainted values.
+        and never declined, unless it has tainted values. Then there are no such questions.
         """
         may_ask = tool.protocol.writes or self._taint.has_sensitive_values(tool, arguments)
         find = self._held.about if may_ask else self._held.about_read
@@ -214,9 +214,9 @@ class Consent:
     def _stop_undecided(
         self, question: Question, held: Sequence[PastQuestion], *, unallowed: bool
     ) -> Paused:
-        """Return the exception for a call without a decision.
+        """Return the exception to raise if a person has not decided about the call now.
 
-        It is `CallDeclined` if a person said no earlier in this run.
+        It is `CallDeclined` if a person said no earlier in this run, else `Paused`.
         """
         tool = quote_name(question.tool.alias)
         if question.declined:
@@ -229,7 +229,7 @@ class Consent:
         return Paused(self._message(question, held, unallowed=unallowed))
 
     def _find_similar_calls(self, question: Question) -> dict[str, Question]:
-        """Return calls that one question can list together with this one, by `_exact_key`.
+        """Return further calls for the same question, by their `_exact_key`.
 
         They are the same call with each other value of the list that its only tainted value came
         from. Calls that this program's earlier questions listed are left out, and so are those that

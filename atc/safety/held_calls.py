@@ -60,7 +60,7 @@ class HeldCalls:
             store.invalidate(self.run, but=answered)
 
     def refresh(self) -> None:
-        """Forget whether any call was held, since another program begins."""
+        """Prepare for the next program: look up anew whether any call is held."""
         self._any_held = None
 
     def about(self, tool: Tool, arguments: JsonObject) -> list[PastQuestion]:

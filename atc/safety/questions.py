@@ -80,7 +80,7 @@ class _Value:
 
 @dataclass(frozen=True, slots=True)
 class _Call:
-    """One call of a question: the values on which a decision depends, and the others."""
+    """One call of a question: the values on which the decision depends, and the other values."""
 
     question: Question
     deciding: Sequence[_Value]
@@ -199,10 +199,10 @@ def _block(lines: Iterable[str]) -> str:
 
 
 def _split_values(question: Question) -> _Call:
-    """Return the call with the values on which a decision depends, and the others.
+    """Return the call with the values on which the decision depends, and the other values.
 
-    These are the tainted values. If there are no such values, they are the sensitive ones, or else
-    those that probably say what the call is about.
+    The decision depends on the tainted values. If there are no such values, it depends on the
+    sensitive ones, or else on those that probably say what the call is about.
     """
     covered = Redactor().value(dict(question.arguments))
     leaves = {

@@ -41,7 +41,7 @@ def replace_secrets(
     plain: Change = rest or (lambda leaf: leaf)
 
     def node(value: Json, place: _ValuePlace, name: ValueName, *, marked: bool) -> Json:
-        """Return a copy of one part of the value, which is judged by `name`.
+        """Return a copy of one part of the value. `name` decides whether its leaves are secrets.
 
         `marked`: a schema above it says that everything in it is secret.
         """
@@ -72,16 +72,14 @@ def _can_be_secret(leaf: Json, place: _ValuePlace) -> bool:
 
 
 def may_name_secrets(name: str) -> bool:
-    """Return True if a value under this name may be a secret, because of this name or of one beside
-    or above it.
-    """
+    """Return True if values may be secrets because of this name, or of one that it refers to."""
     return secret_kind(name) is not None or name.lower() == "value" or name.lower() in MAPS
 
 
 class _ValuePlace:
-    """All schemas that describe one part of a value, and what they declare.
+    """The declarations of all schemas that describe one part of a value.
 
-    Objects for the parts below it are created on demand.
+    The schemas of the parts below it are looked up on demand.
     """
 
     def __init__(self, schemas: Iterable[Any], root: JsonObject) -> None:
@@ -212,8 +210,8 @@ def is_blank_or_mask(text: str) -> bool:
 
 
 def encoded_forms(text: str) -> set[str]:
-    """Return all spellings of a text: plain, and as escaped in JSON, URLs, HTML, Python, shells and
-    one line.
+    """Return all spellings of a text: as it is, and as JSON, URLs, HTML, Python and shells escape
+    it.
     """
     if _THE_SAME.fullmatch(text):
         return {text}

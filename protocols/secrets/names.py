@@ -84,9 +84,7 @@ def fold_name(text: str) -> str:
 
 @lru_cache(maxsize=4096)
 def secret_kind(name: str) -> Kind | None:
-    """Return the kind of secret that a field of this name contains, or None if the name is not a
-    secret's.
-    """
+    """Return the kind of secret that a field of this name contains, or None if it contains none."""
     parts = [part.lower() for part in _PARTS.findall(fold_name(name[:100]))]
     while len(parts) > 1 and (parts[-1].isdigit() or parts[-1] in _NOTHING_NEW):
         parts.pop()
@@ -99,7 +97,7 @@ def secret_kind(name: str) -> Kind | None:
 
 
 def _kind_of_endings(parts: list[str]) -> Kind | None:
-    """Return the kind of secret that the last parts of a name say."""
+    """Return the kind of secret whose names end with these words, or None."""
     endings = {"".join(parts[-size:]) for size in range(1, min(_LONGEST, len(parts)) + 1)}
     if endings & _TEXT or parts[-1].endswith(_ENDINGS):
         return "text"

@@ -1,8 +1,8 @@
-"""Determines the name by which each part of a JSON value is judged: its own, or one given elsewhere
-in the value.
+"""Finds the name that decides whether a part of a JSON value is a secret.
 
-Examples are `{"name": "Authorization", "value": …}`, `{"token": {"value": …}}`, `{"tokens": {"bob":
-…}}`, column names with rows, pairs in lists, and the arguments of a command.
+This is its own name, or one given elsewhere in the value. Examples are `{"name": "Authorization",
+"value": …}`, `{"token": {"value": …}}`, `{"tokens": {"bob": …}}`, column names with rows, pairs in
+lists, and the arguments of a command.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ _MOST_ARGUMENTS = 1_000
 
 
 class ValueName(NamedTuple):
-    """The name by which a value is judged."""
+    """The name that decides whether a value is a secret."""
 
     text: str = ""
     loose: bool = False
@@ -59,7 +59,7 @@ class ValueName(NamedTuple):
     """Column names of the rows below, if this is a table."""
 
     def is_secret_value(self, value: Json) -> bool:
-        """Return True if a value with this name is a secret."""
+        """Return True if a value is a secret because of this name."""
         if not is_secret(self.text, value):
             return False
         if not isinstance(value, str) or secret_kind(self.text) == "number":
@@ -73,7 +73,7 @@ class ValueName(NamedTuple):
 
 
 def iter_member_names(value: JsonObject, above: ValueName) -> Iterator[ValueName]:
-    """Yield the name by which each member of an object is judged."""
+    """Yield, for each member of an object, the name that decides whether it is a secret."""
     columns = above.columns or _columns(value)
     siblings = _sibling_names(value)
     is_public_key = "kty" in value and "d" not in value and "k" not in value  # RFC 7517
@@ -94,7 +94,7 @@ def iter_member_names(value: JsonObject, above: ValueName) -> Iterator[ValueName
 def _name_from_siblings(
     key: str, above: ValueName, siblings: list[tuple[str, str]]
 ) -> ValueName | None:
-    """Return the name that other members of the object give to the member `key`, in lower case.
+    """Return the name that other members of the object give to the member `key` (in lower case).
 
     `siblings` are the names that texts of the same object give, see `_sibling_names`. The name of
     the object itself counts for members such as `value`.
@@ -115,7 +115,7 @@ def _name_from_siblings(
 
 
 def _name_from_above(above: ValueName, *, has_only_texts: bool) -> ValueName | None:
-    """Return the name of the object if it names all its members, such as `tokens`."""
+    """Return the object's name if it applies to each of its members, such as `tokens`."""
     if not has_only_texts:
         return None
     name = above.text.lower()
@@ -141,7 +141,7 @@ def _sibling_names(value: JsonObject) -> list[tuple[str, str]]:
 
 
 def iter_item_names(value: Sequence[Json], above: ValueName) -> Iterator[ValueName]:
-    """Yield the name by which each item of a list is judged."""
+    """Yield, for each item of a list, the name that decides whether it is a secret."""
     if above.columns:
         row = len(value) == len(above.columns) and not any(
             isinstance(item, list | tuple) for item in value
@@ -160,7 +160,7 @@ def iter_item_names(value: Sequence[Json], above: ValueName) -> Iterator[ValueNa
 
 
 def _iter_cell_names(row: Sequence[Json], columns: tuple[str, ...]) -> Iterator[ValueName]:
-    """Yield the name of each cell in a row: its column's, or in a row of two the first cell."""
+    """Yield each cell's name: that of its column, or in a row of two the first cell."""
     is_pair = len(row) == 2 and isinstance(row[0], str) and _NAME.fullmatch(row[0]) is not None
     first = str(row[0]) if is_pair else ""
     for number, column in enumerate(columns):
@@ -173,8 +173,8 @@ def _iter_cell_names(row: Sequence[Json], columns: tuple[str, ...]) -> Iterator[
 
 
 def _iter_argument_names(items: list[str], above: ValueName) -> Iterator[ValueName]:
-    """Yield the name of each argument of a command: the option before it, or `password` if it is
-    known to be one.
+    """Yield a name for each argument of a command: the option before it, or `password` for a
+    password.
     """
     found = set(secret_texts.find_text_secrets(shlex.join(items)))
     ends = tuple(f":{one}" for one in found)

@@ -15,8 +15,7 @@ _Split = Callable[[str], list[str]]
 
 
 def find_table_secrets(text: str, start: int, done: int) -> tuple[list[str], int]:
-    """Return the secrets of the table whose header is at `start`, and the position up to which text
-    was read.
+    """Return the secrets of the table whose header contains `start`, and the end of what was read.
 
     `done` is the position up to which earlier calls have read.
     """

@@ -103,7 +103,7 @@ def find_text_secrets(text: str) -> Iterator[str]:
 
 
 def _find_in_view(text: str) -> Iterator[str]:
-    """Yield the secrets of a text, or of a text as displayed (see `protocols.secrets.view`)."""
+    """Yield the secrets of a text in one form: as it is, or as displayed."""
     yield from secret_formats.find_known_formats(text)
     yield from nameless_secrets.find_nameless_secrets(text)
     rest = secret_formats.without_keys(text)
@@ -317,7 +317,9 @@ def _is_variable(text: str, found: re.Match[str]) -> bool:
 
 
 def _is_sentence(value: str, connection: Connection, *, is_whole_line: bool) -> bool:
-    """Return True if the value is the next name, a label, or the first word of a sentence."""
+    """Return True if the value is no secret but the next name, a label, or the beginning of a
+    sentence.
+    """
     if value[-1] == ":":
         return True
     if connection == "marked" and is_label(value):  # as in a file of translations

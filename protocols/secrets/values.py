@@ -71,7 +71,10 @@ SIGNED = frozenset(
 
 
 def kind_behind_name(name: str) -> Kind | None:
-    """Return the kind of secret that this name of one or two words announces in a text, or None."""
+    """Return the kind of secret that a text may contain after this name, or None.
+
+    The name has one or two words.
+    """
     if name.rsplit(" ", 1)[-1].lower() in SIGNED:
         return "random"
     return secret_kind(name.replace("$", "_"))
@@ -87,7 +90,7 @@ def iter_url_forms(value: str) -> Iterator[str]:
 def iter_if_secret(
     value: str, kind: Kind, connection: Connection, *, quoted: bool
 ) -> Iterator[str]:
-    """Yield the value if it is a secret of the kind that its name announces."""
+    """Yield the value if it is a secret, given the kind of secret that its name announces."""
     if _is_stand_in(value):
         return
     if kind == "number":

@@ -86,8 +86,9 @@ _LEADER = re.compile(
 
 
 class ReadableText:
-    """The displayed form of a text, in `text`, with the position of each piece in the original
-    `source`.
+    """The displayed form of a text, which can be mapped back to the original text.
+
+    `source` is the original, `text` the displayed form.
     """
 
     def __init__(self, source: str) -> None:
@@ -125,9 +126,7 @@ class ReadableText:
             done = place
 
     def _position_in_view(self, place: int, step: int) -> int:
-        """Return the position in the displayed form for a position that was found before the step
-        `step`.
-        """
+        """Return the final position of a position in the text after `step` edits."""
         for here, before in self._steps[step:]:
             at = bisect_right(before, place)
             if at:
@@ -160,7 +159,7 @@ class ReadableText:
             yield spelled
 
     def _change(self, edits: Iterable[_Edit]) -> None:
-        """Apply replacements, which must be in order."""
+        """Apply edits, which must be in order."""
         pieces: list[str] = []
         here: list[int] = []
         before: list[int] = []

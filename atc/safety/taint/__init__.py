@@ -126,7 +126,7 @@ class Taint:
         )
 
     def _response_values(self) -> list[tuple[ToolCall, JsonPath, Json]]:
-        """Return every value of every response with its position, the latest response first."""
+        """Return all values of all responses with their call and path, the latest first."""
         return list(walk_responses(reversed(self._calls())))
 
     def sibling_values(self, one: TaintedValue) -> list[Json]:
@@ -190,8 +190,8 @@ class Taint:
         )
 
     def _is_known_id(self, leaf: Leaf) -> bool:
-        """Return True if an opaque text is an id or a page token that a response contains
-        unchanged.
+        """Return True if an opaque text is an id or page token, and a response contains exactly
+        this text.
         """
         value = leaf.value
         names = [step for step in (leaf.argument, *leaf.path) if isinstance(step, str)]

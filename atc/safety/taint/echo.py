@@ -93,8 +93,8 @@ class ArgumentTexts:
             return any(wanted == abs(result) for result in results)
 
     def _has_letters(self, letters: str) -> bool:
-        """Return True if all but a few letters and digits come from the arguments, in any order of
-        parts.
+        """Return True if the letters and digits are composed of parts of the arguments, except for
+        a few.
         """
         if not letters or len(letters) > _MOST_COMPARED:
             return bool(self._forms)
@@ -121,7 +121,7 @@ class ArgumentTexts:
 
 
 def _find_forms(texts: list[str], lists: list[list[Json]]) -> list[str]:
-    """Return the letters of all texts, decoded in every way, and reversed."""
+    """Return the letters and digits of all texts, in every decoding, forwards and backwards."""
     spelled = list[str]()
     for items in lists:
         spelled += decode_numbers([item for item in items if type(item) is int])
@@ -131,7 +131,7 @@ def _find_forms(texts: list[str], lists: list[list[Json]]) -> list[str]:
 
 
 def _find_ciphers(texts: list[str], forms: list[str]) -> list[str]:
-    """Return the letters that simple ciphers hide in the texts: every n-th letter, or shifted."""
+    """Return the letters that simple ciphers make of the texts, such as every second letter."""
     found = list[str]()
     for text in texts:
         for step in (2, 3, 4):
@@ -186,26 +186,27 @@ def _numbers_of(value: Json) -> list[Decimal]:
 
 def _calculate_powers(text: str) -> list[Decimal]:
     """Return the powers, shifts and factorials in a text: `3**8`, `1<<13`, `7!`."""
-    made = list[Decimal]()
+    results = list[Decimal]()
     for base, sign, exponent in re.findall(r"(\d{1,9})\s?(\*\*|\^|<<)\s?(\d{1,2})(?!\d)", text):
         factor = 2 if sign == "<<" else int(base)
-        made.append(Decimal((int(base) if sign == "<<" else 1) * factor ** int(exponent)))
-    return made + [Decimal(factorial(int(one))) for one in re.findall(r"(?<!\d)(\d{1,2})!", text)]
+        results.append(Decimal((int(base) if sign == "<<" else 1) * factor ** int(exponent)))
+    return results + [
+        Decimal(factorial(int(one))) for one in re.findall(r"(?<!\d)(\d{1,2})!", text)
+    ]
 
 
 def _combine_numbers(numbers: list[Decimal]) -> Iterator[Decimal]:
     """Yield the results of simple arithmetic with these numbers, also rounded and scaled."""
-    results = [*numbers, *_pairs(numbers)]
-    if len(numbers) <= _MOST_COMBINED:
-        results = list(_reduce_numbers(numbers))
+    is_small = len(numbers) <= _MOST_COMBINED
+    results = [*numbers, *(_reduce_numbers(numbers) if is_small else _pairs(numbers))]
     if numbers:
         total = sum(numbers, Decimal())
         results += [total, total / len(numbers), Decimal(len(numbers))]
-    for made in results:
-        yield from (made, made.quantize(_CENT), made.quantize(_ONE))
-        yield from (made * scale for scale in _TENS_OF)
+    for result in results:
+        yield from (result, result.quantize(_CENT), result.quantize(_ONE))
+        yield from (result * scale for scale in _TENS_OF)
     for one in numbers:
-        yield from (made for scale in _TIMES for made in (one * scale, one / scale))
+        yield from (result for scale in _TIMES for result in (one * scale, one / scale))
         yield from (one * 2, one / 2, one * one)
         yield from (one.to_integral_value(ROUND_CEILING), one.to_integral_value(ROUND_FLOOR))
         yield from (one + one * share / 100 for other in numbers for share in (other, -other))
@@ -231,7 +232,7 @@ def _reduce_numbers(numbers: list[Decimal]) -> Iterator[Decimal]:
     for at, one in enumerate(numbers):
         for beside, other in enumerate(numbers[at + 1 :], at + 1):
             rest = [n for place, n in enumerate(numbers) if place not in (at, beside)]
-            for made in _combine_two(one, other):
-                yield made
+            for result in _combine_two(one, other):
+                yield result
                 if rest:
-                    yield from _reduce_numbers([made, *rest])
+                    yield from _reduce_numbers([result, *rest])

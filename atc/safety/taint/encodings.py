@@ -121,7 +121,10 @@ def _inner(text: str) -> Iterator[str]:
 
 
 def _decode_parts(text: str, whole: str) -> Iterator[str]:
-    """Yield what the text, or an end of it, encodes. `whole` is the text without spaces."""
+    """Yield what base64 in the text, or in the last part of it, encodes.
+
+    `whole` is the text without spaces.
+    """
     lines = [line.strip() for line in text.splitlines()]
     parts = (
         whole,

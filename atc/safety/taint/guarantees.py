@@ -62,7 +62,7 @@ class Guarantees:
 
 
 class _Search:
-    """Searches a schema for a test that succeeds in every alternative for a value."""
+    """Checks whether a test succeeds for a value whichever alternative of its schema applies."""
 
     def __init__(self, root: JsonObject, test: Callable[[JsonObject, Json], bool]) -> None:
         self._root = root
@@ -75,7 +75,7 @@ class _Search:
         """Return True if the test succeeds for `value`, or for a value on the path to the one at
         `path`.
 
-        `above` are the references that led here.
+        `above` are the references (`$ref`) that led to this schema.
         """
         self._left -= 1
         if not isinstance(schema, Mapping) or self._left < 0:

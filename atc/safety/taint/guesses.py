@@ -71,10 +71,11 @@ _WAY = re.compile(r"[/#$][\w/.$#\[\]~%-]*|[\w.\[\]-]+")
 
 
 class Guesses:
-    """Guesses about the arguments of one tool.
+    """Guesses of what the fields of one tool contain, from their names and values.
 
-    `acts` is True if the tool may do more than read: it writes, or its name says that it sends
-    something (`sendMessage`), or its arguments look like a payment.
+    A guess is one of the kinds of `Sensitivity`, or None. `acts` is True if the tool may do more
+    than read: it writes, or its name says that it sends something (`sendMessage`), or its arguments
+    look like a payment.
     """
 
     def __init__(self, protocol: ToolProtocol) -> None:
@@ -100,7 +101,7 @@ class Guesses:
         """
 
     def field_kind(self, name: str, here: list[JsonObject]) -> Sensitivity | None:
-        """Return the kind that the name and the format of a field give.
+        """Return the sensitive kind of a field by its name and format.
 
         `here` are the field's schemas.
         """
@@ -112,8 +113,10 @@ class Guesses:
         return "url" if kind in ("amount", None) and formats & _HOST_FORMATS else kind
 
     def named_kind(self, text: str) -> Sensitivity | None:
-        """Return the kind of the field that a text names: `recipient`, `Total amount`,
-        `/order/amount`, `$.to[0]`.
+        """Return the sensitive kind of the field that a text names.
+
+        The text may be a name (`recipient`), a label (`Total amount`) or a path (`/order/amount`,
+        `$.to[0]`).
         """
         if len(text) > _LONGEST_NAME or len(text.split()) > _MOST_WORDS or is_email(text):
             return None
@@ -131,8 +134,8 @@ class Guesses:
         )
 
     def exactly_named_kind(self, text: str) -> Sensitivity | None:
-        """Return the kind of a field if the text is only the plain name of a recipient or an
-        amount.
+        """Return the sensitive kind of a field if the text is nothing but the name of a recipient
+        or amount.
 
         The path to such a field counts, too: `amount`, `order.amount`, `/order/0/amount`.
         `budget.xlsx` and `src/total` do not.
@@ -146,7 +149,7 @@ class Guesses:
         return self._kind_of_words(words_of(steps[-1]))
 
     def _kind_of_words(self, words: tuple[str, ...]) -> Sensitivity | None:
-        """Return the kind that the words of a name give.
+        """Return the sensitive kind of a field whose name has these words.
 
         If the tool only reads, only the clearest names of recipients count, and no amounts.
         """
@@ -169,7 +172,7 @@ class Guesses:
         return word in NAMES["inputs"] and bool(verbs & NAMES["executes"])
 
     def _kind_on_acting_tool(self, words: tuple[str, ...]) -> Sensitivity | None:
-        """Return the kind that the words of a name give on a tool that acts."""
+        """Return the sensitive kind of a field with these words on a tool that acts."""
         if words == ("to",):
             return "recipient" if self._to_is_recipient else None
         return "recipient" if self._is_recipient(words) else self._amount_kind(words)
@@ -200,7 +203,7 @@ class Guesses:
         return None if last in NAMES["of_no_amount"] else "amount"
 
     def is_prose(self, name: str) -> bool:
-        """Return True if a field of this name contains text for people.
+        """Return True if a field of this name contains text that people write, such as `note`.
 
         The only argument of a tool may be called `body` and still be a whole request.
         """
@@ -211,7 +214,7 @@ class Guesses:
     def value_kind(
         self, name: str, here: list[JsonObject], value: str
     ) -> Sensitivity | Literal["opaque"] | None:
-        """Return the kind of a text by its own form, such as an e-mail address or a URL.
+        """Return the sensitive kind of a text by its own form, such as an e-mail address or a URL.
 
         Fields named as prose (`text`, `note`) have none. If the tool only reads, a URL counts only
         if the field's name or format suggests one.

@@ -32,7 +32,7 @@ _OWN_PATH = re.compile(r"/(?:[\w-][\w./-]*)?", re.ASCII)
 
 
 class ArgumentKinds:
-    """Decides the kind of each value in one argument of a call.
+    """Decides which values of one argument are sensitive, and their kind.
 
     `schema` is the argument's schema, `root` the schema that its references lead to.
     """
@@ -42,10 +42,12 @@ class ArgumentKinds:
         self._guarantees = Guarantees(schema, root, value)
 
     def mark(self, position: Position, here: list[JsonObject], above: Mark) -> Mark:
-        """Return the mark at a position. `here` are its schemas, `above` is the mark around it.
+        """Return the mark that holds for a value: its own, or one of the objects and lists around
+        it.
 
-        A declared kind takes precedence over `false`, which counts only if every alternative of the
-        schema has it. An unknown kind counts as the strictest one, `command`.
+        `here` are the value's schemas, `above` is the mark around it. A declared kind takes
+        precedence over `false`, which counts only if every alternative of the schema has it. An
+        unknown kind counts as the strictest one, `command`.
         """
         declared = [branch[SENSITIVE] for branch in here if branch.get(SENSITIVE) is not None]
         for word in declared:
@@ -106,10 +108,10 @@ class ArgumentKinds:
         return is_date and _DATE_OR_TIME.fullmatch(value) is not None
 
     def _kind_by_name(self, position: Position, value: Json, mark: Mark) -> Sensitivity | None:
-        """Return the kind that the name gives, if the value can be of this kind.
+        """Return the sensitive kind that the name gives, if the value can be of this kind.
 
-        A path on the service's own host leads nowhere else, so it is no `url`. Below the name of an
-        amount, a text is an amount only if it is a number or says how much.
+        A path on the service's own host leads nowhere else, so it is not a `url`. A text in an
+        object that is named as an amount is an amount only if it is a number or says how much.
         """
         if mark.kind == "url" and isinstance(value, str) and _OWN_PATH.fullmatch(value):
             return None

@@ -90,7 +90,7 @@ class Mark:
 
     @property
     def is_unknown(self) -> bool:
-        """True if neither a schema nor a name says anything."""
+        """True if neither a schema nor a name gives a kind."""
         return self.kind is None and not self.declared
 
 
@@ -99,16 +99,16 @@ class TooMuchWork(Exception):
 
 
 class WorkBudget:
-    """The work that may still be done for one argument."""
+    """Limits the work that is done for one argument."""
 
     def __init__(self) -> None:
         self._left = _MOST_WORK
 
     def spend(self, work: int) -> None:
-        """Subtract some work.
+        """Count some work.
 
         Raises:
-            TooMuchWork: nothing is left.
+            TooMuchWork: the limit is exceeded.
         """
         self._left -= work
         if self._left < 0:

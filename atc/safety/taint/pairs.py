@@ -31,7 +31,11 @@ _VARIABLE = re.compile(r"(?<![\w$])(?P<name>[^\W\d]\w{0,79})\s?:\s?\$\w")
 
 @dataclass(frozen=True, slots=True)
 class NamedFields:
-    """The sensitive fields that texts in an argument, or in other arguments of the call, name."""
+    """The sensitive fields that texts of a call name.
+
+    In `{"field": "amount", "value": 5}`, the text "amount" names a field. Names may be in the same
+    argument as the field's value, or in another one.
+    """
 
     kinds: frozenset[Sensitivity] = frozenset()
     labels: frozenset[Sensitivity] = frozenset()
@@ -75,14 +79,14 @@ class NamedFields:
         return "amount" if kinds and _may_be_amount(name, value, near=False) else None
 
     def _kind_of_neighbour(self, path: JsonPath, name: str) -> Sensitivity | None:
-        """Return the kind that a text in the same object or list names."""
+        """Return the kind of the field that a text in the same object or list names."""
         if not path:
             return None
         kind = self.around.get(path[:-1])
         return self.labelled.get(path[:-1]) if kind is None and is_value_name(name) else kind
 
     def _kinds_for(self, path: JsonPath) -> frozenset[Sensitivity]:
-        """Return the kinds that texts anywhere in the call name for a value at `path`."""
+        """Return the kinds of all named fields to which a value at `path` may belong."""
         if path and path[:-1] in self.paths_without_values:
             return self.beside
         if path and isinstance(path[-1], int):
@@ -90,7 +94,9 @@ class NamedFields:
         return self.beside | self.kinds | self.labels
 
     def within(self, inner: NamedFields) -> NamedFields:
-        """Return the fields for JSON within a text: those named in it, and those around it."""
+        """Return the fields for JSON that is embedded in a text, with those that are named around
+        it.
+        """
         return replace(
             inner,
             kinds=inner.kinds | self.kinds,
@@ -208,10 +214,9 @@ def find_naming_arguments(guess: Guesses, arguments: JsonObject) -> dict[str, Js
     """Return the arguments that may name a field of another argument."""
     if not guess.acts:
         return {}
-    given = arguments.items()
     return {
         name: value
-        for name, value in given
+        for name, value in arguments.items()
         if isinstance(value, list | Mapping)
         or (isinstance(value, str) and (guess.named_kind(value) is not None or "$" in value))
     }
@@ -224,7 +229,9 @@ def find_named_beside(
     others: JsonObject,
     parameters: Mapping[str, Json],
 ) -> set[Sensitivity]:
-    """Return the kinds of the fields that `others` name and that `name` may be the value of."""
+    """Return the kinds of the fields that `others` name and to which the argument `name` may
+    belong.
+    """
     kinds = set[Sensitivity | None]()
     is_open = isinstance(arguments[name], list | Mapping)
     for other, value in others.items():
@@ -244,7 +251,7 @@ def find_named_beside(
 def _find_listed_fields(
     guess: Guesses, name: str, value: Json, beside: Json
 ) -> Iterator[Sensitivity | None]:
-    """Yield the kinds that a list of names, or an object of aliases, names.
+    """Yield the kinds of the fields that a list, or the values of an object, name.
 
     A list counts if its name says so, or if `beside` has rows with the same number of cells.
     """
@@ -264,7 +271,11 @@ def _has_rows_of(value: Json, width: int) -> bool:
 
 
 def _named_by(guess: Guesses, step: PathStep, text: str) -> Sensitivity | None:
-    """Return the kind that a text names: by itself, or because the field `step` contains names."""
+    """Return the sensitive kind of the field that a text names, or None.
+
+    The text names it by itself (`amount`), or because the field `step` is for names, such as
+    `column`.
+    """
     is_for_names = isinstance(step, str) and is_field_name(step)
     if is_for_names and " " not in text.strip():
         return guess.named_kind(text)
@@ -274,8 +285,8 @@ def _named_by(guess: Guesses, step: PathStep, text: str) -> Sensitivity | None:
 
 
 def _names_another(step: PathStep, text: str) -> bool:
-    """Return True if the text is the name of any field, sensitive or not, by the field that
-    contains it.
+    """Return True if the text is a field's name, sensitive or not, since its own field is for
+    names.
     """
     return (
         isinstance(step, str) and is_field_name(step) and re.fullmatch(r"[\w.-]+", text) is not None
@@ -283,9 +294,7 @@ def _names_another(step: PathStep, text: str) -> bool:
 
 
 def _is_flat(guess: Guesses, path: JsonPath, value: list[Json]) -> bool:
-    """Return True for a list of names, and False for a row of name and value or an operation on a
-    field.
-    """
+    """Return True if a list contains only names, and no values of the fields that they name."""
     texts = [inner for inner in value if isinstance(inner, str)]
     if len(texts) < len(value) or not texts:
         return False
@@ -306,7 +315,7 @@ def _may_belong(guess: Guesses, name: str, other: str, parameters: Mapping[str, 
 
 
 def _is_operation(name: str, value: Json) -> bool:
-    """Return True if the value is an operation, a type, an order or a sentence, and not a field's
+    """Return True if the value is an operation, a type, an order or a sentence, and no field's
     value.
     """
     words = words_of(name)

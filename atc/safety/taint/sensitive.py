@@ -39,10 +39,11 @@ _FIELD_PATH = re.compile(r"[\w/.$#\[\]-]*", re.ASCII)
 def sensitive_leaves(protocol: ToolProtocol, arguments: JsonObject) -> list[Leaf]:
     """Return the sensitive leaves of a call, each value of an argument once.
 
-    `arguments` are by original name. A mark holds for everything below it. A text that is no leaf
-    itself is searched for values. `null` is never a leaf. A truth value, and a text without a
-    number below the name of an amount, are leaves only below a declared mark. Amounts and units are
-    leaves only if the tool acts. An argument that cannot be judged is one opaque leaf.
+    `arguments` are by original name. A mark holds for everything below it. A text that is not a
+    leaf itself is searched for values. `null` is never a leaf. Truth values are leaves only below a
+    declared mark, and so are texts without a number in a field that is named as an amount. Amounts
+    and units are leaves only if the tool acts. An argument that cannot be judged is one opaque
+    leaf.
     """
     guess = Guesses(protocol)
     naming = find_naming_arguments(guess, arguments)
@@ -147,7 +148,7 @@ class _ArgumentSearch:
     def _key(self, position: Position, key: str, mark: Mark) -> Iterator[Leaf]:
         """Yield the leaves in a key that no schema declares.
 
-        Only below a declared mark is a key an amount.
+        Keys are amounts only below a declared mark.
         """
         is_guessed_amount = mark.kind == "amount" and not mark.declared
         on_key = Mark(inherited=True) if is_guessed_amount else mark

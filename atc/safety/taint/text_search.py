@@ -51,8 +51,9 @@ class TextSearch:
     ) -> Iterator[Leaf]:
         """Yield the values of sensitive fields in a text.
 
-        Values in the style of JSON are leaves by themselves. If the text may contain others, it is
-        a leaf as a whole. `is_joined`: the text was joined from several values.
+        Values in the style of JSON are leaves by themselves. If the text may contain other
+        sensitive values, it is a leaf as a whole. `is_joined`: the text was joined from several
+        values.
         """
         if mark.declared:
             return
@@ -165,7 +166,7 @@ class TextSearch:
     def _find_new_kind(
         self, text: str, known: set[tuple[str, str]], *, is_prose: bool
     ) -> SensitiveKind | None:
-        """Return the kind of the first sensitive field whose key is not among the known ones."""
+        """Return the kind of the first sensitive field whose `_field_key` is not known."""
         fields = list(self._fields(text, prose=False))
         if not self._guess.acts:
             return None

@@ -135,7 +135,7 @@ class TrustRules:
         return isinstance(value, str | bool) and _text(value) in self._values
 
     def is_from_trusted_place(self, value: Json, calls: Callable[[], Iterable[ToolCall]]) -> bool:
-        """Return True if a response of `calls` contains the value unchanged where a rule trusts it.
+        """Return True if a rule trusts a position of a response in `calls` that contains the value.
 
         A value that can be built from the arguments of the call does not count, since it comes from
         the program. Otherwise a tool that repeats its arguments would make every value clean.

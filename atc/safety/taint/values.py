@@ -178,7 +178,7 @@ def _keep_amount(match: re.Match[str]) -> str:
 
 
 def _write_plain(text: str) -> str:
-    """Return a text in which numbers that are parts of something else are removed.
+    """Return a text without the numbers that are parts of dates, addresses and other things.
 
     Groups of digits are joined.
     """
