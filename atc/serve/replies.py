@@ -7,14 +7,13 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TypeAlias
 
-from sandbox.frames import VALUE_CHARACTERS
-
 from atc.core.messages import format_tool_call
 from atc.core.types import Attempt, Fault, Finding, Program, Solution, parse_answer
 from protocols.protocol import ProgramBinding
 from protocols.schema import Json, shape
 from protocols.toolbox import Toolbox
 from sandbox.base import CallDeclined
+from sandbox.frames import VALUE_CHARACTERS
 from sandbox.trace import ToolCall
 
 GatewayReply: TypeAlias = dict[str, Json]
