@@ -40,6 +40,11 @@ _LOCATIONS: dict[str, Location] = {**{one: one for one in _USUAL}, "formData": "
 _NOT_ARGUMENTS = ("accept", "content-type", "authorization", "idempotency-key")
 """Headers that are not arguments. OpenAPI says so for the first three."""
 _BODY = "$response.body"
+_ERROR = re.compile(r"(?i:\b(?:errors?|unexpected|problem|failures?)\b)|\w(?:Error|Problem)s?\b")
+"""Words that say of a `default` response that it is an error."""
+_MOST_OF_ERROR = 5
+"""Maximum number of properties of an object with `code` and `message` that is taken for an error.
+"""
 
 
 def read_openapi(
@@ -172,7 +177,7 @@ class _Reader:
         tags = operation.get("tags")
         verifier = operation.get("x-atc-verified-by")
         success = _success_status(responses)
-        output = self._body(responses[success]) if success else None
+        output = self._output(responses, success)
         hints = Annotations.from_hints(as_mapping(operation.get("x-atc-annotations")))
         protocol = arguments.protocol(
             name,
@@ -289,6 +294,25 @@ class _Reader:
         top = self._received.top(self._received.convert(as_mapping(content[media]).get("schema")))
         return {"not": {}} if top is False else self._received.complete(top) or None
 
+    def _output(self, responses: JsonObject, success: str) -> dict[str, Any] | None:
+        """Return the schema of the body of a successful response, or None if it is unknown.
+
+        Responses of several 2xx statuses are alternatives.
+        """
+        if not success:
+            return None
+        first = self._body(responses[success])
+        if success == "default":
+            return None if _describes_error(responses[success], first) else first
+        if not first:
+            return first
+        bodies = (self._body(responses[one]) for one in _success_statuses(responses)[1:])
+        shapes = [first, *(body for body in bodies if body is not None and body != first)]
+        if len(shapes) == 1 or {} in shapes:
+            return first
+        options = [{key: one[key] for key in one if key != "$defs"} for one in shapes]
+        return self._received.complete({"anyOf": options})
+
     def _links(self, operations: Mapping[str, JsonObject]) -> dict[str, list[Link]]:
         """Return OpenAPI's `links` by the tool that uses the values."""
         tools = {
@@ -320,5 +344,20 @@ class _Reader:
 
 def _success_status(responses: JsonObject) -> str:
     """Return the lowest 2xx status, else `default` if it is declared, else ""."""
-    found = sorted(status for status in responses if re.fullmatch(r"2(\d\d|XX|xx)", status))
+    found = _success_statuses(responses)
     return next(iter(found), "default" if "default" in responses else "")
+
+
+def _success_statuses(responses: JsonObject) -> list[str]:
+    """Return the 2xx statuses of an operation in order."""
+    return sorted(status for status in responses if re.fullmatch(r"2(\d\d|XX|xx)", status))
+
+
+def _describes_error(response: JsonObject, schema: JsonObject | None) -> bool:
+    """Return True if a `default` response is that of an error and not the answer."""
+    shape = schema or {}
+    texts = (response.get("description"), shape.get("title"), shape.get("description"))
+    if any(_ERROR.search(str(text)) for text in texts if text):
+        return True
+    properties = as_mapping(shape.get("properties")).keys()
+    return {"code", "message"} <= properties and len(properties) <= _MOST_OF_ERROR

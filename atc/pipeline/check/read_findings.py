@@ -22,6 +22,8 @@ common for a hint.
 """
 
 
+_NEARLY = 0.85
+"""Similarity, from 0 to 1, from which two keys are probably the same with a mistake in one."""
 _LIST_NAMES = {
     "data",
     "items",
@@ -88,6 +90,29 @@ def report_read(core: Interpreter, value: t.Type, key: Any, node: ast.expr) -> N
             core.report("not-a-list", node, message, better=f"list({text})")
         case _:
             _report_no_keys(core, value, key, node, text)
+
+
+def note_similar_key(core: Interpreter, value: t.Type, key: str, node: ast.Subscript) -> None:
+    """Note a key that an open object may have, if it is nearly one of the declared keys."""
+    if key in core.hints.stored:
+        return
+    records = [member for member in t.members(value) if isinstance(member, t.Record)]
+    if not records or len(records) < len(t.members(value)):
+        return
+    declared = {name for record in records for name in record.shape.properties}
+    spend(8 * len(declared))
+    is_declared = key in declared or not all(record.shape.document.strict for record in records)
+    if is_declared or any(name == key for record in records for name, _ in record.refined):
+        return
+    near = find_nearest(key, list(declared), cutoff=_NEARLY, loose=False)
+    if near is not None:
+        base, place = _parts(node)
+        message = (
+            f"{key!r} is not a declared key of {format_expression(base)} ({records[0].origin});"
+            f" did you mean {near!r}?"
+        )
+        tool = records[0].origin.tool
+        core.report("missing-key", place, message, certain=False, tool=tool, better=near)
 
 
 def _report_missing_in_dict(

@@ -16,6 +16,7 @@ from atc.pipeline.check.kinds import category, constant, describe_value, forget_
 from atc.pipeline.check.read_findings import (
     format_call_template,
     format_keys,
+    note_similar_key,
     report_iterated,
     report_read,
 )
@@ -115,6 +116,8 @@ def read_item(core: Interpreter, value: t.Type, key: Any, node: ast.expr) -> t.T
     found = [(member, _read_one(core, member, key)) for member in t.members(value)]
     good = [result for _, result in found if result is not None]
     if good or core.catches("KeyError", "LookupError"):
+        if isinstance(key, str) and isinstance(node, ast.Subscript):
+            note_similar_key(core, value, key, node)
         return t.join(*good) if good else t.ANY
     report_read(core, found[0][0], key, node)
     return t.ANY
