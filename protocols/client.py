@@ -32,7 +32,7 @@ from protocols.response import Answer, UnreadableBody, one_line, read_body, to_j
 from protocols.schema import Json, JsonObject
 from protocols.secrets import replace_secrets
 from protocols.settings import Credential, InvokeSettings
-from protocols.toolbox import Call, idempotency_key
+from protocols.toolbox import Call
 from protocols.urls import claims_to_be_near
 
 _BACKOFF_SECONDS = 0.25
@@ -148,9 +148,9 @@ class HttpCall:
         ]
         self._reserved = [(one.place, one.name) for one in (*own, *self._fixed)]
 
-    def __call__(self, arguments: JsonObject) -> Json:
+    def __call__(self, arguments: JsonObject, *, idempotency_key: str | None = None) -> Json:
         """Call the tool; see `Invoker.bind`."""
-        request = self._build(arguments)
+        request = self._build(arguments, idempotency_key)
         schemes = self._binding.schemes
         mask = self._keyring.mask
         secrets = self._keyring.secrets(
@@ -168,7 +168,7 @@ class HttpCall:
             answer.status,
             one_line(mask(answer.problem)),
             outcome="unknown" if committed else answer.outcome(reads=self._reads),
-            curl=self._curl(self._build(hidden), secrets),
+            curl=self._curl(self._build(hidden, idempotency_key), secrets),
             retry_after=answer.retry_after,
             answer=mask(answer.text()) if answer.headers or answer.body else None,
         )
@@ -177,14 +177,13 @@ class HttpCall:
         """Raise `ToolError` if the arguments cannot be sent. Nothing is sent."""
         self._build(arguments)
 
-    def _build(self, arguments: JsonObject) -> HttpRequest:
+    def _build(self, arguments: JsonObject, idempotency_key: str | None = None) -> HttpRequest:
         """Return the request for `arguments`, with all fixed headers but without credentials."""
         request = add_secrets(self._plan.build(arguments, reserved=self._reserved), self._fixed)
-        if self._binding.idempotency_header and (key := idempotency_key.get()):
-            request = replace(
-                request, headers={**request.headers, self._binding.idempotency_header: key}
-            )
-        return request
+        header = self._binding.idempotency_header
+        if header is None or idempotency_key is None:
+            return request
+        return replace(request, headers={**request.headers, header: idempotency_key})
 
     def _exchange(self, request: HttpRequest, secrets: list[RequestSecret]) -> tuple[Answer, bool]:
         """Send a request, with retries.
@@ -286,4 +285,4 @@ def _python_call(
     return call
 
 
-__all__ = ["Credential", "InvokeSettings", "Invoker", "idempotency_key", "to_json"]
+__all__ = ["Credential", "InvokeSettings", "Invoker", "to_json"]

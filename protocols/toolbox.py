@@ -7,11 +7,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextvars import ContextVar
 from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
 from hashlib import sha256
-from typing import NamedTuple
+from typing import NamedTuple, Protocol, cast
 
 from protocols.errors import InvalidProtocol, UnknownTool
 from protocols.naming import FreeNames, argument_aliases, identifier, tool_aliases
@@ -21,11 +20,15 @@ from protocols.schema import Json, JsonObject, parse_path, wrapper_key
 Call = Callable[[JsonObject], Json]
 """Takes arguments by their original names and returns the full response. Raises `ToolError`."""
 
-idempotency_key: ContextVar[str | None] = ContextVar("idempotency_key", default=None)
-"""Key to send with the next call if its binding has an `idempotency_header`.
 
-The host sets it in the thread that makes the call.
-"""
+class KeyedCall(Protocol):
+    """A `Call` that can send an idempotency key. Tools whose binding names an `idempotency_header`
+    have such a call.
+    """
+
+    def __call__(self, arguments: JsonObject, *, idempotency_key: str | None = None) -> Json:
+        """Call the tool. With the key of an earlier call, a service does not do the same twice."""
+        ...
 
 
 @dataclass(frozen=True)
@@ -49,6 +52,25 @@ class Tool:
     def __post_init__(self) -> None:
         if not self.alias:
             object.__setattr__(self, "alias", tool_aliases([(self.protocol.name, self.source)])[0])
+
+    @property
+    def takes_idempotency_key(self) -> bool:
+        """True if a call can carry a key, so that it can be sent again without taking effect
+        twice.
+        """
+        binding = self.protocol.binding
+        return isinstance(binding, HttpBinding) and bool(binding.idempotency_header)
+
+    def send(self, arguments: JsonObject, *, idempotency_key: str | None = None) -> Json:
+        """Call the tool and return its full response. The key is left out if the tool takes
+        none.
+
+        Raises:
+            ToolError: The call failed.
+        """
+        if idempotency_key is None or not self.takes_idempotency_key:
+            return self.call(arguments)
+        return cast("KeyedCall", self.call)(arguments, idempotency_key=idempotency_key)
 
     @property
     def qualified(self) -> str:

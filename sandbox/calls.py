@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from protocols.errors import AtcError, Outcome, ToolError
 from protocols.protocol import HttpBinding, McpBinding
 from protocols.schema import Json, shape
-from protocols.toolbox import Tool, Toolbox, idempotency_key
+from protocols.toolbox import Tool, Toolbox
 from sandbox.arguments import BadArguments, Contract, contract, shorten
 from sandbox.base import Paused
 from sandbox.frames import fingerprint
@@ -258,22 +258,15 @@ class Calls:
         tool = opened.tool
         with self._lock:
             self._require_open(opened.asked.index)
-        token = (
-            idempotency_key.set(self._journal.key(opened.asked.index))
-            if tool.protocol.writes
-            else None
-        )
+        key = self._journal.key(opened.asked.index) if tool.protocol.writes else None
         try:
             if self._journal.confirm is not None:
                 self._journal.confirm()
-            response = tool.call(arguments)
+            response = tool.send(arguments, idempotency_key=key)
         except (ToolError, Paused, AtcError):
             raise
         except Exception as error:
             raise _unexpected_error(tool, error) from error
-        finally:
-            if token is not None:
-                idempotency_key.reset(token)
         if not isinstance(response, str) and not isinstance(
             tool.protocol.binding, (HttpBinding, McpBinding)
         ):

@@ -10,7 +10,6 @@ from dataclasses import dataclass, field
 from typing import Literal, NamedTuple
 
 from protocols.errors import ToolError
-from protocols.protocol import HttpBinding
 from protocols.schema import Json, JsonObject
 from protocols.toolbox import Tool, Toolbox
 from sandbox.trace import ToolCall
@@ -62,12 +61,6 @@ class PendingWrite:
 
     A record that one of them created is not this one's."""
 
-    @property
-    def has_idempotency_key(self) -> bool:
-        """True if it can be sent again without taking effect twice."""
-        binding = self.tool.protocol.binding
-        return isinstance(binding, HttpBinding) and bool(binding.idempotency_header)
-
 
 @dataclass(kw_only=True)
 class WriteRecovery:
@@ -93,7 +86,7 @@ class WriteRecovery:
             ToolError: it was refused, or never reached the tool.
             UnconfirmedWrite: it may have taken effect.
         """
-        read = None if sending.has_idempotency_key else self.tools.verifier(sending.tool)
+        read = None if sending.tool.takes_idempotency_key else self.tools.verifier(sending.tool)
         if read is None:
             return self._send(sending, None)
         with self._lock:
@@ -113,7 +106,7 @@ class WriteRecovery:
             problem = ToolError(call.status, call.error or "its answer was lost", outcome="unknown")
         sending.intend(baseline)
         for number in range(MOST_SENDS):
-            if problem is not None and sending.has_idempotency_key:
+            if problem is not None and sending.tool.takes_idempotency_key:
                 if number:
                     self.wait(problem.retry_after or _BACKOFF_SECONDS * 2**number)
                 note = "Its answer was lost; it was sent again under its idempotency key."
@@ -202,7 +195,7 @@ def _require_unknown_outcome(
     """Raise `error` if it shows that the write had no effect."""
     if error.outcome != "unknown":
         raise error
-    if sending.has_idempotency_key and _is_second_conflict(earlier, error):
+    if sending.tool.takes_idempotency_key and _is_second_conflict(earlier, error):
         # If the first sending had been answered, its key would give that answer again.
         raise _as_refused(error) from error
 

@@ -148,7 +148,7 @@ class BreakingTools:
         return tuple(replace(spread, path=path) for path in dict.fromkeys(paths))
 
     def _wrap_tool(self, tool: Tool) -> Tool:
-        def call(arguments: JsonObject) -> Json:
+        def call(arguments: JsonObject, *, idempotency_key: str | None = None) -> Json:
             broken = self._broken
             asked = json.dumps([tool.alias, arguments], sort_keys=True)
             again = (
@@ -160,21 +160,21 @@ class BreakingTools:
             drifts = broken.kind == "drift" and tool.alias == self._gold.calls[broken.call].tool
             self._struck = asked if here else ""
             if not here and not (drifts and number >= broken.call):
-                return tool.call(arguments)
+                return tool.send(arguments, idempotency_key=idempotency_key)
             if broken.kind == "emptied":
-                return _empty_answer(tool.call(arguments))
-            return self._break(tool, arguments)
+                return _empty_answer(tool.send(arguments, idempotency_key=idempotency_key))
+            return self._break(tool, arguments, idempotency_key)
 
         return replace(tool, call=call)
 
-    def _break(self, tool: Tool, arguments: JsonObject) -> Json:
+    def _break(self, tool: Tool, arguments: JsonObject, key: str | None) -> Json:
         app = self._world.services[self._world.owners[tool.alias]].app
         rates = dict(_FAULTS[self._broken.kind])
         if self._broken.seed % 2 and "rate_drop" in rates:
             rates = {"rate_drop_after": 1.0}
         app.state.control.set_faults(Faults(seed=self._broken.seed, **rates))
         try:
-            return self._impatient[tool.alias].call(arguments)
+            return self._impatient[tool.alias].send(arguments, idempotency_key=key)
         finally:
             app.state.control.set_faults(None)
             latest = list(app.state.requests)[

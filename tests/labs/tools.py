@@ -50,10 +50,10 @@ def tool(
         **more,
     )
 
-    def call(arguments: JsonObject) -> Json:
+    def call(arguments: JsonObject, **options: Any) -> Json:
         if sent is not None:
             sent.append((name, dict(arguments)))
-        return answer(arguments) if callable(answer) else answer
+        return answer(arguments, **options) if callable(answer) else answer
 
     return Tool(protocol=protocol, call=call)
 

@@ -9,7 +9,7 @@ import pytest
 
 from protocols.errors import ToolError
 from protocols.protocol import HttpBinding, Verify
-from protocols.toolbox import Toolbox, idempotency_key
+from protocols.toolbox import Toolbox
 from sandbox.lost_writes import PendingWrite, UnconfirmedWrite, WriteRecovery
 from sandbox.trace import ToolCall
 from tests.labs.tools import record, tool
@@ -38,7 +38,7 @@ class Desk:
     _number: itertools.count = field(default_factory=lambda: itertools.count(1))
     _keys: dict = field(default_factory=dict)
 
-    def write(self, change):
+    def write(self, change, key):
         """Apply a change, or not, as the next fault has it."""
         self.sent += 1
         fault = self.faults.pop(0) if self.faults else None
@@ -46,7 +46,6 @@ class Desk:
             raise fault
         if fault == DROPPED:
             raise ToolError(None, "connection closed", outcome="unknown")
-        key = idempotency_key.get()
         answer = self._keys[key] if key in self._keys else change()
         if key is not None:
             self._keys[key] = answer
@@ -54,23 +53,23 @@ class Desk:
             raise ToolError(None, "connection closed", outcome="unknown")
         return answer
 
-    def create(self, arguments):
+    def create(self, arguments, *, idempotency_key=None):
         def change():
             record = {"watch_id": f"w{next(self._number)}", **arguments}
             self.watches.append(record)
             return record
 
-        return self.write(change)
+        return self.write(change, idempotency_key)
 
-    def put(self, arguments):
+    def put(self, arguments, *, idempotency_key=None):
         def change():
             self.watches[:] = [w for w in self.watches if w["flight"] != arguments["flight"]]
             self.watches.append({"watch_id": arguments["flight"], **arguments})
             return self.watches[-1]
 
-        return self.write(change)
+        return self.write(change, idempotency_key)
 
-    def delete(self, arguments):
+    def delete(self, arguments, *, idempotency_key=None):
         def change():
             found = next((w for w in self.watches if w["watch_id"] == arguments["watch_id"]), None)
             if found is None:
@@ -78,7 +77,7 @@ class Desk:
             self.watches.remove(found)
             return found
 
-        return self.write(change)
+        return self.write(change, idempotency_key)
 
     def list(self, _arguments):
         if self.broken_reads and (problem := self.broken_reads.pop(0)):
@@ -127,11 +126,7 @@ def send(desk, tool="create_watch", *, earlier=None, results=(), clock=None, **h
     effects = WriteRecovery(tools=toolbox, wait=clock.wait, now=lambda: clock.now)
 
     def make():
-        token = idempotency_key.set("k1" if how.get("key") else None)
-        try:
-            return toolbox[tool].call(arguments)
-        finally:
-            idempotency_key.reset(token)
+        return toolbox[tool].send(arguments, idempotency_key="k1" if how.get("key") else None)
 
     sending = PendingWrite(
         tool=toolbox[tool],

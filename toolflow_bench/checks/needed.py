@@ -122,7 +122,7 @@ class _Replay:
     def _replayed_tool(
         self, tool: Tool, replaced: set[str], instead: Instead, asked: Counter[str]
     ) -> Tool:
-        def call(arguments: JsonObject) -> Json:
+        def call(arguments: JsonObject, **_: object) -> Json:
             key = canonical_call(tool.alias, arguments)
             if key in replaced:
                 return instead(tool.protocol.output_schema or {})

@@ -216,7 +216,7 @@ def test_nothing_is_sent_while_it_cannot_be_recorded(postgres, address, sandbox,
         postgres.stop()
         store._pool.timeout = 0.2  # not before: the first connection may take longer
 
-    def add(_) -> None:
+    def add(_, **_options) -> None:
         sent.append("add")
         if moment == "outcome":
             stop()
@@ -229,7 +229,7 @@ def test_nothing_is_sent_while_it_cannot_be_recorded(postgres, address, sandbox,
         binding = HttpBinding(method="POST", url="https://shop.example/", idempotency_header="Key")
         return Tool(ToolProtocol(name=name, binding=binding), call)
 
-    tools = Toolbox([tool("add", add), tool("send", lambda _: sent.append("send"))])
+    tools = Toolbox([tool("add", add), tool("send", lambda _, **_options: sent.append("send"))])
     program = "add()\nsend()\nprint('sent')"
     config = Config(allow_writes=("all",))
     with PostgresStore(address) as store:

@@ -9,7 +9,7 @@ from urllib.parse import parse_qsl
 
 import pytest
 
-from protocols.client import Invoker, idempotency_key
+from protocols.client import Invoker
 from protocols.errors import InvalidProtocol, ToolError
 from tests.labs.loopback import Reply, http_tool, serving
 
@@ -19,8 +19,9 @@ def call():
     """`call(arguments, path, …)` gives what the server saw of the call."""
     with serving() as server, Invoker() as invoker:
 
-        def made(arguments, path="/x", method="GET", **binding):
-            invoker.bind(http_tool(server.url + path, method, **binding))(arguments)
+        def made(arguments, path="/x", method="GET", key=None, **binding):
+            bound = invoker.bind(http_tool(server.url + path, method, **binding))
+            bound(arguments, idempotency_key=key)
             return server.last
 
         yield made
@@ -247,19 +248,10 @@ def test_what_is_not_json_is_not_sent(call, value):
 
 
 def test_an_idempotency_key_is_sent_where_the_host_sets_one(call):
-    assert (
-        "idempotency-key"
-        not in call({}, method="POST", idempotency_header="Idempotency-Key").headers
-    )
-    token = idempotency_key.set("run-1/3")
-    try:
-        assert (
-            call({}, method="POST", idempotency_header="Idempotency-Key").headers["idempotency-key"]
-            == "run-1/3"
-        )
-        assert "run-1/3" not in call({}, method="POST").everything
-    finally:
-        idempotency_key.reset(token)
+    named = {"method": "POST", "idempotency_header": "Idempotency-Key"}
+    assert "idempotency-key" not in call({}, **named).headers
+    assert call({}, key="run-1/3", **named).headers["idempotency-key"] == "run-1/3"
+    assert "run-1/3" not in call({}, method="POST", key="run-1/3").everything
 
 
 # What comes back from a call.

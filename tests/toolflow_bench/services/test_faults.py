@@ -12,7 +12,7 @@ import pytest
 
 pytest.importorskip("uvicorn", reason="needs the extra 'toolflow'")
 
-from protocols.client import Invoker, InvokeSettings, idempotency_key
+from protocols.client import Invoker, InvokeSettings
 from protocols.errors import ToolError
 from protocols.sources import load_tools
 from tests.labs.notes_service import notes_app
@@ -154,14 +154,10 @@ def test_tools_report_each_fault_as_what_is_known_of_the_write(service: RunningS
             add({"text": "milk"})
         assert (lost.value.outcome, lost.value.status) == ("unknown", None)
         assert stored(service) == ["warm", "milk"]
-        token = idempotency_key.set("k")
-        try:
-            with pytest.raises(ToolError):
-                add({"text": "bread"})
-            service.app.state.control.set_faults(None)
-            assert add({"text": "bread"})["text"] == "bread"
-        finally:
-            idempotency_key.reset(token)
+        with pytest.raises(ToolError):
+            add({"text": "bread"}, idempotency_key="k")
+        service.app.state.control.set_faults(None)
+        assert add({"text": "bread"}, idempotency_key="k")["text"] == "bread"
     assert stored(service) == ["warm", "milk", "bread"]
 
 
