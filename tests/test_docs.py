@@ -153,9 +153,12 @@ def test_the_strategy_of_the_guide_works_as_it_stands(monkeypatch):
     once = ModuleType("atc.strategies.once")
     exec(code, once.__dict__)
     monkeypatch.setitem(sys.modules, "atc.strategies.once", once)
-    entry = registry.Entry(
-        name="once", summary="one program, checked and run once", settings=registry._PROGRAMS
+    (row,) = re.findall(
+        r"^Strategy\(\n.*?^\),$",
+        (DOCS / "guides/strategy.md").read_text(),
+        re.DOTALL | re.MULTILINE,
     )
+    (entry,) = eval(row, vars(registry))
     monkeypatch.setattr(registry, "STRATEGIES", {**registry.STRATEGIES, "once": entry})
     monkeypatch.setitem(config._CHOICES, "strategy", ("strategy", (*config.STRATEGIES, "once")))
 

@@ -80,7 +80,7 @@ class Parts:
         )
 
 
-Strategy = Callable[[str, Parts], Solution]
+Solve = Callable[[str, Parts], Solution]
 """Solves a task. Raises `ModelUnavailable` or `SandboxUnavailable` for outages, which say nothing
 about the task.
 """

@@ -7,9 +7,9 @@ an ablation can be written in one word on the command line and appears in the ro
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
-from importlib import import_module
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from pkgutil import resolve_name
 from typing import TYPE_CHECKING, Any, get_type_hints
 
 from atc.core.config import Config
@@ -18,69 +18,130 @@ from protocols.errors import AtcError
 
 if TYPE_CHECKING:  # parsing a spec must not import these modules
     from atc.core.types import Solution
-    from atc.run.strategy_run import Parts, Strategy
+    from atc.run.strategy_run import Parts, Solve
 
 
 class UnknownStrategy(AtcError):
     """There is no strategy of this name, or it does not have this flag."""
 
 
-_CALLS = ("decoding", "docs")
-_BLOCKS = ("docs",)
-"""Settings that affect strategies of single calls; `docs=requests` leaves response types out of the
-prompt.
-"""
-_PROGRAMS = ("docs", "repair", "samples", "max_repairs")
-"""Settings that affect strategies that write whole programs."""
-_WITH_OPTIONS = ("anytool",)
-
-
 @dataclass(frozen=True, slots=True)
-class Entry:
-    """One strategy: `solve` of its module. Its flags are `settings` and the fields of the module's
-    `Options`.
+class Strategy:
+    """One way to solve a task. Its modules are imported when it is used.
+
+    `solver` names its function, as `module:function`. It is called with the task, the `Parts` of
+    the run and the arguments in `keywords`, and returns a `Solution`. The flags of the strategy are
+    the settings in `settings` and the fields of the dataclass that `options` names.
     """
 
     name: str
     summary: str
-    settings: Sequence[str]
-
-    @property
-    def writes_programs(self) -> bool:
-        """True if the strategy starts with a program, not with a single call."""
-        return self.settings is _PROGRAMS
+    solver: str
+    settings: tuple[str, ...]
+    writes_programs: bool = False
+    """True if the strategy starts with a program, not with a single call."""
+    options: str | None = None
+    keywords: Mapping[str, int] = field(default_factory=dict)
 
     @property
     def flags(self) -> Kinds:
         """The flags of the strategy with their types."""
-        own = get_type_hints(self.load().Options) if self.name in _WITH_OPTIONS else {}
-        own.pop("prompt_tokens", None)
         kinds = get_type_hints(Config, include_extras=True)
+        own = {} if self.options is None else get_type_hints(self.load_options())
+        own.pop("prompt_tokens", None)
         return {name: kinds[name] for name in self.settings} | own
 
-    def load(self) -> Any:
-        """Import and return its module."""
-        return import_module(f"atc.strategies.{self.name.partition('@')[0]}")
+    def load_options(self) -> Callable[..., object]:
+        """Import and return the dataclass of its own options."""
+        assert self.options is not None
+        options: Callable[..., object] = resolve_name(self.options)
+        return options
+
+    def load_solver(self) -> Callable[..., Solution]:
+        """Import and return the function that solves a task."""
+        solver: Callable[..., Solution] = resolve_name(self.solver)
+        return solver
 
 
-_ENTRIES = (
-    Entry("auto", "chain, or stepwise where what is known speaks for it", _PROGRAMS),
-    Entry("chain", "one program, checked, executed, and repaired from facts (ATC)", _PROGRAMS),
-    Entry("stepwise", "a program that grows, with its output so far in view", _PROGRAMS),
-    Entry("react", "a thought, one call, what it gave, and again", _CALLS),
-    Entry("react@3", "the same, begun anew up to three times", _CALLS),
-    Entry("dfsdt", "the same turns as a depth-first search (ToolLLM)", _CALLS),
-    Entry("dfsdt@3", "the same, begun anew up to three times", _CALLS),
-    Entry("codeact", "blocks of Python, one a turn, with their outputs in view", _BLOCKS),
-    Entry("restgpt", "a planner in words, a selector, a caller and a parser", _CALLS),
-    Entry("conagents", "grounding, execution and review agents", _CALLS),
-    Entry("anytool", "agents find tools, a solver tries, and failures wake the agents", _CALLS),
+OF_CALLS = ("decoding", "docs")
+"""Settings that affect strategies of single calls; `docs=requests` leaves response types out of the
+prompt.
+"""
+OF_BLOCKS = ("docs",)
+OF_PROGRAMS = ("docs", "repair", "samples", "max_repairs")
+"""Settings that affect strategies that write whole programs."""
+_REACT = "atc.strategies.react:solve"
+_DFSDT = "atc.strategies.dfsdt:solve"
+
+_ALL = (
+    Strategy(
+        "auto",
+        "chain, or stepwise where what is known speaks for it",
+        "atc.strategies.auto:solve",
+        OF_PROGRAMS,
+        writes_programs=True,
+    ),
+    Strategy(
+        "chain",
+        "one program, checked, executed, and repaired from facts (ATC)",
+        "atc.strategies.chain:solve",
+        OF_PROGRAMS,
+        writes_programs=True,
+    ),
+    Strategy(
+        "stepwise",
+        "a program that grows, with its output so far in view",
+        "atc.strategies.stepwise:solve",
+        OF_PROGRAMS,
+        writes_programs=True,
+    ),
+    Strategy("react", "a thought, one call, what it gave, and again", _REACT, OF_CALLS),
+    Strategy(
+        "react@3",
+        "the same, begun anew up to three times",
+        _REACT,
+        OF_CALLS,
+        keywords={"tries": 3},
+    ),
+    Strategy("dfsdt", "the same turns as a depth-first search (ToolLLM)", _DFSDT, OF_CALLS),
+    Strategy(
+        "dfsdt@3",
+        "the same, begun anew up to three times",
+        _DFSDT,
+        OF_CALLS,
+        keywords={"tries": 3},
+    ),
+    Strategy(
+        "codeact",
+        "blocks of Python, one a turn, with their outputs in view",
+        "atc.strategies.codeact:solve",
+        OF_BLOCKS,
+    ),
+    Strategy(
+        "restgpt",
+        "a planner in words, a selector, a caller and a parser",
+        "atc.strategies.restgpt:solve",
+        OF_CALLS,
+    ),
+    Strategy(
+        "conagents",
+        "grounding, execution and review agents",
+        "atc.strategies.conagents:solve",
+        OF_CALLS,
+    ),
+    Strategy(
+        "anytool",
+        "agents find tools, a solver tries, and failures wake the agents",
+        "atc.strategies.anytool:solve",
+        OF_CALLS,
+        options="atc.strategies.anytool:Options",
+    ),
 )
-STRATEGIES: Mapping[str, Entry] = {entry.name: entry for entry in _ENTRIES}
+STRATEGIES: Mapping[str, Strategy] = {one.name: one for one in _ALL}
 """All strategies in display order."""
 
 
-def parse_spec(spec: str) -> tuple[Entry, Flags]:
+def parse_spec(spec: str) -> tuple[Strategy, Flags]:
     """Return the strategy and the flags in a spec.
 
     Raises:
@@ -92,27 +153,24 @@ def parse_spec(spec: str) -> tuple[Entry, Flags]:
         raise UnknownStrategy(str(error)) from error
 
 
-def strategy(spec: str) -> Strategy:
-    """Return the strategy for `spec`. Its module is imported here.
+def strategy(spec: str) -> Solve:
+    """Return the function that solves a task as `spec` says. The strategy's module is imported
+    here.
 
     Raises:
         UnknownStrategy: as `parse_spec`; or a value that is out of range.
     """
-    entry, flags = parse_spec(spec)
-    module = entry.load()
-    tries = entry.name.partition("@")[2]
-    own: dict[str, Any] = {"tries": int(tries)} if tries else {}
-    settings = {key: value for key, value in flags.items() if key in entry.settings}
-    if chosen := {key: value for key, value in flags.items() if key not in settings}:
+    chosen, flags = parse_spec(spec)
+    settings = {name: value for name, value in flags.items() if name in chosen.settings}
+    keywords: dict[str, Any] = dict(chosen.keywords)
+    if own := {name: value for name, value in flags.items() if name not in settings}:
         try:
-            own = {"options": module.Options(**chosen)}
+            keywords["options"] = chosen.load_options()(**own)
         except ValueError as error:
             raise UnknownStrategy(f"the strategy {spec!r}: {error}.") from error
+    solver = chosen.load_solver()
 
     def solve(task: str, parts: Parts) -> Solution:
-        solution: Solution = module.solve(
-            task, replace(parts, config=replace(parts.config, **settings)), **own
-        )
-        return solution
+        return solver(task, replace(parts, config=replace(parts.config, **settings)), **keywords)
 
     return solve

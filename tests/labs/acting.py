@@ -12,7 +12,7 @@ from atc.agent import Agent
 from atc.core.config import Config
 from atc.core.events import Event, ModelAsked
 from atc.models.scripted import ScriptedModel
-from atc.run.strategy_run import Strategy
+from atc.run.strategy_run import Solve
 from protocols.errors import ToolError
 from protocols.toolbox import Toolbox
 from sandbox.base import Sandbox
@@ -74,7 +74,7 @@ class World:
 class Solver(Agent):
     """An agent whose strategy is a function."""
 
-    def __init__(self, solve: Strategy, tools: Toolbox, **parts: Any) -> None:
+    def __init__(self, solve: Solve, tools: Toolbox, **parts: Any) -> None:
         super().__init__(tools, **parts)
         self._way = solve
 
@@ -90,7 +90,7 @@ class Lab:
     world: World
     sandbox: Sandbox
 
-    def __call__(self, solve: Strategy, *replies: Any, **settings):
+    def __call__(self, solve: Solve, *replies: Any, **settings):
         model, config = ScriptedModel(*replies), Config(**{"decoding": "off", **settings})
         return Solver(
             solve, self.world.toolbox, model=model, sandbox=self.sandbox, config=config
