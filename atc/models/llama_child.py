@@ -1,8 +1,8 @@
 """The child process that runs the local model: llama.cpp's OpenAI-compatible server on loopback.
 
-It is run as a file (`python -P llama_child.py`) and never imported. The first line of its stdin is
-a JSON object of settings. It answers with one line on stdout, `{"address": …}` or `{"error": …}`,
-and serves until stdin closes, which happens when its parent ends for any reason. It then exits
+This file is executed (`python -P llama_child.py`) and never imported. The first line of its stdin
+is a JSON object of settings. It answers with one line on stdout, `{"address": …}` or `{"error":
+…}`, and serves until stdin closes, which happens when its parent ends for any reason. It then exits
 without waiting for a running generation.
 """
 
@@ -27,15 +27,15 @@ def parameters(settings: dict[str, Any]) -> Any:
     params.model.path = settings["path"]
     params.model_alias = {settings["name"]}
     params.n_ctx = settings["context_tokens"]
-    # One slot, so that every request finds the prefix of the last one.
+    # One slot, so that every request can reuse the prompt prefix of the last request.
     params.n_parallel = 1
-    # As fast as 2048 here, and a request is dropped within 512 tokens after its client left.
+    # Measured to be as fast as 2048. If a client disconnects, at most 512 tokens are still read.
     params.n_batch = 512
     params.cache_prompt = True
     params.cache_ram_mib = PROMPT_CACHE_MIB
     params.cpuparams.n_threads = settings["threads"]
     params.cpuparams_batch.n_threads = settings["threads"]
-    # The first request follows immediately.
+    # The first request follows immediately, so a warm-up would only delay it.
     params.warmup = False
     params.verbosity = 0
     params.hostnames = ["127.0.0.1"]

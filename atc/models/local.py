@@ -35,8 +35,8 @@ from protocols.private_files import NotPrivate, private_folder, write_whole
 from protocols.schema import Json
 
 _LONG_PROMPT = 1000
-"""If at least this many tokens had to be read, a prompt's state is saved on disk. Reading them
-takes twenty seconds.
+"""If the model had to read at least this many tokens of a prompt, the prompt's state is saved on
+disk. Reading them takes about twenty seconds.
 """
 _LONG_REPLY = 120
 """Replies with a higher token limit are watched for repetition. Shorter ones end soon anyway."""
@@ -45,15 +45,17 @@ _HELD = frozenset({"grammar", "response_format", "logprobs"})
 CONTEXT_TOKENS = 8192
 """Tokens of prompt and reply together. The KV cache takes 28 KB per token, 235 MB in all."""
 _WORTH_LOADING = 4_000
-"""Characters that a saved state must share with a prompt beyond what the process already holds,
-about 1,100 tokens.
+"""Minimum characters of a prompt (about 1,100 tokens) that a saved state must cover in addition to
+the state in memory. Otherwise it is not worth loading.
 """
 _MOST_STATES = 3
 """Number of states kept, the most recently used ones. At 28 KB per token, a prompt of full length
 takes about 120 MB.
 """
 _SHORTEST = 240
-"""Minimum characters of a repetition. Rules of dashes and rows of zeros are shorter."""
+"""Minimum characters of a repetition. Lines of dashes and rows of zeros, which are legitimate, are
+shorter.
+"""
 _TIMES = 6
 _LONGEST_PERIOD = 200
 
@@ -114,8 +116,8 @@ class LocalModel:
 
     @property
     def powers(self) -> Powers:
-        """Lark requires llguidance in this process too, since the runtime silently ignores an
-        invalid grammar.
+        """The constraints that the model enforces. Lark grammars require llguidance in this process
+        too, since llama.cpp silently ignores an invalid grammar.
         """
         return Powers(schema=True, lark=lark.is_installed(), continues=True)
 
@@ -137,7 +139,7 @@ class LocalModel:
         Raises:
             ModelUnavailable: the model cannot be used, or llguidance refuses the grammar.
         """
-        # llama.cpp treats the excluded seed as "random".
+        # llama.cpp treats the largest seed, 2**32 - 1, as "random".
         options: dict[str, Json] = {
             "temperature": temperature,
             "seed": seed % (2**32 - 1),
@@ -167,7 +169,7 @@ class LocalModel:
         The schema `in_words` is described in the messages.
 
         Raises:
-            ModelUnavailable: as a call.
+            ModelUnavailable: the model cannot be used.
         """
         messages = drop_empty_prefill(messages)
         body = {"messages": to_api_messages(messages, in_words), **options}
@@ -206,7 +208,7 @@ class LocalModel:
             self._process = None
 
     def _recall(self, process: LlamaProcess, prompt: str) -> None:
-        """Load the saved state that saves most of reading `prompt`, if there is one."""
+        """Load the saved state that covers most of `prompt`, if that saves much reading."""
         name = (
             self._states.find_nearest(prompt, held=self._read) if self._states is not None else None
         )
@@ -258,8 +260,8 @@ class LocalModel:
 
 
 def is_repeating(text: str) -> bool:
-    """True if `text` ends with the same piece, of at most 200 characters, at least six times in a
-    row.
+    """Return True if `text` ends with the same piece, of at most 200 characters, at least six times
+    in a row.
 
     A small model that has begun to repeat itself does so up to the token limit.
     """
@@ -290,7 +292,8 @@ class PromptStates:
     def find_nearest(self, prompt: str, *, held: str = "") -> str | None:
         """Return the file name of the state with the longest common prefix with `prompt`, or None.
 
-        The prefix must be sufficiently longer than that of `held`, the prompt in memory.
+        The prefix must be at least `_WORTH_LOADING` characters longer than the prefix that `prompt`
+        shares with `held`, the prompt in memory.
         """
         best = None
         most = shared_prefix_length(held, prompt) + _WORTH_LOADING
@@ -315,7 +318,7 @@ class PromptStates:
         return f"{self._kind}-{hashlib.sha256(prompt.encode()).hexdigest()[:12]}.state"
 
     def note_saved(self, name: str, prompt: str) -> None:
-        """Record that `name` holds the state of `prompt`, and delete the least recently used
+        """Record that the file `name` has the state of `prompt`, and delete the least recently used
         states.
         """
         # If the cache cannot be written, only time is lost.
@@ -335,8 +338,8 @@ class PromptStates:
 
 
 def forget_prompts(tasks: Sequence[str], *, folder: Path) -> None:
-    """Delete the states of prompts that contain one of these tasks, since a user may have typed a
-    secret.
+    """Delete the saved states in `folder` (the folder of models) of prompts that contain one of
+    these tasks, since a task may contain a secret.
     """
     for note in (folder / "states").glob("*.json"):
         with contextlib.suppress(OSError, ValueError):

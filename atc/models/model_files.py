@@ -1,4 +1,6 @@
-"""The model files that can be run here: their pinned hashes, sources, and places in the cache."""
+"""The model files that can be run here: their pinned hashes, their sources, and their paths in the
+cache.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +16,7 @@ from platformdirs import user_cache_dir
 
 @dataclass(frozen=True, slots=True)
 class Carrier:
-    """A wheel whose file `member` holds a part of the model file, `size` bytes long."""
+    """A wheel whose file `member` is a part of the model file, `size` bytes long."""
 
     requirement: str
     member: str
@@ -23,8 +25,8 @@ class Carrier:
 
 @dataclass(frozen=True, slots=True)
 class ModelFile:
-    """A file pinned by `size` and `sha256`, and its sources. `carriers` are in the order of their
-    parts.
+    """A model file, pinned by `size` and `sha256`, and its sources: a URL of the model hub, and
+    wheels of the package index (`carriers`) in the order of the parts that they contain.
 
     `fallback_advice` is what a user can do if no source has it.
     """
@@ -86,8 +88,8 @@ def cache_folder() -> Path:
 
 
 def find_cached(model: ModelFile = QWEN, *, folder: Path | None = None) -> Path | None:
-    """Return the model's file if it exists and was verified since it last changed. Does not read
-    the weights.
+    """Return the path of the model's file in `folder` (by default `cache_folder()`) if it exists
+    and was verified since it last changed, else None. The weights are not read.
     """
     path = (folder or cache_folder()) / model.file_name
     with suppress(OSError, UnicodeDecodeError):
@@ -100,7 +102,9 @@ def find_cached(model: ModelFile = QWEN, *, folder: Path | None = None) -> Path 
 
 
 def locate_model(name: str, *, folder: Path) -> tuple[Literal["file", "here", "not fetched"], str]:
-    """Return the state of a model of `LOCAL_MODELS`, and its location or how to get it."""
+    """Return the state of a model of `LOCAL_MODELS` in `folder`, and its path, or how to download
+    it.
+    """
     if name == "local" and (own := os.environ.get("ATC_MODEL_PATH")):
         return "file", own
     if path := find_cached(LOCAL_MODELS[name], folder=folder):
@@ -113,11 +117,11 @@ def locate_model(name: str, *, folder: Path) -> tuple[Literal["file", "here", "n
 
 
 def own_file(name: str) -> Path | None:
-    """Return the user's GGUF file that `name` stands for, or None if it is an unmodified entry of
+    """Return the path of the user's own GGUF file, or None if `name` means a model of
     `LOCAL_MODELS`.
 
-    It is a path, or ATC_MODEL_PATH in place of `local`. The file's existence and content are not
-    checked.
+    `name` is the path. For the name `local`, it is ATC_MODEL_PATH, if that is set. The file's
+    existence and content are not checked.
     """
     if name not in LOCAL_MODELS:
         return Path(name).expanduser()
@@ -126,6 +130,8 @@ def own_file(name: str) -> Path | None:
 
 
 def file_stamp(path: Path) -> str:
-    """Return the size and time that identify a verified file. Its name holds the hash."""
+    """Return the size and the modification time of a file, which identify a verified file together
+    with the hash in its name.
+    """
     status = path.stat()
     return f"{status.st_size} {status.st_mtime_ns}"

@@ -37,13 +37,13 @@ from protocols.schema import Json, JsonObject, items_of_type
 
 DEFAULT_MODEL = "gpt-5-mini"
 _REASONING_TOKENS = 8192
-"""Added to the token limit of a model that spent all of it on hidden reasoning."""
+"""Number of tokens added to the limit of a model that spent the whole limit on hidden reasoning."""
 _OPTIONAL = GRAMMAR_FIELDS | CONTINUING_FIELDS | {"response_format", "temperature", "seed"}
 """Request fields that are dropped if an endpoint refuses them."""
 
 
 def is_configured() -> bool:
-    """True if the environment names an endpoint: OPENAI_API_KEY or OPENAI_BASE_URL is set."""
+    """Return True if OPENAI_API_KEY or OPENAI_BASE_URL configures an endpoint."""
     return bool(os.environ.get("OPENAI_API_KEY") or os.environ.get("OPENAI_BASE_URL"))
 
 
@@ -94,7 +94,7 @@ class OpenAIModel:
 
     @property
     def name(self) -> str:
-        """The model's name. If none was given, the endpoint is asked.
+        """The model's name. If the caller gave none, the endpoint is asked for its first model.
 
         Raises:
             ModelUnavailable: the endpoint was asked and has none.
@@ -227,8 +227,8 @@ class OpenAIModel:
         return self._dialect.name == LLAMA.name and self._dialect.powers.continues
 
     def _request_completion(self, body: dict[str, Json]) -> dict[str, Json] | None:
-        """Return the endpoint's reply, or None if it refused a parameter that the next request will
-        not contain.
+        """Return the endpoint's reply. Return None if the endpoint refused a parameter; the next
+        request is then sent without this parameter.
         """
         try:
             if body["messages"][-1]["role"] == "assistant" and self._is_rendered_by_llama:
@@ -240,8 +240,8 @@ class OpenAIModel:
             raise ModelUnavailable(str(refused)) from refused
 
     def _learn(self, refused: RequestRefused, body: Mapping[str, Json]) -> bool:
-        """Remember the parameter of `body` that a refusal names, and return True. False if it names
-        none.
+        """Record the parameter of `body` that a refusal names, and return True. Return False if the
+        refusal names none.
 
         Each call makes the set of accepted parameters smaller, so repeated refusals end.
         """

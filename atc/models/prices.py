@@ -1,7 +1,7 @@
 """Prices of tokens, by model.
 
 List prices in USD per million tokens, as published in March 2026, without discounts for cached
-prompts or batches. They change: set `model_price` for figures that are used for billing.
+prompts or batches. Prices change: set `model_price` if the figures are used for billing.
 """
 
 from __future__ import annotations
@@ -31,8 +31,8 @@ LIST_PRICES: Mapping[str, Price] = {
     name: Price(*price)
     for name, price in tomllib.loads(Path(__file__).with_name("prices.toml").read_text()).items()
 }
-"""A name stands for itself and its versions: `gpt-4o` for `gpt-4o-2024-08-06`, not for
-`gpt-4o-mini`.
+"""List prices by model name. A price also applies to dated versions of the model: that of `gpt-4o`
+to `gpt-4o-2024-08-06`, not to `gpt-4o-mini`.
 """
 
 _VERSION = r"(?:[-@:](?:latest|[0-9][-0-9]*))?"

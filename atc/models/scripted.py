@@ -27,7 +27,7 @@ class ScriptedModel:
     they are reproducible.
 
     `prompts` are the messages of each call so far, `options` its other arguments. `powers` are the
-    constraints it claims to enforce; replies are returned unchanged.
+    constraints that the model claims to enforce; its replies are returned unchanged.
     """
 
     prompt_tokens = 4000
@@ -46,7 +46,7 @@ class ScriptedModel:
 
     @classmethod
     def load(cls, path: Path) -> Self:
-        """Load a script from a file that holds a JSON array of strings.
+        """Load a script from a file with a JSON array of strings.
 
         Raises:
             ModelUnavailable: there is no such file, or its content is something else.
@@ -68,7 +68,7 @@ class ScriptedModel:
 
         Raises:
             ScriptEnded: there are no replies left.
-            Exception: the exception that the script holds in place of a reply.
+            Exception: the exception that is in the script in place of a reply.
         """
         turn = len(self.prompts)
         self.prompts.append(list(messages))

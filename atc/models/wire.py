@@ -1,9 +1,9 @@
 """The format of chat completion requests and replies, and extensions of llama.cpp's server.
 
-A conversation that ends with the assistant's words is rendered by `/apply-template` and continued
-by `/completion`. `/v1/chat/completions` can continue it too, but some versions repeat those words
-and others do not. The two cannot be distinguished if a program's next statement begins like the
-last one.
+A conversation that ends with a message of the assistant is rendered by `/apply-template` and
+continued by `/completion`. `/v1/chat/completions` can continue it too, but some versions repeat the
+assistant's message in the reply and others do not. The two cannot be distinguished if a program's
+next statement begins like the last one.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _PROBE = [{"role": "user", "content": "a"}, {"role": "assistant", "content": "b"
 
 
 def is_continuation(messages: Sequence[Message]) -> bool:
-    """True if the reply is to continue the assistant's last message."""
+    """Return True if the reply is to continue the assistant's last message."""
     return bool(messages) and messages[-1].role == "assistant"
 
 
@@ -63,7 +63,8 @@ class UnexpectedForm(ValueError):
 
 
 def completion_of(reply: Mapping[str, Json], *, model: str, seconds: float) -> Completion:
-    """Read a chat completion. Every part of it is optional.
+    """Read a chat completion, every part of which is optional. `model` is the model's name,
+    `seconds` the duration of the request.
 
     Raises:
         UnexpectedForm: its text, or an object around it, has another type. Implausible token counts
@@ -83,7 +84,7 @@ def completion_of(reply: Mapping[str, Json], *, model: str, seconds: float) -> C
 
 
 def is_cut_before_text(reply: Mapping[str, Json]) -> bool:
-    """True if the token limit was reached before any text, because of hidden reasoning."""
+    """Return True if the token limit was reached before any text, because of hidden reasoning."""
     choice = _choice(reply)
     return not _text(choice) and choice.get("finish_reason") == "length"
 
@@ -227,14 +228,14 @@ def _template(messages: Json) -> dict[str, Json]:
 
 
 def can_continue(post: Post, model: str) -> bool:
-    """True if the server renders a conversation so that its last message can be continued."""
+    """Return True if the server can render a conversation whose last message is to be continued."""
     return str(
         post("/apply-template", _template(_PROBE) | {"model": model}).get("prompt", "")
     ).endswith("b")
 
 
 def reads_lark(post: Post, model: str) -> bool:
-    """True if the server was built with llguidance.
+    """Return True if the server was built with llguidance.
 
     Such a server enforces JSON Schemas with llguidance and reports this in the settings in its
     reply. A Lark grammar would show it too, but crashes a server without llguidance.

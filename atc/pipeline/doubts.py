@@ -36,7 +36,7 @@ _ALLOWED = re.compile(
     r"|\bempty (?:list|text|string)\b|\bif any\b|\bif there(?: is|'s| are| was| were|n't)",
     re.IGNORECASE,
 )
-"""Phrases by which a task allows an empty answer: "or none", "if there is none, say so", "the
+"""Phrases with which a task allows an empty answer: "or none", "if there is none, say so", "the
 second one, if any".
 """
 
@@ -44,7 +44,7 @@ second one, if any".
 def doubts(
     task: str, program: Program, trace: Trace, answer: str, tools: Toolbox
 ) -> tuple[str, ...]:
-    """Return sentences for the model on what makes `answer` doubtful; empty if nothing does."""
+    """Return sentences for the model that explain why `answer` is doubtful; empty if it is not."""
     answer = answer.strip()
     nodes = list(ast.walk(program.tree))
     return (
@@ -102,7 +102,7 @@ def _doubt_first_page(program: Program, trace: Trace, tools: Toolbox) -> Iterato
 
 
 def _doubt_failed_calls(trace: Trace) -> Iterator[str]:
-    """Yield a doubt about an answer that was given although every call failed."""
+    """Yield a doubt about an answer of a program whose calls all failed."""
     failed = [call for call in trace.calls if call.error is not None]
     if failed and len(failed) == len(trace.calls):
         last = failed[-1]
@@ -153,18 +153,17 @@ def _find_unmatched_texts(
                 yield f"It printed {said!r}: {where}, which no result holds{near}."
 
 
-# --- invented values: ids that are in neither the task nor a result, and answers that no result can
-# change
+# --- invented values: ids that occur in neither the task nor a result, and constant answers
 
 
 def find_invented_values(program: Program, task: str, tools: Toolbox) -> tuple[Finding, ...]:
-    """Return findings for literals in required arguments whose values should come from another
-    tool, according to links.
+    """Return findings for literals in required arguments whose values should come from the
+    responses of another tool, according to the links between the tools.
 
-    Only distinctive values count: integers from 100 and words with letters and digits. They must
-    not occur in the task. A code such as `BOS` may be known to the model, and a date may be written
-    differently in the task. A measure (`radius_km`) is not an id, even if a response has a field of
-    that name.
+    Only distinctive values that the task does not contain are reported: integers from 100, and
+    words with letters and digits. Codes such as `BOS` are not reported, since the model may know
+    them, nor are dates, since the task may write them differently. A measure (`radius_km`) is not
+    an id, even if a response has a field of that name.
     """
     given = task.casefold()
     found = list[Finding]()
@@ -203,7 +202,8 @@ def find_fixed_answer(program: Program, tools: Toolbox) -> tuple[Finding, ...]:
     depend on their responses.
 
     `print(len([flights[0]]))` always prints 1. A program is not reported if a print may be skipped
-    (in an `if`, a loop or a `try`), or if the program writes: then what it did is its answer.
+    (in an `if`, a loop or a `try`), or if it calls a tool that writes: then the effect of the call
+    is its answer.
     """
     tree = program.tree
     nodes = list(ast.walk(tree))

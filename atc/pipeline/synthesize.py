@@ -26,9 +26,10 @@ def build_program_prompt(
 ) -> list[Message]:
     """Build the conversation that asks for a first program (I_c of the ATC paper).
 
-    A worked example from another domain comes first: for a small model it matters more than
-    anything else, and a constant prefix is cached. `budget` is the number of tokens for the
-    descriptions of the tools.
+    A worked example from another domain comes first: small models depend on it more than on the
+    instructions, and a constant prefix of the prompt can be cached. `budget` is the number of
+    tokens for the descriptions of the tools. `docs` is the kind of these descriptions, see
+    `protocols.render.Docs`.
     """
     text, chosen = describe_within_budget(tools, budget=budget, docs=docs)
     asked = fill("task", stubs=text, task=task)
@@ -43,8 +44,8 @@ def build_program_prompt(
 
 
 def find_undescribed(tools: Iterable[Tool]) -> list[str]:
-    """Return the aliases of tools whose return value is unknown. Tools that are declared to write
-    are skipped.
+    """Return the aliases of tools whose response is not described. Tools that are declared to write
+    are left out.
     """
     return [
         t.alias
@@ -78,12 +79,12 @@ def new_program(
     most: int,
     temperature: float,
 ) -> Program | None:
-    """Ask for up to `most` replies until one holds a program that is not `known`. Return the
-    program of the last reply.
+    """Ask for up to `most` replies until one contains a program whose source is not in `known`.
+    Return the program of the last reply, or None if it contains no program.
 
     The first reply is sampled at temperature 0. Further ones use `temperature` and the seeds 1, 2,
-    … and are only requested if no reply so far held a new program: a known one would fail as
-    before.
+    … and are only requested if no reply so far contained a new program: a known program would fail
+    again.
     """
     program = None
     for seed in range(most):

@@ -1,8 +1,9 @@
-"""Bounds a JSON Schema, so that llguidance can compile it and every value has an end.
+"""Bounds a JSON Schema, so that llguidance can compile it and every value has a finite length.
 
-`%json` enforces most of JSON Schema, but it allows numbers that overflow and texts without an end,
-and it refuses schemas with keywords that it does not know. So references are resolved, missing
-bounds are added, and clauses that cannot be enforced are dropped and recorded as `unenforced`.
+llguidance's `%json` enforces most of JSON Schema, but it allows numbers that overflow and strings
+of any length, and it refuses schemas with keywords that it does not know. So references are
+resolved, missing bounds are added, and clauses that cannot be enforced are dropped and recorded as
+`unenforced`.
 """
 
 from __future__ import annotations
@@ -62,8 +63,8 @@ _OPTIONS = {"whitespace_flexible": False, "item_separator": ", ", "key_separator
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Bounds:
-    """Default limits of decoded values. A schema may tighten them, and widens them only by
-    requiring more (`minLength`).
+    """Default limits of decoded values. A schema can tighten these limits. It widens them only if
+    it requires more, as with a larger `minLength`.
     """
 
     characters: int = 400
@@ -82,8 +83,8 @@ BOUNDS = Bounds()
 
 
 def json_text(schema: Mapping[str, Any]) -> str:
-    """Return the schema as text for `%json`, which then writes JSON like `json.dumps`, with one
-    space after commas and colons.
+    """Return the schema as text for `%json`, with the options that make it write JSON like
+    `json.dumps`: one space after commas and colons.
     """
     return json.dumps({"x-guidance": _OPTIONS, **schema}, ensure_ascii=False)
 
@@ -138,7 +139,7 @@ class SchemaBounder:
     def _first(
         self, tried: Sequence[tuple[str, Mapping[str, Any], str]], room: int, seen: tuple[str, ...]
     ) -> dict[str, Any]:
-        """Combine the possible ones of several types or alternatives."""
+        """Return a schema for those types or alternatives that have conforming values."""
         options: list[dict[str, Any]] = []
         why = Impossible("the schema names no type")
         for kind, schema, place in tried:
@@ -179,8 +180,8 @@ class SchemaBounder:
     ) -> dict[str, Any]:
         """Return a schema for values that conform to both schemas.
 
-        If a clause of both cannot be combined, the later one is used and the place is recorded as
-        unenforced.
+        If both have a keyword whose values cannot be combined, the value in `other` is used, and
+        the keyword is recorded as unenforced.
         """
         merged = {**one, **other}
         for key in one.keys() & other.keys():
@@ -341,8 +342,8 @@ def _expand_classes(pattern: str) -> Iterator[str]:
 
 @lru_cache(maxsize=4096)
 def refusal_reason(text: str) -> str:
-    """Return why llguidance refuses a schema, on one line. Empty if it accepts it or is not
-    installed.
+    """Return the reason why llguidance refuses a schema, on one line. Return an empty string if
+    llguidance accepts the schema or is not installed.
     """
     try:
         from llguidance import LLMatcher

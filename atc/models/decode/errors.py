@@ -11,8 +11,8 @@ class Undecodable(AtcError):
     """No decoder can be built. The message names the tool, the clause of its schema, and the next
     step.
 
-    `tool` is the tool's alias, empty if the error is not about one. `clause` is the place in its
-    schema as a JSON pointer (`/properties/size/maximum`).
+    `tool` is the tool's alias, or an empty string if the error does not concern a tool. `clause` is
+    the JSON pointer of the clause in the tool's schema (`/properties/size/maximum`).
     """
 
     def __init__(self, problem: str, *, tool: str = "", clause: str = "", hint: str = "") -> None:

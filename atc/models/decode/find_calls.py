@@ -25,7 +25,7 @@ _MARKS = r"[ \t>*_#`\-]*+"
 _NAME_KEYS = ("name", "tool", "function", "action", "tool_name", "function_name")
 _ARGUMENT_KEYS = ("arguments", "parameters", "args", "input", "action_input", "params")
 _MOST_BRACES = 100
-"""Maximum number of offsets at which an object is looked for."""
+"""Maximum number of offsets in a reply at which parsing a JSON object is attempted."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -95,9 +95,10 @@ def _next_object(text: str, place: int, form: CallFormat) -> int:
 
 
 def _as_object(value: Json) -> tuple[dict[str, Json], str]:
-    """Return the arguments of a call and what is wrong with them.
+    """Return the arguments of a call, and the problem that prevents reading them (empty if there is
+    none).
 
-    Some models write the arguments as a string that holds JSON.
+    Some models write the arguments as a string that contains JSON.
     """
     if isinstance(value, str) and value.strip():
         try:
@@ -110,8 +111,8 @@ def _as_object(value: Json) -> tuple[dict[str, Json], str]:
 
 
 def _find_labelled(text: str, form: CallFormat) -> Iterator[CallCandidate]:
-    """Yield calls whose name follows a label (`Action: NAME`) and whose arguments follow
-    another.
+    """Yield calls whose name follows a label (`Action: NAME`) and whose arguments follow a second
+    label (`Action Input: ARGUMENTS`).
     """
     before = _label(form.trigger, form.before)
     between = _label("", form.between, inline=True)
@@ -173,8 +174,8 @@ def _with_arguments(
 
 @cache
 def _label(trigger: str, label: str, *, inline: bool = False) -> re.Pattern[str]:
-    """Return a pattern for a label such as `Action:` at the beginning of a line, in any case, with
-    Markdown and whitespace around it.
+    """Return a pattern for a label such as `Action:`, in upper or lower case, with Markdown and
+    whitespace around it. The label must begin a line, unless it is `inline` or follows a trigger.
     """
     word = label.strip()
     colon = r"\s*[*_`]*\s*:[ \t*_]*" if word.endswith(":") else r"[ \t]*"

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from llguidance import LLMatcher, LLTokenizer
 
 HEADER = "%llguidance {}\n"
-"""The first line, by which a llama.cpp server recognises this kind of grammar."""
+"""The first line of a grammar, by which a llama.cpp server recognises llguidance's Lark."""
 _FREE = '%llguidance {"no_forcing": true}\n'
 """Header for our own matchers. Without `no_forcing`, a mask allows only one tokenization of a
 forced text.
@@ -44,7 +44,9 @@ _FUEL = 4_000_000
 400,000.
 """
 _MOST_UNORDERED = 60
-"""Maximum number of arguments in any order. llguidance counts them in 64 bits."""
+"""Maximum number of arguments that may be written in any order. llguidance uses one of 64 bits for
+each.
+"""
 _INTEGER = "-?(0|[1-9][0-9]{0,18})"
 _NUMBER = rf"{_INTEGER}(\.[0-9]{{1,20}})?([eE][+-]?[0-9]{{1,2}})?"
 _QUOTIENT = rf"{_NUMBER}(\/[1-9][0-9]{{0,14}}(\.[0-9]{{1,15}})?)?"
@@ -66,8 +68,8 @@ class Lead:
 
 
 def lead_of(form: CallFormat, *, thought: bool, characters: int) -> Lead | None:
-    """Return what precedes a call in this format: a one-line thought, text up to the trigger, or
-    nothing.
+    """Return the text that precedes a call in this format: a one-line thought, text up to the
+    trigger, or none. It has at most `characters` characters.
     """
     if thought:
         return Lead(start="Thought: ", characters=characters, until="\n")
@@ -76,7 +78,7 @@ def lead_of(form: CallFormat, *, thought: bool, characters: int) -> Lead | None:
 
 @dataclass(frozen=True, slots=True)
 class Grammar:
-    """The text of a grammar. `unenforced` are the schema clauses that it does not enforce."""
+    """The text of a grammar. `unenforced` lists the schema clauses that it does not enforce."""
 
     text: str
     unenforced: tuple[str, ...] = ()
@@ -330,7 +332,9 @@ def compile_matcher(tokenizer: LLTokenizer, grammar: str) -> LLMatcher:
 
 
 def require_sound(matcher: LLMatcher) -> None:
-    """Raise Undecodable if the matcher failed. llguidance itself only enters an error state."""
+    """Raise Undecodable if the matcher failed. llguidance itself raises nothing; it only sets an
+    error state.
+    """
     if matcher.is_error():
         lines = [line.strip() for line in matcher.get_error().splitlines() if line.strip()]
         message = next((line for line in lines if "rror:" in line), lines[0] if lines else "")

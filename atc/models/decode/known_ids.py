@@ -53,7 +53,7 @@ Result = tuple[str, Json]
 
 @dataclass(frozen=True, slots=True)
 class _ResultPlace:
-    """The strings and integers that results of a tool hold at one path (`results[].id`)."""
+    """The strings and integers in the results of a tool at one path (`results[].id`)."""
 
     tool: Tool
     path: str
@@ -62,8 +62,8 @@ class _ResultPlace:
 
 @dataclass(frozen=True, slots=True)
 class _Id:
-    """An argument whose values come from other tools and that a model cannot know. `schema` is that
-    of one value.
+    """An argument whose values a model cannot know, because they come from the results of other
+    tools. `schema` is the schema of one value.
     """
 
     alias: str
@@ -77,8 +77,8 @@ class IdScope:
 
     `tools` have schemas that allow only the known ids. `waiting` are tools that require an id of
     which none is known yet: by alias, the missing arguments with the tools that return them.
-    Waiting tools are in `tools` unchanged: a model that has begun to write such a name would
-    otherwise be forced to complete it to another one.
+    Waiting tools are in `tools` unchanged: without them, a grammar would force a model that has
+    begun to write the name of a waiting tool to complete it to the name of another tool.
     """
 
     tools: Toolbox
@@ -123,7 +123,7 @@ class KnownIds:
         )
 
     def after(self, results: Sequence[Result]) -> IdScope:
-        """Return what may be called after these results."""
+        """Return the ids that the next call may refer to after these results."""
         tools = self._tools
         places = [
             place
@@ -145,7 +145,7 @@ class KnownIds:
         waiting = {alias: unknown[alias] for alias in _find_obtainable_later(unknown)}
 
         def narrow(tool: Tool) -> Tool:
-            # Of a tool that lacks ids and does not wait, no tool here returns the id.
+            # A tool that lacks ids but does not wait is free: no tool here returns these ids.
             free = tool.alias in waiting or unknown.get(tool.alias)
             return tool if free else _narrow_tool(tool, known.get(tool.alias, {}))
 
@@ -195,11 +195,11 @@ class KnownIds:
 
 
 class _ArgumentMatcher:
-    """Predicate: True if a place in a result may hold values for an argument.
+    """Test whether the values at a path of a tool's results may be used for an argument.
 
-    A place matches by a link; by the field's name (`movies[].id` for `movie_id`), also if the tool
-    is named after the listed things (`results[].id` of `GET /movie/popular`); or if the argument
-    has a pattern that only such ids match.
+    A path matches if a link connects it with the argument; if the field has the argument's name
+    (`movies[].id` for `movie_id`, also `results[].id` of `GET /movie/popular`, where the tool's
+    name contains the noun); or if the argument has a pattern that only such ids match.
     """
 
     def __init__(self, tool: Tool, one: _Id) -> None:
@@ -263,7 +263,7 @@ class _TaskWords:
         ]
 
     def _is_named(self, value: int | str, argument: str) -> bool:
-        """True if a small number or a word may be an id for this argument.
+        """Return True if a small number or a word may be an id for this argument.
 
         "season 2" matches `season_number`, but "the top 3 films" does not.
         """
@@ -275,14 +275,14 @@ class _TaskWords:
 
 
 def _is_code(word: str) -> bool:
-    """True if a word looks like a code or an id and not like an ordinary word: `JFK`, `ab12`,
-    `main_street`, `p-4`.
+    """Return True if a word looks like a code or an id and not like an ordinary word: `JFK`,
+    `ab12`, `main_street`, `p-4`.
     """
     return bool(re.search(r"\d|\w[_-]\w", word)) or (word.isupper() and len(word) > 1)
 
 
 def _is_free(argument: str, schema: Mapping[str, Any]) -> bool:
-    """True if the value of an argument can be chosen freely: a date, a measure, a flag."""
+    """Return True if the value of an argument can be chosen freely: a date, a measure, a flag."""
     kinds = set(types(schema))
     if kinds and kinds <= {"boolean", "null", "object"}:
         return True
@@ -296,7 +296,7 @@ def _is_free(argument: str, schema: Mapping[str, Any]) -> bool:
 
 
 def _is_text_of_date(argument: str, schema: Mapping[str, Any]) -> bool:
-    """True if the argument is an unrestricted string whose name says that it is a date."""
+    """Return True if the argument is an unrestricted string with the name of a date."""
     plain = schema.get("type") == "string" and not schema.keys() & {
         "pattern",
         "enum",
@@ -307,13 +307,13 @@ def _is_text_of_date(argument: str, schema: Mapping[str, Any]) -> bool:
 
 
 def _is_of_ids(schema: Mapping[str, Any]) -> bool:
-    """True if the schema's pattern matches only opaque ids such as `^st_[a-z2-7]{5}$`."""
+    """Return True if the schema's pattern matches only opaque ids such as `^st_[a-z2-7]{5}$`."""
     return _OPAQUE.search(str(schema.get("pattern", ""))) is not None
 
 
 def _is_known_code(schema: Mapping[str, Any]) -> bool:
-    """True if the schema's pattern allows a code without digits. A model may know that Boston is
-    `BOS`.
+    """Return True if the schema's pattern allows a code without digits. A model may know that
+    Boston is `BOS`.
     """
     pattern = schema.get("pattern")
     if not isinstance(pattern, str) or "enum" in schema or _is_of_ids(schema):
@@ -329,7 +329,9 @@ def _matcher(pattern: Any) -> Any:
 
 
 def _find_places(tool: Tool, value: Json) -> list[_ResultPlace]:
-    """Return the strings and integers in a result, grouped by their path as links write it."""
+    """Return the strings and integers in a result, grouped by their path in the notation of links
+    (`results[].id`).
+    """
     found: dict[str, _ResultPlace] = {}
     waiting: list[tuple[str, Json]] = [(tool.wrapper or "", value)]
     for _ in range(_MOST_PLACES):
@@ -350,9 +352,7 @@ def _find_places(tool: Tool, value: Json) -> list[_ResultPlace]:
 
 
 def _find_obtainable_later(unknown: Mapping[str, Mapping[str, Sequence[str]]]) -> list[str]:
-    """Return the tools that lack ids which other tools return, if those can be called now or
-    later.
-    """
+    """Return the tools whose missing ids are returned by tools that can be called now or later."""
     reached = {alias for alias, arguments in unknown.items() if not arguments}
 
     def is_obtainable(arguments: Mapping[str, Sequence[str]]) -> bool:

@@ -21,7 +21,9 @@ _FENCE = re.compile(r"\s*(?:```[\w-]*\s*)?")
 
 
 class Unreadable(ValueError):
-    """A text is not a value, a list of arguments or an object. The message says why."""
+    """A text cannot be read as a value, a list of arguments or an object. The message is the
+    reason.
+    """
 
 
 class BareText(str):

@@ -14,15 +14,17 @@ NUMBER_LIMIT = 10**15
 these.
 """
 _KEY = "^[A-Za-z_][A-Za-z0-9_]{0,30}$"
-"""Pattern of the keys of an object whose schema names none."""
+"""Pattern of the keys of an object whose schema names no keys."""
 MOST_KEYS = 5
-"""Maximum number of keys of such an object, and of items of a list of any values."""
+"""Maximum number of keys of an object whose schema names no keys, and of items of a list whose
+schema does not restrict the items.
+"""
 FEWEST_CHARACTERS = 40
 """Minimum length limit of any string."""
 
 
 class Impossible(Exception):
-    """No value conforms to a schema, or only infinite ones."""
+    """No value of finite size conforms to a schema."""
 
 
 def open_object(values: Mapping[str, Any]) -> dict[str, Any]:
@@ -82,7 +84,7 @@ def any_value_schema(room: int) -> dict[str, Any]:
 
 
 def have_distinct_types(options: list[dict[str, Any]]) -> bool:
-    """True if no value conforms to two of the alternatives, judged by their types."""
+    """Return True if no value conforms to two of the alternatives, judged by their types."""
     kinds = [
         "number" if kind == "integer" else kind
         for option in options
@@ -98,5 +100,5 @@ def read_count(schema: Mapping[str, Any], key: str, default: int) -> int:
 
 
 def is_number(value: Any) -> TypeGuard[int | float]:
-    """True if the value is a finite number and not a boolean."""
+    """Return True if the value is a finite number and not a boolean."""
     return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)

@@ -32,9 +32,9 @@ from protocols.model import Ask, Message, powers
 from protocols.toolbox import Toolbox
 
 How = Literal["free", "grammar", "two-stage", "schema", "resampled", "fuzzy", "backtracked"]
-"""How a call was produced: written freely; constrained by a grammar of all calls, by one of names
-and then one of arguments, or by a schema; checked and sampled again; or by one of the methods that
-the paper compares with.
+"""How a call was produced: written without constraints; constrained by one grammar of all calls, by
+a grammar of names and a second one of arguments, or by a schema; checked and sampled again; or by
+one of the baselines of ToolDec's paper.
 """
 ONE_GRAMMAR_TOOLS = 64
 """Up to this many tools, one grammar of all calls is sent. The endpoint compiles it for each
@@ -99,11 +99,11 @@ def write_call(
     """Ask for one call in reply to `messages`.
 
     `messages` may end with the beginning of the assistant's message if the endpoint can continue
-    it. With `thought`, a one-line thought comes first, as in ReAct; the result's `text` can be
-    appended to the conversation unchanged. `characters` limits the thought, or the text before a
-    trigger. With `decoding` off, one free reply is read, right or wrong. `within` are restricted
-    versions of the tools (see `IdScope`) for the grammar; they have no effect if no grammar is
-    used.
+    it. If `thought`, the model writes a one-line thought before the call, as in ReAct; the result's
+    `text` can be appended to the conversation unchanged. `characters` limits the thought, or the
+    text before a trigger. If `decoding` is "off", one reply without constraints is read, valid or
+    not. `bounds` limits the values in the call. `within` are restricted versions of the tools (see
+    `IdScope`) for the grammar; they have no effect if no grammar is used.
 
     Raises:
         ModelUnavailable: the model did not reply.
@@ -138,8 +138,8 @@ def continue_conversation(messages: Sequence[Message], text: str) -> list[Messag
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Reply:
-    """A reply. `is_constrained` is True if the endpoint enforced the constraint, as far as the
-    reply shows.
+    """A model's reply. `is_constrained` is True if, judging by the reply, the endpoint enforced the
+    constraint.
     """
 
     text: str
@@ -324,7 +324,7 @@ def call_schema(tools: Toolbox, *, thought: bool = False, strict: bool = False) 
 
 
 def name_schema(names: Iterable[str], *, thought: bool = False) -> dict[str, Any]:
-    """Return the JSON Schema of `{"name": …}` with these names."""
+    """Return the JSON Schema of `{"name": …}` with these names, after a thought if requested."""
     return _object({**_thought(thought), "name": {"type": "string", "enum": list(names)}})
 
 

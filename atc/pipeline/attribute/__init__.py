@@ -1,9 +1,9 @@
-"""Attribution: find the one `Fault` behind a failed program, from its findings, its trace and its
-tools.
+"""Attribution: find the one `Fault` that explains why a program failed, from its findings, its
+trace and its tools.
 
-The blamed call is the one that produced the value the program failed on; it is often not on the
-failing line. Attribution uses no model, no clock and no network: the same arguments give the same
-fault.
+The blamed call is the one that produced the value with which the program failed; it is often not on
+the failing line. Attribution uses no model, no clock and no network: the same arguments give the
+same fault.
 """
 
 from __future__ import annotations

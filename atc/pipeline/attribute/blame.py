@@ -1,5 +1,5 @@
-"""From suspects to the one call to blame: definitions lead to possible calls, and the recorded
-responses decide.
+"""Selection of the call to blame: the suspect expressions lead to calls that may have produced
+their values, and the recorded responses decide between these calls.
 """
 
 from __future__ import annotations
@@ -28,15 +28,15 @@ from protocols.toolbox import Toolbox
 from sandbox.trace import ToolCall, Trace
 
 MOST_ITEMS = 5_000
-"""Maximum number of items examined at one place."""
+"""Maximum number of values examined for one source."""
 
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Candidate:
-    """A call that may be to blame, with a place in its response.
+    """A call that may be to blame, with the place in its response that the suspect value came from.
 
-    `proven` is True if the value there fails in the same way as the program did. `broken` is True
-    if the response violates its schema there.
+    `proven` is True if the value at that place fails in the same way as the program did. `broken`
+    is True if the response violates its schema at that place.
     """
 
     call: ToolCall
@@ -60,8 +60,8 @@ class Candidate:
 
 
 class AttributionTrace:
-    """A trace prepared for attribution: finds the calls behind an expression of the program and
-    what they returned.
+    """A trace prepared for attribution. It finds the calls that produced the value of an
+    expression, and the places in their responses.
     """
 
     def __init__(self, program: Program, trace: Trace, tools: Toolbox) -> None:
@@ -106,7 +106,9 @@ class AttributionTrace:
         )
 
     def items(self, source: CallSource) -> Iterator[tuple[ToolCall, Place]]:
-        """Yield the places in full responses where a source's value may be, most likely first."""
+        """Yield the places in responses where the value of a source may be, the most likely first.
+        Paths refer to the full response.
+        """
         for call in self.find_calls(source):
             path = (
                 source.path
@@ -122,8 +124,8 @@ class AttributionTrace:
         """Yield the places in earlier responses from which an argument's value may come, most
         likely first.
 
-        These are the places that the program text leads to, and the nearest equal value, if it is
-        distinctive.
+        These are the places to which the program text leads, and then the nearest place with the
+        same value, if the value is distinctive.
         """
         value = call.arguments.get(name)
         given = self.argument(call, name)
@@ -139,7 +141,9 @@ class AttributionTrace:
             yield self.calls[origin.call], Place(origin.steps, value)
 
     def find_argument_origin(self, call: ToolCall, name: str) -> tuple[ToolCall, JsonPath] | None:
-        """Return the first of these places that holds exactly the argument's value, or None."""
+        """Return the first place of `find_argument_places` whose value equals the argument's value,
+        as a call and a path; None if there is no such place.
+        """
         value = call.arguments.get(name)
         for made, place in self.find_argument_places(call, name):
             if place.missing is None and type(place.value) is type(value) and place.value == value:
@@ -147,10 +151,11 @@ class AttributionTrace:
         return None
 
     def candidates(self, suspect: Suspect, sources: Iterable[CallSource]) -> list[Candidate]:
-        """Return one candidate per call expression behind the suspect, nearest last."""
+        """Return the candidates of the `sources` of a suspect, the nearest to the failing
+        expression last.
+        """
         found = [self._candidate(suspect, source) for source in sources]
-        # A value that came unchanged but has another type than the exception reports is not the one
-        # that failed.
+        # An unchanged value of another type than the exception reports did not cause the exception.
         kind = suspect.role in ("type", "attribute", "length")
         unlike = [
             c
@@ -180,7 +185,9 @@ class AttributionTrace:
         return first
 
     def _find_broken_candidate(self, suspect: Suspect, source: CallSource) -> Candidate | None:
-        """Return a place on the way to a source's value where the response violates its schema."""
+        """Return a candidate for a response that violates its schema on the path to the source's
+        value, or None.
+        """
         if not any(call.drift for call in self.find_calls(source)):
             return None
         for call, place in islice(self.items(source), 200):

@@ -19,8 +19,8 @@ _ADDING = frozenset({"append", "add", "appendleft", "insert"})
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Definition:
-    """One assignment to a name or to a part of its value: the part at `writes` of the name is the
-    part at `steps` of `value`.
+    """One assignment to a name or to a part of its value: after it, the part of the name's value at
+    the path `writes` is the part of `value` at the path `steps`.
 
     A strong definition replaces the name's value. The others (`rows.append(x)`, `d[k] = x`, `n +=
     x`) add to it.
@@ -35,7 +35,9 @@ class Definition:
 
 
 class Tree:
-    """Syntax tree of a program with parents and definitions."""
+    """Syntax tree of a program, with the parent of each node and the definitions of each name. It
+    is empty if the source is not valid Python.
+    """
 
     def __init__(self, root: ast.Module) -> None:
         self.root = root
@@ -75,7 +77,8 @@ class Tree:
         """Return the definitions of `name` in `scope` that may reach a use, nearest first.
 
         These are the definitions before the use, back to one that certainly replaces the value, and
-        inside a loop also those after it. If several remain, the recorded responses decide.
+        inside a loop also those after it. If several remain, the caller decides between them by the
+        recorded responses.
         """
         found = self._definitions.get((scope, name), [])[::-1]
         here = position(use)
@@ -142,7 +145,7 @@ def called_name(call: ast.AST) -> str:
 
 
 def simple_name(call: ast.AST) -> str:
-    """`f` of `f(…)` and of `module.f(…)`; empty for anything else."""
+    """Return `f` for a call `f(…)` or `module.f(…)`, and an empty string for anything else."""
     func = call.func if isinstance(call, ast.Call) else None
     return func.attr if isinstance(func, ast.Attribute) else getattr(func, "id", "")
 
@@ -172,7 +175,7 @@ def target_steps(target: ast.AST, name: str) -> JsonPath | None:
 
 
 def _definitions(node: ast.AST) -> Iterator[Definition]:
-    """Yield the definitions that a node makes."""
+    """Yield the definitions in a single statement, loop or call."""
     match node:
         case ast.Assign(targets=targets, value=value):
             for target in targets:

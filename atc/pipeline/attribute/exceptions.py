@@ -28,7 +28,7 @@ from sandbox.trace import Failure, ToolCall
 
 
 def from_exception(program: Program, failure: Failure, record: AttributionTrace) -> Fault:
-    """Return the fault behind an exception other than `ToolError`."""
+    """Return the fault that explains an exception other than `ToolError`."""
     found: list[Suspect] = []
     chosen: Candidate | None = None
     for around in suspects(failure, record.tree):
@@ -54,8 +54,8 @@ def from_exception(program: Program, failure: Failure, record: AttributionTrace)
 def from_unfilled(
     failure: Failure, call: ToolCall, name: str, record: AttributionTrace
 ) -> Fault | None:
-    """Return the fault behind an argument that the program left as None because the value to
-    replace it never came. None if there is no such call.
+    """Return the fault of the call whose result should have replaced the None that the program
+    passed for the argument `name`; None if there is no such call.
     """
     given = record.argument(call, name)
     if call.arguments.get(name) is not None or given is None:
@@ -71,7 +71,7 @@ def from_unfilled(
 
 
 def explain(failure: Failure, chosen: Candidate, record: AttributionTrace) -> Fault:
-    """Build the fault of the chosen candidate, depending on what the program did with the value."""
+    """Build the fault of the chosen candidate, depending on how the program used the value."""
     detail = f" {failure.message}" if failure.message else ""
     head = f"line {failure.line}: {failure.type}{detail}"
     suspect = chosen.suspect
@@ -237,8 +237,8 @@ def _explain_empty_value(
 
 
 class _FieldTest(NamedTuple):
-    """A field that a condition tests, and the values it really has. `absent` is True if the field
-    is missing, or if none of its values can pass.
+    """A response field that a condition of the program tests, with a sentence on the field's actual
+    values. `absent` is True if the field is missing, or if none of its values can pass.
     """
 
     sentence: str
@@ -251,8 +251,8 @@ class _FieldTest(NamedTuple):
 def _explain_filter(
     head: str, failure: Failure, chosen: Candidate, record: AttributionTrace
 ) -> Fault:
-    """Build the fault of a program whose conditions excluded every item of a result, because it
-    expected other values there.
+    """Build the fault of a program whose conditions excluded every item of a result, because the
+    program expected other values in the tested fields.
     """
     call = chosen.call
     place = chosen.place
@@ -292,9 +292,7 @@ def _explain_filter(
 
 
 def _find_field_tests(test: ast.expr, record: AttributionTrace) -> Iterator[_FieldTest]:
-    """Yield, for each response field that a condition compares or looks up, its real values and its
-    place.
-    """
+    """Yield the actual values of each response field that a condition compares or looks up."""
     for node in ast.walk(test):
         alone = node is test or isinstance(record.tree.parents.get(node), ast.BoolOp | ast.UnaryOp)
         sides: list[ast.expr] = (
@@ -322,8 +320,8 @@ def _find_field_tests(test: ast.expr, record: AttributionTrace) -> Iterator[_Fie
 
 
 def _values_at(source: CallSource, test: ast.expr, record: AttributionTrace) -> _FieldTest | None:
-    """Return the real values of the field behind `source`, which `test` compares; None if no
-    response has it.
+    """Return the actual values of the response field `source`, which `test` compares; None if no
+    response has the field.
     """
     facts = record.facts
     every = list(islice(record.items(source), MOST_ITEMS))

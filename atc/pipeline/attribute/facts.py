@@ -1,8 +1,9 @@
-"""Facts about a call and a place in its response, each as a plain sentence that a small model can
+"""Facts about a call and a value in its response, each as a plain sentence that a small model can
 act on.
 
-Sentences name places as the program writes them (`["flights"][0]`, without the field that was
-unwrapped). The `path` of a fact or fault refers to the full response.
+Sentences write the path to a value as the program does (`["flights"][0]`). If the toolbox unwrapped
+the response, that is, passed on only one field of it, sentences leave out this field. The `path` of
+a fact or fault always refers to the full response.
 """
 
 from __future__ import annotations
@@ -39,13 +40,13 @@ _CLAUSES = {
 
 @dataclass(frozen=True)
 class Facts:
-    """Builds facts about calls of these tools."""
+    """Builds facts about calls of `tools`."""
 
     tools: Toolbox
 
     def prefix(self, call: ToolCall) -> JsonPath:
-        """Return the leading step of a path that the program does not see, because the response was
-        unwrapped.
+        """Return the path from the full response to the value that the program sees. It is one key
+        if the toolbox unwrapped the response, else empty.
         """
         wrapper = self.tools[call.tool].wrapper
         return (
@@ -64,7 +65,9 @@ class Facts:
         return "".join(special.get(s) or f"[{json.dumps(s, ensure_ascii=False)}]" for s in seen)
 
     def result_of(self, call: ToolCall, path: JsonPath = ()) -> str:
-        """Return the name of a place: "`["flights"][0]` of the result of get_flights (call 2)"."""
+        """Return the description of a value in a response: "`["flights"][0]` of the result of
+        get_flights (call 2)".
+        """
         whole = f"the result of {call.tool} (call {call.index})"
         place = self.format_subscripts(call, path)
         return f"`{place}` of {whole}" if place else whole
@@ -77,7 +80,7 @@ class Facts:
         path: JsonPath = (),
         names: Iterable[str] = (),
     ) -> Fact:
-        """Build a fact about a place in a call's response."""
+        """Build a fact about the value at `path` in a call's response."""
         return Fact(
             kind=kind,
             text=sentence,
@@ -121,7 +124,7 @@ class Facts:
             )
 
     def about_schema(self, call: ToolCall, path: JsonPath) -> Iterator[Fact]:
-        """Yield a fact with what the response schema says about a place."""
+        """Yield a fact that quotes the response schema of the value at `path`."""
         found, required = self._clause(call, path)
         if found is not None and self.format_subscripts(call, path):
             place = self.format_subscripts(call, generalize(path))
@@ -130,8 +133,8 @@ class Facts:
             yield self.fact("schema", call, said, path)
 
     def about_drift(self, call: ToolCall, path: JsonPath = ()) -> Iterator[Fact]:
-        """Return facts about how a response violates its schema. With a `path`, only violations on
-        the way to it are included.
+        """Return facts about how a response violates its schema. With a `path`, only violations at
+        this path or at a prefix of it are included.
         """
         head = f"The response of {call.tool} departs from its schema"
         way = [
@@ -145,8 +148,8 @@ class Facts:
         )
 
     def departure(self, call: ToolCall, path: JsonPath) -> JsonPath | None:
-        """Return the first path, on the way to `path`, at which the full response violates its
-        schema. None if it does not.
+        """Return the shortest prefix of `path` at which the full response violates its schema, or
+        None if it violates the schema at no prefix.
         """
         tool = self.tools[call.tool]
         if not call.drift or tool.protocol.output_schema is None or call.error is not None:
@@ -164,8 +167,8 @@ class Facts:
         return None
 
     def _clause(self, call: ToolCall, path: JsonPath) -> tuple[JsonObject | None, bool]:
-        """Return the schema of a place and True if the place is required; `(None, False)` if the
-        response schema does not cover it.
+        """Return the schema of the value at `path`, and True if the value is required; `(None,
+        False)` if the response schema does not describe it.
         """
         root = self.tools[call.tool].protocol.output_schema
         if not root:
@@ -207,7 +210,9 @@ def build_fault(
 
 
 def describe_schema(schema: JsonObject, *, absent: bool = False) -> str:
-    """Return a description of a schema: type, values, format and its own description."""
+    """Return a description of a schema: type, values, format and its own description. `absent` is
+    True if the described field may be absent.
+    """
     named = types(schema) or tuple(
         t for b in (*schema.get("anyOf", ()), *schema.get("oneOf", ())) for t in types(b)
     )

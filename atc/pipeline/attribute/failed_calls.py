@@ -21,7 +21,7 @@ _ERROR_SHOWN = 300
 
 
 def from_tool_error(failure: Failure, call: ToolCall, record: AttributionTrace) -> Fault:
-    """Return the fault behind a failed call."""
+    """Return the fault that explains a failed call."""
     tool = record.facts.tools[call.tool]
     line = failure.line if failure.line is not None else call.line
     error = " ".join((call.error or "").split())[:_ERROR_SHOWN]
@@ -105,8 +105,8 @@ def _find_violations(call: ToolCall, tool: Tool) -> list[Violation]:
 def _offender(call: ToolCall, tool: Tool, broken: Sequence[Violation]) -> str | None:
     """Return the argument that the tool rejected, or None if it is not clear.
 
-    In this order: the argument named in the error, the one that violates its schema, the one whose
-    value the error quotes, or the only one.
+    In this order: the argument named in the error; the argument that violates its schema; the
+    argument whose value the error quotes; the only argument of the call.
     """
     if (named := _find_mentioned_argument(call, tool)) is not None:
         return named
@@ -124,7 +124,7 @@ def _offender(call: ToolCall, tool: Tool, broken: Sequence[Violation]) -> str | 
         for n, value in plain.items()
     }
     placed = [(match.start(), name) for name, match in quoted.items() if match is not None]
-    if placed:  # The value that the error mentions first is the one it is about.
+    if placed:  # The error most likely concerns the value that it mentions first.
         return min(placed)[1]
     return next(iter(call.arguments)) if len(call.arguments) == 1 else None
 
@@ -149,8 +149,8 @@ def _blame_earlier_call(
 ) -> Fault | None:
     """Return the fault of an earlier call that produced the bad argument value, or None.
 
-    The earlier response either violates its schema at that place, or its field is missing or null
-    and was passed on as None.
+    That call is to blame if its response violates its schema where the value came from, or if the
+    field is missing or null there and the program passed on None.
     """
     for made, place in record.find_argument_places(call, name):
         missing = place.missing if isinstance(place.missing, str) else None
@@ -255,7 +255,7 @@ def _suggest_other_field(
     facts = record.facts
     above = path if isinstance(call.arguments.get(name), Mapping) else path[:-1]
     parent = get_at_path(made.result, above)
-    # The program did not see an object at this place.
+    # The program did not see an object that contains the value.
     if not isinstance(parent, Mapping) or path == facts.prefix(made):
         return
     where = facts.result_of(made, above)

@@ -1,8 +1,8 @@
-"""Expressions that may have caused an exception, each with a test that is true for the value at
-fault.
+"""Expressions that may have caused an exception, each with a test that is true for values that
+cause it.
 
-If the sandbox reports columns, these are parts of the expression that failed; otherwise (monty) of
-the failing line.
+If the sandbox reports columns, these are parts of the expression that failed. The sandbox monty
+reports only lines; then they are parts of the failing line.
 """
 
 from __future__ import annotations
@@ -199,7 +199,9 @@ def _lacks_key(value: Json, key: Json) -> bool:
 
 
 def _make_unpacking_test(wanted: int, got: int) -> Test:
-    """Return a test for values of the length that could not be unpacked; `got` -1: too many."""
+    """Return a test for values of the length that could not be unpacked: `got`, or more than
+    `wanted` if `got` is -1.
+    """
     fits = got.__eq__ if got >= 0 else wanted.__lt__
     return lambda value: isinstance(value, list | str | Mapping) and fits(len(value))
 
@@ -258,7 +260,7 @@ def _used_at(node: ast.AST, tree: Tree) -> Iterator[tuple[ast.expr, JsonPath]]:
     """Yield the operands used at `node`, each as an expression and a path inside its value.
 
     These are operands and arguments, the items that a function iterates or the results of its
-    `key=`, and the node itself if a loop or assignment uses it.
+    `key=`, and the node itself if a loop iterates it or an assignment unpacks it.
     """
     yield from _used_by_parent(node, tree.parents.get(node))
     is_target = isinstance(node, ast.Tuple | ast.List) and isinstance(node.ctx, ast.Store)
@@ -294,9 +296,11 @@ def _used_by_parent(node: ast.AST, parent: ast.AST | None) -> Iterator[tuple[ast
 
 
 def _iterated_items(call: ast.Call) -> Iterator[tuple[ast.expr, JsonPath]]:
-    """Yield the items, and the fields that `itemgetter` reads, of what a function iterates."""
+    """Yield the items of the iterables among a call's arguments, and the fields that an
+    `itemgetter` among the arguments reads from the items.
+    """
     receiver = [call.func.value] if isinstance(call.func, ast.Attribute) else []
-    # The dict of `max(d, key=d.get)`.
+    # The object `d` in `max(d, key=d.get)`.
     keyed = [k.value.value for k in call.keywords if isinstance(k.value, ast.Attribute)]
     calls = (node for node in ast.walk(call) if isinstance(node, ast.Call))
     getters = [node for node in calls if simple_name(node) == "itemgetter"]

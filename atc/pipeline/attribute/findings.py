@@ -1,6 +1,6 @@
 """Conversion of a finding of the static check to a fault.
 
-No call was made, so only the program text is used: it shows which tool's result the expression
+No call was made yet. The program text alone shows from which tool's result the reported expression
 reads, and at which path.
 """
 

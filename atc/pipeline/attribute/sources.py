@@ -2,8 +2,9 @@
 
 The search follows access paths: asking for `[]["dest"]` of `rows` leads through
 `rows.extend(page["flights"])` to `["flights"][]["dest"]` of the call behind `page`. If the sandbox
-gave a hint about an expression, the hint is used, because the value was found at that place. If the
-program text allows several sources, all are returned; the recorded responses decide between them.
+recorded a hint for an expression, that is, the call and the path at which it found the expression's
+value, the hint is used. If the program text allows several sources, all are returned; the recorded
+responses decide between them.
 """
 
 from __future__ import annotations
@@ -37,7 +38,7 @@ _SAME = frozenset(
     result items
     """.split()  # noqa: SIM905
 )
-"""Functions and methods that return the items they are given, possibly fewer or in a different
+"""Functions and methods that return items of their argument, possibly fewer or in a different
 order.
 """
 _CHANGES = frozenset(
@@ -66,7 +67,7 @@ class CallSource:
 
     The call is the expression `node`, which calls `tool`; `index` is the recorded call, if it is
     known. `exact` is True if the value is unchanged, False if it was computed from the result.
-    `filters` are the `if` tests that items passed on the way.
+    `filters` are the conditions (`if`) that selected the value.
     """
 
     node: ast.expr
@@ -77,7 +78,7 @@ class CallSource:
     index: int | None = None
 
     def as_derived(self, filters: Sequence[ast.expr] = ()) -> CallSource:
-        """Return this source as that of a value computed from it."""
+        """Return the source of a value that is computed from this source's value."""
         return replace(self, exact=False, filters=(*self.filters, *filters))
 
 
@@ -118,8 +119,8 @@ class CallSources:
         return list(kept.values())
 
     def find_control(self, expr: ast.expr) -> list[CallSource]:
-        """Return the sources of the loops and conditions that decide whether and how often a
-        variable was filled.
+        """Return the sources of the loops and conditions around the assignments to a variable: they
+        decide whether it was filled.
         """
         if not isinstance(expr, ast.Name):
             return []
@@ -179,7 +180,7 @@ class CallSources:
         return [source.as_derived() for expr in exprs for source in self.find_sources(expr)]
 
     def _name(self, name: ast.Name, path: JsonPath) -> list[CallSource]:
-        """Search the enclosing scopes, innermost first, for one that binds the name."""
+        """Return the sources of a name, from the innermost enclosing scope that binds it."""
         for around in self.tree.around(name):
             match around:
                 case ast.ListComp() | ast.SetComp() | ast.GeneratorExp() | ast.DictComp():
@@ -214,8 +215,8 @@ class CallSources:
     def _find_definition_sources(
         self, reached: Sequence[Definition], path: JsonPath
     ) -> list[CallSource]:
-        """Return the sources of the value at `path` that the definitions `reached` may give a
-        name.
+        """Return the sources of the value at `path` of a name whose reaching definitions are
+        `reached`.
         """
         found: list[CallSource] = []
         for made in reached[::-1]:
@@ -230,8 +231,8 @@ class CallSources:
         return found
 
     def _find_filling_sources(self, made: Definition) -> list[CallSource]:
-        """Return the sources that decide how many items a container has that is filled in a loop:
-        the iterables and the tests around the definition.
+        """Return the sources of the loops around the definition `made`, which decide how many items
+        a container gets. The `if` conditions around the definition become filters.
         """
         found: list[CallSource] = []
         tests: list[ast.expr] = []

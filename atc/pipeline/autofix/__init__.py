@@ -1,10 +1,10 @@
-"""Automatic fixes for findings of the check that have only one possible correction, so that no
-model is asked.
+"""Automatic fixes for those findings of the check that have only one possible correction. They need
+no model.
 
 Typical mistakes of small models are a wrong argument name, an object iterated instead of the only
 list in it, and a name where a code is required that a search tool can look up. Asking the model for
-a new program takes about ten seconds. A fixed program is checked again and only runs if nothing is
-found.
+a new program takes about ten seconds. A fixed program is checked again, and only executed if the
+check finds nothing.
 """
 
 from __future__ import annotations
@@ -21,14 +21,16 @@ from protocols.toolbox import Toolbox
 
 _SUBSCRIPT = re.compile(r"""\[(?:'[^']*'|"[^"]*")\]$""")
 _SURELY_MEANT = 0.8
-"""Minimum similarity (see `naming.similarity`) of a key to the one that was written."""
+"""Minimum similarity (see `naming.similarity`) of an existing key to the missing key that it
+replaces.
+"""
 
 
 def autofix(program: Program, findings: tuple[Finding, ...], tools: Toolbox) -> Program | None:
-    """Apply every fix that is unambiguous. Return None if no finding has one.
+    """Return the program with every unambiguous fix applied, or None if no finding has such a fix.
 
-    A finding that remains may become fixable in the next round: a positional argument first gets
-    its name, then its lookup.
+    Call this again on the fixed program and its findings: one fix may make another possible. For
+    example, a positional argument first gets its name, then a lookup replaces its value.
     """
     mends = _Fixes(program, tools)
     edits = {edit for finding in findings if (edit := mends.find_edit(finding)) is not None}
@@ -107,7 +109,7 @@ class _Fixes:
                 return Edit(place.end(node), place.end(node), text)
 
     def _at(self, finding: Finding) -> Iterator[ast.expr | ast.keyword | ast.stmt]:
-        """Yield the nodes that a finding may point at, widest first."""
+        """Yield the nodes at the position of a finding, the widest first."""
         for node in ast.walk(self._tree):
             if isinstance(node, ast.expr | ast.keyword | ast.stmt):
                 begins = (node.lineno, node.col_offset) == (finding.line, finding.column)
@@ -157,8 +159,8 @@ class _Fixes:
 
 
 def _rename_key(key: str, better: str, *, passed_on: bool) -> str | None:
-    """Return the subscript to write instead: `["distance_miles"]` for `["distance"]`. Return None
-    if the keys are not close.
+    """Return the subscript that corrects a missing key: `["distance_miles"]` for `["distance"]`.
+    Return None if the keys `key` and `better` are not similar.
 
     Only a misspelling, a missing word or a missing level is corrected. A key is not extended to an
     id (`capital` to `capital_city_id`) unless the value is `passed_on` to a tool.

@@ -2,7 +2,8 @@
 
 A flight of `list_departures` has a `flight_id` but no `status`;
 `get_flight_status(flight_id=…)["status"]` gives it. A model that forgets such a lookup reads the
-field from the record it has, or prints the id. Schemas and links show which call is missing.
+field from the record that it has, or prints the id. The response schemas and the links between
+tools show which call is missing.
 """
 
 from __future__ import annotations
@@ -35,9 +36,9 @@ def search_for(text: str, tool: Tool, argument: str, tools: Toolbox) -> str | No
     """Return the expression that searches for the id that `text` names:
     `search_airlines(query="Hawaiian Airlines")[0]["code"]`.
 
-    `argument` is an alias. There must be a link to a tool that returns the argument's values in a
-    list with the best match first, and that tool must search by words: its only required argument
-    is free text that no other tool returns.
+    `argument` is an alias. A link must lead to a tool that returns the argument's values in a list,
+    whose first item is taken. That tool must search by words: its only required argument is free
+    text that no other tool returns.
     """
     for producer in (
         tools.producers(tool, tool.arguments.get(argument, argument)) if _NAME.search(text) else ()
@@ -58,7 +59,7 @@ def search_for(text: str, tool: Tool, argument: str, tools: Toolbox) -> str | No
 
 
 class _Route(NamedTuple):
-    """A record that lookups lead to: the expression that returns it, and its keys."""
+    """A record that a chain of lookups returns: the expression of the chain, and the keys."""
 
     expression: str
     keys: frozenset[str]
@@ -133,9 +134,8 @@ def look_up_answer(
     """Rewrite the program's only `print` to look up what the task asks for: the airport's name
     instead of its code.
 
-    Two facts must show it: the printed value comes from a place whose values a lookup tool takes (a
-    link), and the task names a field of that tool's result but not the printed field. Otherwise
-    return None.
+    Two facts must justify the change: a link shows that a lookup tool takes the printed value, and
+    the task names a field of that tool's result but not the printed field. Otherwise return None.
     """
     values, several = _values(answer)
     if not values:
@@ -171,8 +171,8 @@ def _values(answer: str) -> tuple[list[str], bool]:
 def _lookups(
     value: str, trace: Trace, tools: Toolbox, words: set[str]
 ) -> set[tuple[str, str, str]]:
-    """Return each (tool, argument, field) that leads from this value, an id, to a field that the
-    task names.
+    """Return each (tool, argument, field) where the tool takes the id `value` as argument and
+    returns a field that the task names.
     """
     found: set[tuple[str, str, str]] = set()
     for origin in find_origins(value, trace.calls):
@@ -196,8 +196,8 @@ def _lookups(
 
 
 def _find_linked_argument(tool: Tool, source: str, path: str) -> str | None:
-    """Return the only required argument of a reading tool, if a link says that the values at `path`
-    of `source` fill it.
+    """Return the only required argument of a reading tool, if a link connects it with the values at
+    `path` of the tool `source`. Otherwise return None.
     """
     required = _required(tool)
     if tool.protocol.writes or len(required) != 1:

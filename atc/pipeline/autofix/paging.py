@@ -28,12 +28,13 @@ _NEXT = ("next", "next_page", "next_cursor", "next_page_token", "has_more", "has
 
 @dataclass(frozen=True, slots=True)
 class UnreadPages:
-    """A tool whose results continue beyond what a program read.
+    """A tool with more results than a program read.
 
-    `argument` asks for more (a page, an offset or a size); `evidence` quotes what shows that there
-    is more. `count` is the response key with the number of pages. `size` is the number of rows of a
-    page, set if the only evidence is a full page. `key` is the response key of the rows, None if
-    the result itself is the list.
+    `argument` is the argument that requests further results (a page, an offset or a size).
+    `evidence` quotes the part of the response which shows that there are more. `count` is the
+    response key with the number of pages. `size` is the number of rows of a page; it is only set if
+    a full page is the only evidence. `key` is the response key of the rows, or None if the result
+    itself is the list.
     """
 
     tool: str
@@ -71,8 +72,8 @@ def unread_pages(program: Program, trace: Trace, tools: Toolbox) -> tuple[Unread
 
 
 def _find_unread_pages(program: Program, tool: Tool, calls: list[ToolCall]) -> UnreadPages | None:
-    """Return what the last result of a series of calls says about further pages, or else check for
-    a full page.
+    """Return the unread pages after a series of calls, judging by the last result, or None. A
+    result without fields about pages is only judged by its number of rows.
     """
     value = tool.unwrap(calls[-1].result)
     fields = value if isinstance(value, Mapping) else {}
@@ -119,8 +120,8 @@ def _count_rows(call: ToolCall) -> int:
 def _full_page(tool: Tool, call: ToolCall) -> UnreadPages | None:
     """Return `UnreadPages` if a result has exactly as many rows as one page allows.
 
-    The page size must be the declared default or the maximum. Any other size is taken as what the
-    program wants.
+    The page size must be the declared default or the declared maximum. A program that asks for any
+    other size is assumed to need only so many rows.
     """
     key, rows = _rows_of(tool.unwrap(call.result))
     for alias in SIZE_ARGUMENTS:
@@ -176,7 +177,8 @@ def _takes_first_rows(
     parents: Mapping[ast.AST, ast.AST],
     names: frozenset[str] = frozenset(),
 ) -> bool:
-    """Return True if only the first rows of the value of `node` are used, or whether it has any.
+    """Return True if the program only uses the first rows of the value of `node`, or only tests
+    whether there are any rows.
 
     `names` are the variables that were followed on the way to `node`.
     """
@@ -206,8 +208,8 @@ def read_every_page(program: Program, unread: UnreadPages, tools: Toolbox) -> Pr
     """Rewrite the program so that each call of a paged tool reads all pages.
 
     Later pages are appended, so that rows of the first page keep their position. Return None if the
-    program already asks for pages, or for fewer rows than the default (it may not want more), or if
-    it is not known how to ask for the next page.
+    program already passes `unread.argument`, if it asks for fewer rows than the default (it may not
+    need more), or if it is not known how to ask for the next page.
     """
     tool = tools[unread.tool]
     helper = _helper(unread, tool)

@@ -69,7 +69,7 @@ def _confirm(
 
 
 def _distinct(found: list[Finding]) -> tuple[Finding, ...]:
-    """Return the findings sorted by position, with at most one finding per code and place.
+    """Return the findings sorted by position, with at most one finding per code and position.
 
     If there are more than `MOST_FINDINGS`, the uncertain ones are dropped first.
     """

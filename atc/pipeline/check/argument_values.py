@@ -33,8 +33,8 @@ _FORMATS = {
 
 
 class Mismatch(NamedTuple):
-    """The value that was expected. `better` is Python source of a better value, if one can be
-    derived.
+    """Why a value does not fit a schema: `expectation` describes the expected value (`one of 'a'
+    and 'b'`), and `better` is Python source of a value that fits, if one can be derived.
     """
 
     expectation: str
@@ -123,7 +123,9 @@ def _describe_types(names: Iterable[str]) -> str:
 
 
 def _explain_format(form: str, value: Any) -> Mismatch | None:
-    """Return what a value of the format looks like. A date and time without a zone is accepted."""
+    """Return what a value of the format looks like. Return None for a date and time without a time
+    zone, which is accepted, and for formats that are not checked.
+    """
     lenient = form == "date-time" and re.match(r"\d{4}-\d\d-\d\d[Tt ]\d\d:\d\d", str(value))
     return Mismatch(_FORMATS[form]) if form in _FORMATS and not lenient else None
 
@@ -146,7 +148,7 @@ _CLAUSES = {
 
 def _explain_options(context: list[list[jsonschema_rs.ValidationError]]) -> Mismatch | None:
     """Explain a failed `anyOf` or `oneOf`. If one option has the type of the value, its error is
-    used: the others only say that the type differs.
+    used: the errors of the other options only report a wrong type.
     """
     found = [(option[0], _explain_error(option[0])) for option in context if option]
     if len(found) < len(context) or not all(misfit for _, misfit in found):

@@ -19,8 +19,8 @@ _left: ContextVar[list[int] | None] = ContextVar("left", default=None)
 
 
 class OutOfSteps(Exception):
-    """The program needs more work than the budget of the check. Findings of completed parts are
-    kept.
+    """The program needs more work than the budget of the check allows. The findings about the parts
+    that were analysed completely are kept.
     """
 
 
@@ -40,7 +40,8 @@ def current_budget() -> list[int] | None:
 
 
 def spend(work: int) -> None:
-    """Charge units of work to the enclosing `bounded` context. Without one, do nothing.
+    """Charge units of work to the budget of the enclosing `bounded` context. Outside of such a
+    context, do nothing.
 
     Work that is repeated for each name, key, alternative or node must be charged here, since a
     single step may visit all of them.

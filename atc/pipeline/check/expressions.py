@@ -83,7 +83,9 @@ def _unpack(core: Interpreter, parts: list[ast.expr], value: t.Type, source: ast
 def _report_unpacking(
     core: Interpreter, parts: list[ast.expr], value: t.Type, source: ast.expr, *, starred: bool
 ) -> None:
-    """Report an unpacking of dict keys, of an object, or of a wrong number of values."""
+    """Report an unpacking of dict keys, of an object, or of a wrong number of values. `starred` is
+    True if one of the targets is `*rest`.
+    """
     text = format_expression(source)
     match value:
         case t.Atom("str", None) if not starred and isinstance(core.peek(source), t.Mapped):
@@ -116,7 +118,7 @@ def _store(core: Interpreter, target: ast.Subscript, value: t.Type) -> None:
             case t.Listing(cell):
                 core.add(cell, t.ANY if isinstance(target.slice, ast.Slice) else value)
             case _:
-                # A constant key is in `hints.stored`; nothing is known about it anywhere.
+                # Values under the constant keys in `hints.stored` are unknown everywhere.
                 known = isinstance(target.slice, ast.Constant) and isinstance(
                     target.slice.value, str
                 )
@@ -143,15 +145,15 @@ def _joined_str(core: Interpreter, node: ast.JoinedStr) -> t.Type:
 
 
 def _is_short(value: Any) -> bool:
-    """Return True if the text of a constant is worth tracking. Python refuses to convert very long
+    """Return True if a constant may be converted to text. Python refuses to convert very long
     integers.
     """
     return value.bit_length() <= _LONGEST_KNOWN if isinstance(value, int) else True
 
 
 def _bool_op(core: Interpreter, node: ast.BoolOp) -> t.Type:
-    """Return the type of `a or b` or `a and b`. Later operands are evaluated with what the earlier
-    ones imply.
+    """Return the type of `a or b` or `a and b`. Each operand is evaluated under the condition that
+    the earlier ones were false (`or`) or true (`and`).
     """
     start = core.frame.env
     if start is None:
@@ -224,20 +226,12 @@ def _unary(core: Interpreter, node: ast.UnaryOp) -> t.Type:
     value = core.evaluate(node.operand)
     if isinstance(node.op, ast.Not):
         return t.BOOL
-    value = reject_kinds(
-        core,
-        value,
-        node.operand,
-        ("str", "dict", "list", "tuple"),
-        "arithmetic",
-        "; a sign needs a number.",
-    )
+    kinds = ("str", "dict", "list", "tuple")
+    end = "; a sign needs a number."
+    value = reject_kinds(core, value, node.operand, kinds, "arithmetic", end)
     if isinstance(node.op, ast.USub) and isinstance(node.operand, ast.Constant):
-        return (
-            type_of_constant(-node.operand.value)
-            if isinstance(node.operand.value, int | float)
-            else t.ANY
-        )
+        number = node.operand.value
+        return type_of_constant(-number) if isinstance(number, int | float) else t.ANY
     return t.join_all(t.Atom(m.name) if isinstance(m, t.Atom) else t.ANY for m in t.members(value))
 
 

@@ -16,9 +16,11 @@ MOST_DEPTH = 12
 
 @dataclass(frozen=True, slots=True)
 class CallArguments:
-    """Evaluated arguments of a call of anything but a tool.
+    """Evaluated arguments of a call of a function, method or builtin (not of a tool).
 
-    `sure` is False if `*` or `**` passes arguments that are not known; these values are in `loose`.
+    `values` and `nodes` are the positional arguments: their types and their expressions. `sure` is
+    False if the call unpacks values of unknown length with `*` or `**`; these values are in
+    `loose`.
     """
 
     values: list[t.Type]
@@ -153,9 +155,7 @@ def _bind_parameters(
 
 
 def note_function(core: Interpreter, node: FunctionNode) -> t.Type:
-    """Return the type of a function definition. Its defaults are evaluated here, where it is
-    defined.
-    """
+    """Return the type of a function definition, and evaluate the defaults of its parameters."""
     core.defined_in[node] = core.frame
     for default in (*node.args.defaults, *node.args.kw_defaults):
         if default is not None:
@@ -164,8 +164,8 @@ def note_function(core: Interpreter, node: FunctionNode) -> t.Type:
 
 
 def apply(core: Interpreter, function: t.Type, values: list[t.Type]) -> t.Type:
-    """Return the type of `function(*values)`. It is only known for the program's own functions and
-    for tools.
+    """Return the type of `function(*values)`: `ANY` unless `function` is a function of the program
+    or a tool.
     """
     values = [t.ANY if value is t.NEVER else value for value in values]
     return t.join_all(_apply_member(core, member, values) for member in t.members(function))

@@ -36,7 +36,7 @@ class Env:
 
 
 def join_env(left: Env | None, right: Env | None) -> Env | None:
-    """Return what is known where two control-flow paths meet.
+    """Return the environment at a point where two control-flow paths meet.
 
     A name bound on only one path keeps its type: on the other path, using it would raise anyway.
     """
@@ -90,8 +90,8 @@ class Interpreter:
         self.findings: list[Finding] = []
         self.quiet = 0
         self.version = 0
-        """Counter of changes to container contents. A loop is stable when a pass does not change
-        it.
+        """Number of changes to the contents of containers so far. A loop is analysed until a pass
+        leaves it unchanged.
         """
         self.volatile = set(hints.shared)
         """Names whose type is unknown at every point."""
@@ -187,7 +187,7 @@ class Interpreter:
     def _bound_type(self, node: ast.Name) -> t.Type | None:
         """Return the type of a name that the program binds, or None if it does not bind the name.
 
-        A name that its function binds only later is reported.
+        A use of a local name before its assignment is reported.
         """
         detached = False
         for frame in self._visible_frames():
@@ -226,7 +226,9 @@ class Interpreter:
             self.report("used-before-assignment", node, message)
 
     def _in_frame(self, frame: ScopeFrame, name: str, *, detached: bool) -> t.Type | None:
-        """Return the type of `name` in `frame`, or None if the frame does not bind it."""
+        """Return the type of `name` in `frame`, or None if the frame does not bind it. `detached`
+        is True if the current code runs at an unknown time after the frame's.
+        """
         if frame.env is None or name not in frame.env.names:
             return None
         found = frame.env.names[name]
@@ -236,7 +238,7 @@ class Interpreter:
             or isinstance(found, t.Function | t.Library | t.ToolRef)
         ):
             return found
-        # The other frame may have changed the name by the time this one runs.
+        # The outer frame may have assigned the name again before this detached frame runs.
         return found if times_stored(frame.scope)[name] == 1 and found != t.NONE else t.ANY
 
     # Tools.
@@ -250,7 +252,7 @@ class Interpreter:
             )
         return self._results[alias]
 
-    # Containers created by the program, by the place in the source that creates them.
+    # Containers created by the program, by the node that creates them.
 
     def add_listing_item(self, node: ast.AST, item: t.Type, kind: str = "list") -> t.Listing:
         """Return the list that the program creates at `node`, after adding `item` to it."""
@@ -270,7 +272,7 @@ class Interpreter:
             self.version += 1
 
     def set_item(self, cell: t.DictCell, index: t.Type, value: t.Type) -> None:
-        """Store a value under a key of a dict. The index `ANY` stands for an unknown key."""
+        """Store a value under a key of a dict. The index `ANY` means an unknown key."""
         key = constant(index)
         if key is not None:
             new = _join_growing(cell.keys.get(key, value), value)
@@ -310,8 +312,8 @@ class Interpreter:
 
 
 def _join_growing(old: t.Type, new: t.Type) -> t.Type:
-    """Join both types. If the number of known constants keeps growing, as in a counter, only their
-    kind is kept.
+    """Return the join of both types. If it has many known constants, as the values of a counter do,
+    return only their kind (`int`).
     """
     found = t.join(old, new)
     values = getattr(found, "values", None)

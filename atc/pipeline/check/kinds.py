@@ -37,8 +37,8 @@ decimal text.
 
 
 def keep_matching(value: Type, wanted: Callable[[Type], bool]) -> Type:
-    """Return the alternatives of `value` for which `wanted` is true. Return `ANY` if there are
-    none, because our assumption about the value must then have been wrong.
+    """Return the alternatives of `value` for which `wanted` is true. Return `ANY` if no alternative
+    remains, because the inferred type must then have been wrong.
     """
     kept = [member for member in members(value) if wanted(member)]
     return join(*kept) if kept else ANY

@@ -118,7 +118,7 @@ def reject_kinds(
     """Return `value` without None, and report a value that may be None or whose kind is in `kinds`.
 
     `name` is the operation in the message, `then` the end of the message. If `item` is True,
-    `value` is not `node` itself but one of its items.
+    `value` is the type of the items of `node`, not of `node` itself.
     """
     if item and _element(node) is not node:
         node = _element(node)
@@ -190,8 +190,8 @@ def _extreme(core: Interpreter, node: ast.Call, arguments: CallArguments) -> t.T
 def check_keyed(
     core: Interpreter, item: t.Type, where: ast.expr, arguments: CallArguments, use: str
 ) -> None:
-    """Check the values that items are ordered by: the results of `key=`, or else the items
-    themselves.
+    """Report items that cannot be ordered, judging by the results of `key=`, or else by the items
+    themselves. `use` is the operation in the message (`max()`).
     """
     key = arguments.named.get("key", t.NONE)
     place: ast.expr | None = where

@@ -19,8 +19,8 @@ _MOST_PASSES = 6
 
 
 def leave_loop(core: Interpreter, node: ast.Break | ast.Continue) -> None:
-    """Execute `break` or `continue`: keep the environment for the loop and mark the rest as
-    unreachable.
+    """Execute `break` or `continue`: record the current environment for the loop, and mark the code
+    after the statement as unreachable.
     """
     if core.frame.loops and core.frame.env is not None:
         core.frame.loops[-1][isinstance(node, ast.Continue)].append(core.frame.env)
@@ -91,11 +91,12 @@ def _loop(
     *,
     always: bool,
 ) -> None:
-    """Execute a loop's body until nothing new is learned. Only findings of the last pass are kept.
+    """Execute a loop's body until a pass changes no type. Only the findings of the last pass are
+    kept.
 
     `start` begins an iteration and returns the environment in which the loop condition fails.
-    `always` is True if the loop can only end there or with `break`; a `for` loop may end at any
-    iteration.
+    `always` is True for a `while` loop, which only ends if its condition fails or with `break`; a
+    `for` loop may end after any iteration.
     """
     frame = core.frame
     breaks = list[Env]()

@@ -88,7 +88,7 @@ def _explain_unknown_function(node: ast.Name, variables: list[str], tools: Toolb
     names.
     """
     name = node.id
-    # A variable whose name is only a part of this one is not meant.
+    # `loose=False`: do not suggest a variable whose name is only a part of `name`.
     near = find_nearest(name, tools) or find_nearest(name, variables, loose=False)
     meant = f" Did you mean {near!r}?" if near else ""
     shown = list(tools)[:_FEW]
@@ -146,7 +146,7 @@ class NameUses:
 
 def _is_deliberate(uses: NameUses, tool: Tool, node: ast.AST) -> bool:
     """Return True if the program seems to rebind the tool's name on purpose: it wraps the tool, or
-    does not use it.
+    does not use the tool.
     """
     calls = uses.calls[tool.alias]
     callees = {call.func for call in calls}

@@ -38,8 +38,8 @@ _OPPOSITE: dict[type[ast.cmpop], ast.cmpop] = {
 
 
 def outcomes(core: Interpreter, test: ast.expr) -> tuple[Env | None, Env | None]:
-    """Return the environments in which `test` is true and in which it is false. The current one is
-    not changed.
+    """Return the environments in which `test` is true and in which it is false, without changing
+    the current environment.
     """
     start = core.frame.env
     if start is None:
@@ -63,7 +63,7 @@ def refine(core: Interpreter, test: ast.expr, truth: bool) -> None:
         case ast.UnaryOp(op=ast.Not(), operand=inner):
             refine(core, inner, not truth)
         case ast.BoolOp(op=op, values=values):
-            # If any one operand may have decided the result, nothing is certain.
+            # `a or b` being true does not tell which operand is true, so nothing is certain.
             for value in values if isinstance(op, ast.And) == truth else ():
                 refine(core, value, truth)
         case ast.NamedExpr(target=target, value=value):
@@ -104,7 +104,7 @@ def _refine_compare(
     match op, left, right:
         case ast.Is() | ast.Eq(), _, ast.Constant(value=None):
             core.tested |= {place.tool for place in null_origins(core.peek(left))}
-            # If the program knows that the value is None, what it does with it is intended.
+            # A program that tested that the value is None uses it on purpose: report nothing.
             _change(core, left, (lambda _: t.ANY) if truth else assume_not_none)
         case ast.Is() | ast.Eq(), ast.Call(func=ast.Name(id="type"), args=[subject]), _:
             _change(core, subject, lambda _: t.ANY)
@@ -134,7 +134,7 @@ def _constant_keys(core: Interpreter, node: ast.expr) -> list[str]:
 
 def _assume_key(value: t.Type, key: str) -> t.Type:
     """Return `value` after `key in value` was true. A value that cannot have the key becomes `ANY`,
-    because its type must be different from what we believe.
+    because the inferred type must be wrong.
     """
     known = [field_type(m, key) for m in t.members(value) if isinstance(m, t.Record | t.Mapped)]
     return t.ANY if None in known else value
@@ -151,6 +151,7 @@ def _kind_names(node: ast.expr) -> list[str]:
 
 
 def _refine_kind(core: Interpreter, subject: ast.expr, names: list[str], truth: bool) -> None:
+    """Update the environment with what follows from `isinstance(subject, names)` being `truth`."""
     if any(name not in _KINDS for name in names):
         _change(core, subject, lambda _: t.ANY)
         return
@@ -180,7 +181,7 @@ def _change(core: Interpreter, node: ast.expr, update: Callable[[t.Type], t.Type
     if path is not None and new != old:
         name, keys = path
         base = core.peek(ast.Name(name, ast.Load()))
-        # A None in a dict may change where the check does not see it.
+        # Code that the check does not follow may replace a None in a dict.
         if not keys or new != t.NONE:
             env.names[name] = _replace_nested(base, keys, new)
 
@@ -224,13 +225,13 @@ def access_path(node: ast.expr) -> tuple[str, tuple[str, ...]] | None:
 _PLAIN = frozenset(
     "len sum str int float round abs min max sorted isinstance type set any".split()  # noqa: SIM905
 )
-"""Functions whose result in a condition says nothing about nulls inside their arguments."""
+"""Functions whose result in a condition does not depend on nulls inside their arguments."""
 _MENTIONED = f"{__name__}.mentioned"
 
 
 def _relax(core: Interpreter, test: ast.expr) -> None:
-    """Mark the nulls of every variable that a condition mentions as checked. The condition may rule
-    them out in a way that the check does not follow.
+    """Mark the nulls inside every variable that a condition mentions as checked, because the
+    condition may rule them out in a way that the check does not understand.
     """
     for name in once_per_check(test, _MENTIONED, _find_mentioned_names):
         known = core.env.names.get(name)

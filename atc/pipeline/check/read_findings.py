@@ -17,8 +17,8 @@ from atc.pipeline.check.schema import (
 )
 
 _MOST_GIVERS = 5
-"""Maximum number of tools whose response has a key. A key of more tools (`name`, `id`) is too
-common for a hint.
+"""A message suggests tools whose responses have a missing key, if there are at most this many. A
+key of more tools (`name`, `id`) is too common for a suggestion.
 """
 
 

@@ -16,7 +16,7 @@ from protocols.toolbox import Tool
 
 _MOST_BRANCHES = 12
 _DEEPEST = 64
-"""Maximum depth in a response. Recursive schemas have no depth of their own."""
+"""Maximum depth at which a response is examined, because a recursive schema is infinitely deep."""
 _COMBINERS = ("allOf", "anyOf", "oneOf")
 _OPENERS = ("patternProperties", "if", "dependentSchemas", "$dynamicRef", "$recursiveRef")
 _SILENT = {
@@ -41,7 +41,7 @@ are checked against tools that were seen before.
 
 
 def response_document(tool: Tool, *, lenient: bool = False) -> t.ResponseSchema | None:
-    """Return the response schema of `tool`, or None if it is missing or only guessed.
+    """Return the response schema of `tool`, or None if the schema is missing or only guessed.
 
     With `lenient`, weak evidence is ignored: a schema that is not declared, since other responses
     may look different, and the values that an enum lists, since services add values before their
@@ -285,8 +285,8 @@ def field_type(record: t.Record | t.Mapped, key: Any) -> t.Type | None:
 
 
 def assume_filled(value: t.Type) -> t.Type:
-    """Return `ANY` for the item type `NEVER`: if an item of a seemingly empty list is read, the
-    list was filled where the check did not see it.
+    """Return `ANY` in place of `NEVER`, and any other type unchanged. If the program reads an item
+    of a seemingly empty list, code that the check did not analyse must have filled the list.
     """
     return t.ANY if value is t.NEVER else value
 

@@ -55,7 +55,7 @@ class ProgramInterpreter(Interpreter):
 def flow_findings(
     module: ast.Module, hints: SyntaxFacts, tools: Toolbox, *, lenient: bool = False
 ) -> list[Finding]:
-    """Return the findings from following every value through the program. With `lenient`, weak
+    """Analyse a whole program and return the findings about its values. With `lenient`, weak
     evidence about responses is ignored.
     """
     flow = ProgramInterpreter(tools, module, hints, lenient=lenient)
@@ -78,7 +78,7 @@ def flow_findings(
 
 
 def _run(flow: ProgramInterpreter) -> list[FunctionNode]:
-    """Analyse the program. Return the functions that are called at a time the check cannot see."""
+    """Analyse the program. Return the functions that the program does not visibly call."""
     elsewhere: list[FunctionNode] = []
     try:
         _follow(flow, elsewhere)

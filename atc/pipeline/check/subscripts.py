@@ -34,7 +34,7 @@ ENVELOPE = {
     "success", "ok", "warning", "warnings", "next", "next_page", "next_cursor", "next_token",
     "next_page_token", "has_more", "cursor", "response_metadata",
 }  # fmt: skip
-"""Keys that cautious programs look up in any response, whether it has them or not."""
+"""Keys that cautious programs look up in any response, whether the response has them or not."""
 
 
 def need_value(
@@ -200,7 +200,7 @@ def _read_slice(core: Interpreter, member: t.Type, node: ast.Subscript) -> t.Typ
 def read_get_call(core: Interpreter, value: t.Type, node: ast.Call, given: list[t.Type]) -> t.Type:
     """Return the type of `value.get(key, default)`. `given` are the types of the arguments.
 
-    A key that cannot exist is reported, unless the program evidently expects that.
+    A key that cannot exist is reported, unless the program evidently expects a missing key.
     """
     default = given[1] if len(given) > 1 else None
     dicts = [member for member in t.members(value) if isinstance(member, t.Record | t.Mapped)]
@@ -235,8 +235,8 @@ def _get_known_key(
 
 
 def _expects_missing_key(core: Interpreter, node: ast.Call, key: Any) -> bool:
-    """Return True if a `.get()` call evidently allows for a missing key: it is a test, looks up a
-    key of the response envelope, or computes its default.
+    """Return True if a `.get()` call evidently allows for a missing key: it is used as a condition,
+    its key is one of `ENVELOPE`, or its default is computed.
     """
     if node in core.hints.tolerated or key in ENVELOPE:
         return True

@@ -28,7 +28,7 @@ _MARKS = frozenset(
 
 def children(node: ast.AST) -> list[ast.AST]:
     """Return the direct child nodes, without operators and contexts. The list is cached in the
-    node, since loops visit it many times.
+    node, since the check visits the nodes of a loop several times.
     """
     kept = node.__dict__
     found: list[ast.AST] | None = kept.get(_CHILDREN)

@@ -23,8 +23,8 @@ KeywordArguments = list[tuple[ast.AST, str, ast.expr, t.Type]]
 """
 
 _MOST_NAMED = 5
-"""Maximum number of functions suggested because they need an argument that the called tool does not
-have. If there are more, none is suggested.
+"""If a tool has no argument of the given name, the message suggests other tools that require an
+argument of that name, provided that there are at most this many.
 """
 _MOST_VIEWS = 20
 _SELECTING = re.compile(
@@ -198,8 +198,8 @@ def _guess_argument(
 ) -> str | None:
     """Return the argument of `free` that was meant by the unknown `name`, or None.
 
-    It is the one that the tool's document calls `name`, one with a similar name (if `similar`), or
-    the only missing required one, if `value` fits it.
+    In this order: the argument whose original name is `name`; an argument with a similar name, if
+    `similar`; the only required argument that is missing, if `value` fits it.
     """
     for argument, original in tool.arguments.items():
         if original == name:
@@ -228,7 +228,7 @@ def _tools_that_need(core: Interpreter, tool: Tool, argument: str) -> list[str]:
 def _check_value(
     core: Interpreter, tool: Tool, argument: str, node: ast.expr, value: t.Type, *, written: bool
 ) -> None:
-    """Check the value passed for one argument.
+    """Report a value that does not fit the schema of its argument.
 
     `written` is True if `node` is the value itself, and False if it is a dict that contains the
     value.
@@ -296,7 +296,9 @@ def _check_type(
 def _likely_key(
     argument: str, value: t.Type, schema: Mapping[str, object], root: Mapping[str, object]
 ) -> str | None:
-    """Return the key of `value`, an object passed as a whole, that the argument probably wants."""
+    """Return the key of the object `value` whose value was probably meant for the argument, or None
+    if `value` is no object or no key fits.
+    """
     if not isinstance(value, t.Record):
         return None
     kinds = {key: t.members(field_type(value, key) or t.ANY)[0] for key in value.shape.properties}

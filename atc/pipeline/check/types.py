@@ -1,5 +1,5 @@
-"""Types that the static check infers for values. A type only states what is certain; `ANY` means
-that nothing is known.
+"""Types that the static check infers for the values of a program. A type only states what is
+certain; `ANY` means that nothing is known about a value.
 """
 
 from __future__ import annotations
@@ -77,8 +77,8 @@ class Null(Type):
 
 @dataclass(frozen=True, slots=True)
 class KeyOf:
-    """Marks a string as a key that came from iterating the object `record` at `node`, possibly by
-    mistake.
+    """Mark on the type of a string: the string is a key of the object `record`, which the program
+    iterated at `node`, possibly by mistake.
     """
 
     record: Record
@@ -87,11 +87,12 @@ class KeyOf:
 
 @dataclass(frozen=True, slots=True)
 class Atom(Type):
-    """A scalar: `str`, `int`, `float`, `number` (int or float), `bool` or `bytes`.
+    """The type of a scalar. `name` is `str`, `int`, `float`, `number` (int or float), `bool` or
+    `bytes`.
 
     `values` lists the only possible values if they are known; `listed` is True if a schema lists
-    them, False if the program wrote them. `pattern` is a regular expression from a schema that the
-    string matches; `form` is a schema format such as `date`.
+    them, False if they are constants of the program. `pattern` is a regular expression from a
+    schema that the string matches; `form` is a schema format such as `date`.
     """
 
     name: str
@@ -110,8 +111,8 @@ NONE = Null()
 class ResponseSchema:
     """The response schema of one tool, with caches of the types derived from it.
 
-    `strict` is True for a declared schema: its objects have no keys besides the named ones, unless
-    the schema says so. With `lists_values`, a string has no other value than those of its enum.
+    `strict` is True for a declared schema, False for an inferred one. An object of a strict schema
+    has only the keys that the schema names, unless the schema explicitly allows others. With `lists_values`, a string has no other value than those of its enum.
     """
 
     root: JsonObject
@@ -157,8 +158,8 @@ class ArrayShape:
 class Record(Type):
     """A JSON object that a schema describes.
 
-    `refined` holds more precise types of single keys, learned from tests in the program.
-    `null_checked` is True if a test may have ruled out nulls inside the object.
+    `refined` holds more precise types of single keys, learned from conditions in the program.
+    `null_checked` is True if a condition of the program may have ruled out nulls inside the object.
     """
 
     shape: ObjectShape
@@ -182,8 +183,8 @@ class Array(Type):
 
 @dataclass(eq=False, slots=True)
 class ListCell:
-    """Item type of all lists, sets or deques created at one place in the program. It only becomes
-    wider.
+    """Item type of all lists, sets or deques that one expression of the program creates. The type
+    is only ever widened.
     """
 
     item: Type = NEVER
@@ -191,7 +192,8 @@ class ListCell:
 
 @dataclass(eq=False, slots=True)
 class DictCell:
-    """Contents of all dicts created at one place in the program. They only become wider.
+    """Contents of all dicts that one expression of the program creates. The types are only ever
+    widened.
 
     `keys` maps constant keys to types. `open` is True if there are computed keys too; `key` and
     `value` are their types.
@@ -209,7 +211,9 @@ class DictCell:
 
 @dataclass(frozen=True, slots=True)
 class Listing(Type):
-    """A list, set, deque or tuple of unknown length that the program created; `kind` says which."""
+    """A list, set, deque or tuple of unknown length that the program created; `kind` is its Python
+    type.
+    """
 
     cell: ListCell
     kind: str = "list"
@@ -340,8 +344,8 @@ def _add(found: list[Type], new: Type) -> None:
 
 
 def _merge(old: Type, new: Type) -> Type | None:
-    """Return one type that covers both without losing anything relevant, or None if no such type
-    exists.
+    """Return one type that covers both types without losing anything relevant, or None if no such
+    type exists.
     """
     match old, new:
         case Atom(), Atom():

@@ -1,5 +1,5 @@
-"""Repair: turn a failed attempt into the messages that ask for the next program, in one of three
-ways.
+"""Repair: build the messages that show the model a failed attempt and ask for the next program, in
+one of three ways.
 
 `facts` shows the model what attribution found and what the responses really contain. `reflection`
 is equation 2 of the ATC paper: the model itself names the tool to blame and gets its documentation.
@@ -55,8 +55,8 @@ def correction(case: RepairCase, mode: str = "facts") -> list[Message]:
 
 
 def worth_repairing(attempts: Sequence[Attempt]) -> Attempt:
-    """Return the attempt of a round to continue with: the one that got furthest, the earliest among
-    equals.
+    """Return the attempt to repair among the `attempts` of a round: the one that got furthest, the
+    earliest among equals.
 
     An attempt with a (doubtful) answer got further than one that failed, and one with more calls
     further than one with fewer. Attempts that the check stopped come last; among them, fewer

@@ -30,20 +30,20 @@ from sandbox.trace import ToolCall
 
 @dataclass(frozen=True, slots=True)
 class RepairCase:
-    """A failed attempt, the tools that it could call, and what a way of repair may need besides."""
+    """A failed attempt, the tools that it could call, and further inputs of the ways of repair."""
 
     attempt: Attempt
     tools: Toolbox
     complete: Complete | None = None
     """Asks the model a question during repair. Required by `reflection`."""
     orphans: Sequence[ToolCall] = ()
-    """Writes that took effect and that the next program would leave behind if it did not make
-    them.
+    """Writes that took effect. If the next program does not make these calls too, their effects
+    remain although no program of the solution asked for them.
     """
     messages: Sequence[Message] = ()
     """The conversation so far."""
     docs: Docs = "full"
-    """With "names", no tool is described."""
+    """How prompts describe tools. With "names", they contain only the names."""
     made: Sequence[ToolCall] = ()
     """The calls of all attempts so far."""
 
@@ -64,8 +64,8 @@ class RepairCase:
 
 
 def describe_writes(made: Sequence[ToolCall]) -> str:
-    """Return a text about the writes that took effect and how the next program must treat them;
-    empty without writes.
+    """Return a text that lists the writes which took effect and explains how the next program must
+    treat them. Return an empty text if there are no writes.
 
     If the next program keeps such a call, the journal answers it with the stored result.
     """
@@ -135,7 +135,7 @@ def _describe_failure(case: RepairCase, fault: Fault) -> Iterator[str]:
 
 
 def _describe_other_results(case: RepairCase, fault: Fault) -> str:
-    """Return what the calls that are not blamed returned, if the next line may misread them too.
+    """Return the results of the calls that are not blamed, if the program may misread them too.
 
     These are calls of tools that no document describes reliably, or all calls if none is blamed.
     """
@@ -171,7 +171,7 @@ def _describe_blamed_tools(case: RepairCase, fault: Fault, call: ToolCall | None
     for tool in _find_blamed_tools(case, fault, call):
         yield ""
         if fault.kind in ("bad_arguments", "tool_failed", "unknown_outcome"):
-            # For a call that was made, the facts above already say what the argument at fault
+            # For a call that was made, the facts above already state what the argument at fault
             # accepts.
             is_known = call is not None and fault.path
             yield describe_call(tool) if is_known else signature(tool, among=case.tools)
@@ -214,8 +214,8 @@ def better_lines(case: RepairCase) -> Iterator[str]:
 
 
 def sources(case: RepairCase, fault: Fault, call: ToolCall | None) -> Iterator[str]:
-    """Yield the source of each id that a call was refused for or found nothing with, if no earlier
-    response contained the id.
+    """Yield a line for each id with which a call was refused or found nothing, if no earlier
+    response contained the id: the line names the tool that returns such ids.
     """
     if (
         call is None

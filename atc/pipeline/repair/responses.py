@@ -1,9 +1,9 @@
 """Descriptions of tools and responses for repair prompts: how a tool is called and which fields its
 response has.
 
-The text must not look like a program to write: it is one signature, a line per argument, and the
-fields that can be read. Stubs with TypedDicts in a fenced block appear in the first prompt; a small
-model that sees them again replies with stubs.
+The text must not look like the program that the model is to write. So it has one signature, a line
+per argument, and the fields that can be read. Stubs with TypedDicts in a fenced block appear in the
+first prompt; a small model that sees them again replies with stubs.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _TYPES |= {"object": "dict", "array": "list"}
 
 def documentation(tool: Tool, *, among: Toolbox) -> str:
     """Return the documentation d_j of the paper: how a tool is called, and the fields of its result
-    as a program reads them.
+    as a program reads them. `among` are all tools of the task.
     """
     lines = [signature(tool, among=among)]
     fields = _fields(tool)
@@ -41,7 +41,9 @@ def documentation(tool: Tool, *, among: Toolbox) -> str:
 
 
 def signature(tool: Tool, *, among: Toolbox) -> str:
-    """Return how a tool is called, what it does, and what its arguments accept."""
+    """Return how a tool is called, what it does, and what its arguments accept. `among` are all
+    tools of the task.
+    """
     stub = stubs(Toolbox([tool]), detail=FULL, among=among)
     _, *rest = stub[stub.rindex(f"def {tool.alias}(") :].splitlines()
     about = (line.strip().removeprefix('"""').removesuffix('"""').strip() for line in rest)

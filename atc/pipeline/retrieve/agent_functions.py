@@ -24,10 +24,12 @@ from protocols.schema import Json, JsonObject
 from protocols.truncate import clip_text
 
 _HOW_TO_ADD = "put those that the request needs into the pool with add_API_into_API_pool"
-"""Reminder for agents that have looked at APIs. Without it, small models look again or finish."""
+"""Reminder for agents that have requested the details of APIs. Without it, small models request
+them again or finish.
+"""
 _FEW = 256
-"""Up to this many names, the reply schema lists them as an enum. Longer lists are checked after the
-reply.
+"""The reply schema lists up to this many names as an enum. If there are more names, those in a
+reply are checked afterwards.
 """
 _MOST_ADDED = 10
 _LOOKED_UP = 5
@@ -50,8 +52,8 @@ class _NamesFunction:
     """A function that takes names from the agent's `scope` under the argument `key`.
 
     `most` returns the maximum number of names per call; None means exactly one. `used` returns the
-    names that cannot be chosen any more. With `pages`, the function also takes a page number. A
-    short list of names is enforced by the reply schema, a long one is checked when the reply comes.
+    names that cannot be chosen any more. With `pages`, the function also takes a page number. The
+    reply schema enforces a short list of names; names of a long list are checked in the reply.
     """
 
     key: str
@@ -119,7 +121,7 @@ def _make_function(
     used: Callable[[SearchState, SearchAgent], Collection[str]] = lambda *_: (),
     pages: bool = False,
 ) -> AgentFunction:
-    """Build a function that takes names, see `_NamesFunction`."""
+    """Build a function that takes names. The arguments are the fields of `_NamesFunction`."""
     function = _NamesFunction(key=key, scope=scope, perform=act, most=most, used=used, pages=pages)
     return AgentFunction(function.build_parameters, function.act)
 

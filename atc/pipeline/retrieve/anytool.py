@@ -53,14 +53,15 @@ _VERDICT = an_object({"reason": a_text(200), "verdict": {"type": "string", "enum
 class AgentSearch(SearchState):
     """The search for one query.
 
-    `run` works until the search ends; `resume` wakes unfinished agents and tells them why.
+    `run` lets the agents act until the search ends; `resume` wakes the unfinished agents after the
+    pool proved insufficient.
     """
 
     def begin(self) -> None:
         """Create the first agents.
 
-        If there is only one category, that is its agent. Otherwise it is as many meta agents as are
-        needed to list all categories.
+        If there is only one category, create the agent of this category. Otherwise create as many
+        meta agents as are needed to list all categories in their prompts.
         """
         categories = list(self.hierarchy.tools)
         role: AgentRole = "flat" if self.options.flat else "meta"
@@ -194,7 +195,8 @@ class AgentSearch(SearchState):
     def _ask_verdict(self) -> PoolVerdict:
         """Ask the model whether the pool suffices for the query.
 
-        The APIs may take the room of an agent's scope and of one result in the prompt.
+        In the prompt, the list of APIs may have as many tokens as an agent's scope and one result
+        together.
         """
         most = self.room.scope + self.room.result
         lines = listing.pages(listing.api_lines(self.pool, self.hierarchy, room=most), room=most)[0]
@@ -210,7 +212,7 @@ class AgentSearch(SearchState):
         return PoolVerdict(tuple(self.pool), word, one_text(found.get("reason")))
 
     def _limit(self) -> EndReason:
-        """Return why the search must end, or an empty string if it may continue.
+        """Return the reason why the search must end, or an empty string if it may continue.
 
         As in the published code, every verdict except *Unsolvable* ends the search.
         """

@@ -31,7 +31,8 @@ class Hit:
     """A tool (by alias) that fits a query.
 
     Scores are comparable only within one result; higher is better. `why` is set if the tool was not
-    found by its score: `named` in the query, or `producer of TOOL(ARGUMENT)`.
+    found by its score: it is `named` if the query contains the tool's name, or `producer of
+    TOOL(ARGUMENT)`.
     """
 
     tool: str
@@ -56,7 +57,7 @@ class Retriever(Protocol):
     """A search over one set of tools."""
 
     def search(self, query: str, *, k: int) -> Retrieval:
-        """Return at most `k` tools, best first. There are fewer, or none, if fewer fit.
+        """Return at most `k` tools, best first. Fewer tools, or none, are returned if fewer fit.
 
         Raises:
             RetrievalUnavailable: something that the search needs is missing.
@@ -65,14 +66,14 @@ class Retriever(Protocol):
 
 
 View: TypeAlias = str | tuple[str, ...]
-"""One thing to search for: a text, or several texts that stand for one. Dense search averages their
-embeddings, BM25 joins their words.
+"""One query of a ranker, called a view of the user's query as in Re-Invoke: a text, or several
+texts that together form one query. Dense search averages their embeddings, BM25 joins their words.
 """
 
 
 @dataclass(frozen=True, slots=True)
 class Ranking:
-    """The best documents for one view: positions in the index and scores, best first, ties by
+    """The best documents for one query: positions in the index and scores, best first, ties by
     name.
     """
 
@@ -90,10 +91,13 @@ class Ranker(Protocol):
         """The name of each document, by position. Names may be read from disk on access."""
 
     def top(self, views: Sequence[View], *, n: int) -> list[Ranking]:
-        """Return for each view the `n` best documents, or fewer if fewer match at all."""
+        """Return for each of the queries `views` the `n` best documents, or fewer if fewer match at
+        all.
+        """
 
     def scores(self, views: Sequence[View], positions: Positions | None = None) -> Floats:
-        """Return the score of each document for each view, shape (views, documents).
+        """Return the score of each document for each of the queries `views`, shape (views,
+        documents).
 
         With `positions`, only the documents at these positions are scored.
         """
@@ -128,8 +132,8 @@ def find_missing_packages(*packages: str) -> list[str]:
 
 
 def require(what: str, *packages: str) -> None:
-    """Check that all of `packages` are installed. `what` needs them and is the subject of the error
-    message.
+    """Check that all of `packages` are installed. `what` is the subject of the error message, the
+    feature that needs them.
 
     Raises:
         RetrievalUnavailable: a package is not installed.

@@ -110,7 +110,7 @@ class Signals:
         return found if positions is None else found[:, positions]
 
     def top(self, views: Sequence[View], *, n: int) -> list[Ranking]:
-        """Return for each view the `n` best documents."""
+        """Return for each of the queries `views` the `n` best documents."""
         return [select_best(row, self.names, n=n) for row in self.scores(views)]
 
     def popularity(self, bank: Sequence[str], vectors: Floats) -> Floats:
@@ -129,7 +129,7 @@ class Signals:
         return result
 
     def _added(self, views: Sequence[View], vectors: Floats) -> Floats:
-        """Return the scores of views whose embeddings are given."""
+        """Return the scores of views with the embeddings `vectors`, shape (views, documents)."""
         total = np.zeros((len(views), len(self.names)), np.float32)
         for weights, biases, share in self.linear:
             total += share * zscores(vectors @ weights.T + biases)
@@ -198,8 +198,8 @@ class Blend:
 
 
 def mixture(scores: Floats) -> Floats:
-    """Combine the scores of the views (views, documents) into one score per document. The first
-    view is the whole query.
+    """Combine the scores of several queries, shape (views, documents), into one score per document.
+    The first one is the user's whole query, the others are the requests in it.
 
     The result is a logarithm, so that unlikely documents keep their order.
     """

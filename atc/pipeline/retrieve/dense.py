@@ -33,8 +33,8 @@ are to each other, so reading fewer lists misses too much. With a million docume
 milliseconds.
 """
 _REMEMBERED = 256
-"""Number of texts whose vectors are cached, since a search that fuses rankings embeds them
-again.
+"""Number of texts whose vectors are cached, since a search that fuses rankings embeds the same
+texts several times.
 """
 
 
@@ -64,7 +64,7 @@ class Dense:
             lists.nprobe = max(16, lists.nlist // _PROBED_SHARE)
 
     def embed(self, views: Sequence[View]) -> Floats:
-        """Return a row of length one for each view, shape (views, dimensions).
+        """Return a vector of length one for each of the queries `views`, shape (views, dimensions).
 
         A view of several texts gets the direction of their mean.
         """
@@ -119,7 +119,7 @@ class Dense:
         return scores
 
     def top(self, views: Sequence[View], *, n: int) -> list[Ranking]:
-        """Return for each view the `n` nearest documents, see `Ranker`."""
+        """Return for each of the queries `views` the `n` nearest documents, see `Ranker`."""
         return self.near(self.embed(views), n=n)
 
     def scores(self, views: Sequence[View], positions: Positions | None = None) -> Floats:

@@ -19,9 +19,9 @@ tool.
 """
 _ARGUMENTS = 8
 _FIELDS = 4
-"""Maximum numbers of argument and field names in the embedded text. More of them obscure the tool's
-purpose. Chosen on synthetic queries of RestBench, StableToolBench and LiveMCPBench (compared with
-all names: +.044, +.010 and -.003 nDCG@5).
+"""Maximum numbers of argument and field names in the embedded text. Further names obscure the
+tool's purpose. Chosen on synthetic queries of RestBench, StableToolBench and LiveMCPBench (compared
+with all names: +.044, +.010 and -.003 nDCG@5).
 """
 
 

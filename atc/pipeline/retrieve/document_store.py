@@ -93,8 +93,8 @@ class DocumentStore:
 
     @contextmanager
     def lock_folder(self) -> Iterator[None]:
-        """Hold the folder's lock, so that no other process builds there. Waits for a process that
-        holds it.
+        """Hold the folder's lock within the context, so that no other process builds an index
+        there. Wait until no other process holds the lock.
         """
         if self.folder is None:
             yield
@@ -280,7 +280,9 @@ class DocumentStore:
         model: str,
         sample: int,
     ) -> None:
-        """Store one reply. An empty reply records that the model wrote nothing useful."""
+        """Store the texts of the reply number `sample`, under the kind of text, the version of the
+        prompt and the model's name. An empty reply records that the model wrote nothing useful.
+        """
         self._rows(
             "INSERT OR REPLACE INTO expansions VALUES (?, ?, ?, ?, ?, ?)",
             (document.digest, kind, prompt, model, sample, json.dumps(list(texts))),

@@ -74,8 +74,8 @@ _MINILM = Encoder(name="minilm", weights=_MINILM_WEIGHTS, tokenizer=_TOKENIZER, 
 _PARAPHRASE = Encoder(
     name="paraphrase", weights=_PARAPHRASE_WEIGHTS, tokenizer=_TOKENIZER, max_tokens=128, output=2
 )
-"""paraphrase-MiniLM-L3-v2 (Apache-2.0), three layers. Half of MiniLM's time; weaker alone, but its
-errors differ.
+"""paraphrase-MiniLM-L3-v2 (Apache-2.0), three layers. It takes half of MiniLM's time and is less
+accurate, but it makes different errors.
 """
 
 DEFAULT = "minilm+paraphrase"
@@ -87,8 +87,8 @@ MODELS: dict[str, tuple[tuple[Encoder, float], ...]] = {
     "paraphrase": ((_PARAPHRASE, 1.0),),
     DEFAULT: ((_MINILM, 0.7), (_PARAPHRASE, 0.3)),
 }
-"""Encoders of each model with their shares. With several encoders, a vector is the concatenation of
-theirs.
+"""Encoders of each model with their shares (see `MixedEmbedder`). With several encoders, a vector
+is the concatenation of the vectors of all encoders.
 """
 
 
@@ -102,10 +102,11 @@ def files(name: str) -> list[ModelFile]:
 
 
 def is_ready(name: str = DEFAULT, *, folder: Path | None = None) -> bool:
-    """True if `name` can be used at once: its packages are installed and its files are downloaded
-    and verified.
+    """Return True if `name` can be used at once: its packages are installed and its files are
+    downloaded and verified.
 
-    An endpoint is ready if it is configured.
+    Downloaded files are searched in `folder`, by default the user's cache. An endpoint is ready if
+    it is configured.
     """
     if name.startswith("openai:"):
         return is_configured() and not find_missing_packages("numpy")

@@ -32,18 +32,17 @@ from protocols.schema import JsonObject
 _LONGEST = 400
 """Maximum characters of one text. Longer texts have begun to repeat themselves."""
 _MOST_NAMES = 15
-"""Maximum number of parameters and of response fields shown to the model. More of them hide the
+"""Maximum number of parameters and of response fields shown to the model. Further names hide the
 tool's purpose.
 """
 
 
 @dataclass(frozen=True)
 class ExpansionKind:
-    """A kind of expansion: a prompt of this package, and the `keys` of the JSON object that answers
-    it, each a text.
+    """A kind of text that a model writes about a document: its prompt, and the `keys` of the JSON
+    object in a reply, each of which has one text.
 
-    With `sampled`, several replies are drawn, one for each text wanted; otherwise one reply holds
-    all texts.
+    If `sampled`, several replies are drawn, one for each text; otherwise one reply has all texts.
     """
 
     name: str
@@ -127,7 +126,7 @@ def expand_all(
     """
     different = list({document.digest: document for document in documents}.values())
     key = {"kind": kind.name, "prompt": kind.version, "model": open_ask().name}
-    # Shared with threads. A worker in another process has a copy, and few items to finish.
+    # Threads share this list. A worker in another process has a copy, and finishes its few items.
     stopped: list[ModelUnavailable] = []
 
     @contextmanager

@@ -36,17 +36,18 @@ _MOST_BLENDED = 100_000
 query.
 """
 _SPELLED = re.compile(r"[_\d]|[a-z][A-Z]")
-"""Matches words with an underscore, a digit or camel case. Such a word in a query is meant as a
-name.
+"""Matches words with an underscore, a digit or camel case. If a query contains a tool's name of
+this form, it refers to the tool.
 """
 
 
 @dataclass(frozen=True, kw_only=True)
 class Finder:
-    """A `Retriever` over a toolbox that applies to every `method` what all searches guarantee.
+    """A `Retriever` over a toolbox. It adds to the results of any `method` the two properties that
+    every search has.
 
-    A tool that the query names comes first. With `closure`, tools that produce ids which the found
-    tools need are included, within `k`.
+    A tool that the query names is ranked first. If `closure`, the tools that return the ids which
+    the found tools require are included, within the limit `k`.
     """
 
     toolbox: Toolbox
@@ -90,9 +91,9 @@ def open_index(
     again.
 
     The index is kept in the configured folder, else in the cache under a hash of the toolbox's
-    sources, else (tools made in Python) in memory. It has vectors if `method` needs them; with
-    `auto`, if the embedding model is already installed. `pool` runs the embedding in other workers.
-    `watch` is called with the number of tools read.
+    sources, else (tools made in Python) in memory. The index has vectors if `method` needs them.
+    With `auto`, it has vectors if the embedding model is already installed. `pool` runs the
+    embedding in other workers. `watch` is called with the number of tools read.
 
     Raises:
         RetrievalUnavailable: a package or the embedding model is missing, or the folder cannot be
@@ -126,7 +127,8 @@ def open_index(
 def open_finder(
     spec: str, index: ToolIndex, toolbox: Toolbox, *, ask: Ask | None = None, threads: int = 16
 ) -> Retriever:
-    """Build a search of `toolbox` by the method described by `spec`, see `Finder`.
+    """Build a search of `toolbox` by the method described by `spec`, see `Finder`. `ask` is the
+    model for methods that need one, and `threads` limits its concurrent requests.
 
     Raises:
         UnknownMethod, RetrievalUnavailable: see `atc.pipeline.retrieve.factory.build`.

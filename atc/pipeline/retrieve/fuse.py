@@ -95,7 +95,7 @@ def multi_view(lists: Sequence[Sequence[Hit]]) -> list[Hit]:
 
 
 def _by_places(lists: Sequence[Sequence[Hit]], *, anywhere: bool) -> list[Hit]:
-    """Order tools by (best rank, similarity).
+    """Merge ranked lists: order the tools by (best rank, similarity).
 
     The similarity is the highest in any list if `anywhere`, else that at the best rank.
     """
@@ -122,9 +122,9 @@ def _in_order(worth: Mapping[str, tuple[float, ...]]) -> list[Hit]:
 class Hybrid:
     """A `Ranker` by the weighted sum of the z-scores of several rankers over the same documents.
 
-    Up to `full` documents, a score is standardized by all scores of its view. Above, only the
-    `pool` best documents of each ranker are candidates, and mean and deviation are estimated from a
-    sample of evenly spaced documents.
+    With up to `full` documents, mean and deviation are those of all scores for a query. With more
+    documents, only the `pool` best documents of each ranker are candidates, and mean and deviation
+    are estimated from a sample of evenly spaced documents.
     """
 
     def __init__(
@@ -157,7 +157,7 @@ class Hybrid:
         return total
 
     def top(self, views: Sequence[View], *, n: int) -> list[Ranking]:
-        """Return for each view the `n` best documents."""
+        """Return for each of the queries `views` the `n` best documents."""
         if len(self.names) <= self._full:
             return [select_best(row, self.names, n=n) for row in self.scores(views)]
         lists = [ranker.top(views, n=max(n, self._pool)) for ranker, _ in self._parts]
@@ -169,7 +169,7 @@ class Hybrid:
         return found
 
     def _sample(self) -> Positions:
-        """Return evenly spaced positions, few enough to be scored for each view."""
+        """Return evenly spaced positions, few enough to be scored for every query."""
         return np.unique(
             np.linspace(0, len(self.names) - 1, num=min(self._full, 4096)).astype(np.int64)
         )

@@ -13,16 +13,16 @@ from protocols.truncate import clip_text
 _NO_CATEGORY = "general"
 _INSTRUCTIONS = 500
 _LEAST = 300
-"""`_INSTRUCTIONS` is the number of tokens of an agent's instructions. `_LEAST` is the minimum that
-is shared out, even if the model's context is smaller.
+"""`_INSTRUCTIONS` is the number of tokens of an agent's instructions. `_LEAST` is the minimum
+number of tokens for the rest of a prompt, even if the model's context is smaller.
 """
 _BEGINNINGS = (400, 160, 80, 40, 0)
 """Lengths of descriptions to try, in characters."""
 
 
 class ToolPlace(NamedTuple):
-    """A tool of the hierarchy with its category. "Tool" is the paper's word for what our documents
-    call a collection.
+    """A tool of the hierarchy with its category. AnyTool's paper calls a "tool" what a
+    `ToolDocument` calls a collection.
     """
 
     category: str
@@ -117,8 +117,8 @@ def pages(lines: Iterable[str], *, room: int) -> list[list[str]]:
 
 
 def page(lines: Sequence[str], number: int, *, room: int) -> str:
-    """Return one page of a list, numbered from 1. If there are several pages, their number is
-    added.
+    """Return one page of a list, numbered from 1, with at most `room` tokens. If there are several
+    pages, the number of pages is appended.
 
     Raises:
         IndexError: there is no such page.
@@ -180,7 +180,7 @@ def detail_text(document: ToolDocument, *, room: int) -> str:
 
 
 def clip_to_room(text: str, *, room: int) -> str:
-    """Cut a text to `room` tokens and note how much was left out."""
+    """Cut a text to `room` tokens, and append a note on how much was left out."""
     most = room * 3
     shown = text
     while tokens_of(shown) > room and most:

@@ -1,9 +1,9 @@
 """`ToolIndex`: the documents of a tool set, searched by words and by meaning.
 
 The source of truth is one SQLite file (`DocumentStore`). The bm25s matrix, the vectors and the
-faiss lists are derived from it. They are kept in folders beside the file, named by what they were
-made from, and memory-mapped. They are rebuilt if they are missing, damaged or of an earlier
-generation.
+faiss lists are derived from it. The derived data is kept in folders beside the file and
+memory-mapped. A folder's name has a hash of its inputs. Derived data is rebuilt if it is missing,
+damaged or of an earlier generation of the documents.
 """
 
 from __future__ import annotations
@@ -53,16 +53,16 @@ class ToolIndex:
         """
         self.store = store
         self.folder: Path | None = store.folder
-        """Where the index is kept; None: in memory."""
+        """The folder of the index, or None if it is kept in memory."""
         self._generation = store.generation
         self.lexical: Ranker = self._words()
         """BM25 over `words_text`."""
         self.names: Sequence[str] = self.lexical.names
         """The names by position."""
         self.dense: Dense | None = None if embedder is None else self._vectors(embedder, watch)
-        """The ranker by meaning over `vector_text`; None where no embedder was given."""
+        """The ranker by meaning over `vector_text`; None if the index has no embedder."""
         self.documents: Mapping[str, ToolDocument] = _Documents(store, self.names)
-        """By name, each read as it is asked for."""
+        """The documents by name. Each is read from the store on access."""
         if watch is not None:
             watch(len(self.names))
 
@@ -79,9 +79,9 @@ class ToolIndex:
         """Build an index of exactly `documents`, in memory or in `folder`. Only what is new is
         embedded.
 
-        Another process that builds in the same folder waits until this one is done. `embed_all`
-        computes the vectors elsewhere with the same model as `embedder`. `watch` is called with the
-        number of documents done.
+        A process that builds in the same folder at the same time waits until this build has ended.
+        `embed_all` computes the vectors elsewhere with the same model as `embedder`. `watch` is
+        called with the number of documents done.
 
         Raises:
             ValueError: two documents have the same name, or one has none. The folder is left

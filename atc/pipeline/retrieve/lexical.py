@@ -18,12 +18,12 @@ K1 = 1.5
 B = 0.75
 _WORDS = "vocabulary.npy"
 _NO_WORDS = "no-words"
-"""File names: the hashes of words with their numbers, and a marker file for an index in which no
-document has a word.
+"""File names. `_WORDS` has the hashes of words with their numbers; `_NO_WORDS` is an empty file
+that marks an index in which no document has a word.
 """
 _BLOCK = 1024
-"""Documents per block. The best score of each block tells early which scores are too low to be
-returned.
+"""Documents per block. A search computes the best score of each block first, to exclude documents
+whose scores are too low.
 """
 
 
@@ -79,10 +79,10 @@ class Lexical:
     """A `Ranker` by BM25 (Lucene's variant, k1 = 1.5, b = 0.75) over the tokens of
     `atc.pipeline.retrieve.vocabulary`.
 
-    A word that occurs twice in a query counts twice. Of a view of several texts all words count. A
-    document that shares no word with a view scores 0 and is never in `top`. `engine` is the bm25s
-    index, or None if no document has a word. `number` returns the number of a word if it is not in
-    `vocabulary`.
+    A word that occurs twice in a query counts twice. In a view of several texts, the words of all
+    texts count. A document that shares no word with a view scores 0 and is never in `top`. `engine`
+    is the bm25s index, or None if no document has a word. `number` returns the number of a word if
+    it is not in `vocabulary`.
     """
 
     def __init__(
@@ -137,7 +137,7 @@ class Lexical:
         ] != len(names):
             raise ValueError("the parts of the index do not belong together")
         for part in ("data", "indices", "indptr"):
-            # Slices of a memmap are slow. The array stays memory-mapped.
+            # Slicing a `np.memmap` is slow. A plain array over it is still memory-mapped.
             parts[part] = np.asarray(parts[part])
         return cls(names, engine, {}, _on_disk(folder))
 
@@ -149,17 +149,17 @@ class Lexical:
             return
         pairs = sorted((_hash(word), number) for word, number in self._vocabulary.items())
         np.save(folder / _WORDS, np.ascontiguousarray(np.array(pairs, np.uint64).T))
-        # bm25s would write it as one JSON object.
+        # `_WORDS` replaces bm25s' own vocabulary, which would be written as one JSON object.
         self._engine.vocab_dict = {}
         self._engine.save(folder, show_progress=False)
 
     def top(self, views: Sequence[View], *, n: int) -> list[Ranking]:
-        """Return for each view the `n` best documents, ties by name."""
+        """Return for each of the queries `views` the `n` best documents, ties by name."""
         return [self._best(self._scores(view), n) for view in views]
 
     def scores(self, views: Sequence[View], positions: Positions | None = None) -> Floats:
-        """Return the score of each document (or of those at `positions`) for each view, shape
-        (views, documents).
+        """Return the score of each document (or of those at `positions`) for each of the queries
+        `views`, shape (views, documents).
         """
         width = len(self.names) if positions is None else len(positions)
         rows = [
@@ -171,7 +171,8 @@ class Lexical:
     def _scores(self, view: View) -> Floats:
         """Return the scores of all documents for a view.
 
-        The last result is cached, since a search that fuses rankings asks for it again.
+        The last result is cached, since a search that fuses rankings requests the same scores
+        twice.
         """
         if self._last is not None and self._last[0] == view:
             return self._last[1]

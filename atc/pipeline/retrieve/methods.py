@@ -21,8 +21,8 @@ class UnknownMethod(AtcError):
 
 @dataclass(frozen=True, kw_only=True)
 class Method:
-    """A search method. `asks`: it asks a model for every query. `embeds`: it needs the vectors of
-    the index.
+    """A search method. If `asks`, it asks a model for every query. If `embeds`, it needs the
+    vectors of the index.
     """
 
     name: str
@@ -111,7 +111,7 @@ METHODS: Mapping[str, Method] = {
     name: Method(name=name, summary=summary, flags=flags, **dict.fromkeys(needs, True))
     for name, summary, flags, needs in _TABLE
 }
-"""In the order in which `--help` and tables list them."""
+"""Search methods by name, in the order in which `--help` and tables list them."""
 
 
 def read_method(spec: str) -> tuple[Method, Flags]:
@@ -127,7 +127,8 @@ def read_method(spec: str) -> tuple[Method, Flags]:
 
 
 def method_for(spec: str, *, asks: bool) -> str:
-    """Return the spec of the method for a run. The default is `planned` if a model can be asked.
+    """Return the spec of the method for a run. `asks` is True if a model can be asked; then the
+    default is `planned`.
 
     Without a model, a method that needs one is replaced by the best that needs none.
     """

@@ -63,8 +63,8 @@ class Tally:
 
 
 def tokens_of(text: str) -> int:
-    """Estimate the tokens of a text. Rather too high for scripts in which a character can be a
-    token or more.
+    """Estimate the number of tokens in a text. For scripts in which one character can be a token or
+    more, the estimate is rather too high.
     """
     return token_estimate(text) + sum(not character.isascii() for character in text)
 
@@ -75,7 +75,9 @@ def prompt_tokens(messages: Iterable[Message]) -> int:
 
 
 def an_object(properties: JsonObject, *, optional: Collection[str] = ()) -> JsonObject:
-    """Return the schema of an object with exactly these properties."""
+    """Return the schema of an object with exactly these properties. All but the `optional` ones are
+    required.
+    """
     required: list[Json] = [name for name in properties if name not in optional]
     return {
         "type": "object",

@@ -60,11 +60,11 @@ def with_producers(hits: Sequence[Hit], toolbox: Toolbox, *, k: int) -> tuple[Hi
 
 
 def in_turns(searches: Sequence[Sequence[Hit]], toolbox: Toolbox, *, k: int) -> tuple[Hit, ...]:
-    """Merge several searches for one task into at most `k` tools: the best hits first, then the
-    second ones, and so on.
+    """Merge several searches for one task into at most `k` tools: first the best hit of each
+    search, then the second hit of each, and so on.
 
-    Producers are raised as in `with_producers`. Before that, a tool's score is the number of tools
-    from it to the end of the list.
+    Producers are raised as in `with_producers`. Before that, the last tool of the merged list has
+    the score 1, the one before it the score 2, and so on.
     """
     merged = {
         hit.tool: hit.why for turn in zip_longest(*searches) for hit in turn if hit is not None
@@ -78,11 +78,10 @@ def in_turns(searches: Sequence[Sequence[Hit]], toolbox: Toolbox, *, k: int) -> 
 
 @dataclass(frozen=True, kw_only=True)
 class PlannedRetriever:
-    """A `Retriever` for tasks that need several tools: ToolQP's decomposition without its
-    conversation.
+    """A `Retriever` for tasks that need several tools. Like ToolQP, it splits a task into several
+    searches, but with one request to the model instead of a conversation.
 
-    A model splits the task into searches with one short request. If its reply holds none, the task
-    itself is searched.
+    If the model's reply contains no search, the task itself is the query.
     """
 
     ranker: Ranker

@@ -56,7 +56,8 @@ def expanded_lexical(
     kinds: Sequence[str] = ("queries",),
     queries: int = QUERIES,
 ) -> Ranker:
-    """Build a BM25 ranker over documents with all their synthetic queries appended.
+    """Build a BM25 ranker over documents with all their synthetic queries appended. `kinds` are the
+    kinds of texts to append, see `EXPANSION_KINDS`.
 
     BM25 scores of copies cannot be averaged into a document's score: rare words of a single query
     would count as often as there are copies. So one text holds all queries, as in Doc2Query.
@@ -115,8 +116,8 @@ FoundIntents: TypeAlias = tuple[tuple[str, ...], Usage]
 
 
 def extract_intents(query: str, ask: Ask) -> FoundIntents:
-    """Ask the model for the intents of a query (§3.2). If its reply holds none, return the query
-    itself.
+    """Ask the model for the intents of a query (§3.2). If the reply contains no intent, return the
+    query itself.
 
     Raises:
         ModelUnavailable: see `Ask`.
@@ -157,8 +158,8 @@ _MOST_REQUESTS = 8
 
 
 def split_requests(query: str) -> tuple[str, ...]:
-    """Split a query into its requests, in order and in its own words. Return at most eight, or the
-    whole query if it is one.
+    """Split a query into its requests, in order and in its own words. Return at most eight
+    requests, or the whole query if it has only one.
 
     The query is cut at the ends of sentences, and at conjunctions and commas after which a request
     may begin. Parts of fewer than three words are dropped.

@@ -90,7 +90,7 @@ class Rewriter:
     `REWRITERS`.
 
     `documents` are the documents of the ranker by name. `text` renders a hypothetical tool in the
-    form in which the ranker's index holds real ones, so that they are comparable. `options`
+    same form as the real tools in the ranker's index, so that they are comparable. `options`
     (`samples`, `feedback`) override those of the method. A sample that is empty, unreadable or
     repeats the prompt is dropped. If none is left, the query alone is searched, and the transcript
     says so.

@@ -72,7 +72,8 @@ class SearchAgent:
     """One agent of a search, identified by its number in order of creation.
 
     `history` is the complete conversation; a prompt may contain only part of it. `categories`,
-    `places` and `apis` are the agent's scope: it cannot delegate or add anything outside it.
+    `places` and `apis` are the agent's scope: the agent can only delegate and add what is in its
+    scope.
     """
 
     number: int
@@ -127,7 +128,9 @@ class SearchAgent:
         return list(dict.fromkeys(place.tool for place in self.places))
 
     def places_of(self, names: Sequence[str]) -> tuple[ToolPlace, ...]:
-        """Return the places in the agent's scope of the tools with these names."""
+        """Return the tools in the agent's scope that have one of these names, each with its
+        category.
+        """
         return tuple(place for name in names for place in self.places if place.tool == name)
 
 
@@ -163,7 +166,7 @@ class SearchState:
         self.ended: EndReason = ""
         self.verdict: PoolVerdict | None = None
         self.awaiting: list[SearchAgent] = []
-        """Agents that are to hear whether the pool suffices."""
+        """Agents that get the verdict on the pool at the end of this round."""
         self.ask = Tally(ask)
         self.room = Room.of(options.prompt_tokens or ask.prompt_tokens)
         self.query = listing.clip_to_room(query, room=self.room.request)
@@ -193,7 +196,8 @@ class SearchState:
     ) -> SearchAgent:
         """Create an agent with its instructions and its task.
 
-        Tool and flat agents may add the APIs of the tools at `places`.
+        Its scope is `categories` and the tools `places`, whose APIs tool and flat agents may add.
+        `creator` is the agent that delegated the task.
         """
         match role:
             case "meta" | "flat":

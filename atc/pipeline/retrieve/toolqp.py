@@ -167,7 +167,8 @@ class ToolQP:
     ) -> str:
         """Return the message that shows the results for sub-goal number `goal` (from 0).
 
-        It asks the model to judge them, or tells it that this sub-goal is given up.
+        If `is_judged`, the message asks the model to judge the results; otherwise it informs the
+        model that the search for this sub-goal has ended.
         """
         values = {"found": format_found_tools(shown, self._documents), "number": str(goal + 1)}
         last = goal + 1 == len(goals)
@@ -196,7 +197,9 @@ def _ask_for_query(
 
 
 def _is_goal_over(judged: Sequence[Hit] | None, reply: Mapping[str, Json]) -> bool:
-    """True if the current sub-goal was given up, or the model found a tool that serves it."""
+    """Return True if the search for the current sub-goal was given up, or if the model named a tool
+    that serves the sub-goal.
+    """
     if judged is None:
         return True
     return reply.get("serves") in {hit.tool for hit in judged} - {_NONE}

@@ -1,4 +1,4 @@
-"""Splits a text into the words that BM25 counts.
+"""Splitting of a text into the words that BM25 counts.
 
 Text is brought into Unicode's compatibility form, without accents. Names are split on case and
 underscores (`getUserToken` → get, user, token; `HTTPServer` → http, server); `APIs`, `mp3` and
