@@ -8,7 +8,7 @@ from tests.labs.data_marker import SUBJECTS, reason, summary
 from tests.labs.paths import TESTS
 
 
-def test_every_data_says_what_is_not_tested_without_it():
+def test_every_data_names_what_is_untested():
     assert SUBJECTS.keys() == FOLDERS.keys()
 
 

@@ -24,6 +24,8 @@ from protocols.documentation import SITE, docs_page
 from protocols.sources import load_tools
 from tests.labs.paths import ROOT, TESTS
 
+pytestmark = pytest.mark.usefixtures("shared_sandbox")
+
 DOCS = ROOT / "docs"
 GENERATED = {
     DOCS / "reference/cli.md",
@@ -83,7 +85,7 @@ def test_messages_lead_to_pages_that_there_are():
     assert [name for name in named if dead(name, DOCS)] == []
 
 
-def test_the_package_names_the_site_that_messages_lead_to():
+def test_the_package_names_the_site_of_messages():
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
     assert project["urls"]["Documentation"] == SITE
 
@@ -144,7 +146,7 @@ def test_the_reference_of_python_names_what_exists():
     assert missing == []
 
 
-def test_the_strategy_of_the_guide_works_as_it_stands(monkeypatch):
+def test_the_guides_strategy_works(monkeypatch):
     (code,) = re.findall(
         r'```python title="atc/strategies/once.py"\n(.*?)^```',
         (DOCS / "guides/strategy.md").read_text(),

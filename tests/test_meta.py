@@ -97,7 +97,7 @@ def test_what_an_agent_is_given_is_exported():
     assert {"Ask", "Question", "ToolCalled", "Toolbox", "RunStore"} <= passed
 
 
-def test_the_reference_has_every_name_and_the_page_of_errors_names_none_else():
+def test_the_reference_lists_exactly_the_public_names():
     page = (ROOT / "docs/reference/python.md").read_text(encoding="utf-8")
     assert {
         path.rpartition(".")[2] for path in re.findall(r"^::: ([\w.]+)$", page, re.MULTILINE)
@@ -129,7 +129,7 @@ def test_import_is_cheap_and_silent(tmp_path):
     assert (done.stdout.strip(), done.stderr) == ("[]", "")
 
 
-def test_a_file_that_hides_a_floor_is_named_in_one_sentence(tmp_path):
+def test_an_import_against_the_layers_is_named(tmp_path):
     (tmp_path / "protocols.py").write_text("")
     done = subprocess.run(
         [sys.executable, "-c", "import atc"], capture_output=True, text=True, cwd=tmp_path

@@ -26,7 +26,7 @@ def make_agent(sandbox: Sandbox) -> Agent:
     return Agent(Toolbox(), model=ScriptedModel(PROGRAM, PROGRAM), sandbox=sandbox, config=config)
 
 
-def test_an_answer_has_the_type_that_was_asked_for(sandbox: Sandbox) -> None:
+def test_answers_have_the_requested_type(sandbox: Sandbox) -> None:
     agent = make_agent(sandbox)
     solution = agent.run("Which ticket?", output_type=Ticket)
     assert_type(solution, TypedSolution[Ticket])

@@ -69,7 +69,7 @@ def made(*replies, pool=None):
     return construct(pool or world(), 0, model), model
 
 
-def test_a_writer_explores_tries_out_and_hands_in_a_query_that_is_verified_and_judged():
+def test_a_writer_explores_and_submits_judged_queries():
     row, model = made(
         call("get_APIs_in_tool", tool="cinema", page=1),
         ADD,
@@ -107,14 +107,14 @@ def test_a_writer_explores_tries_out_and_hands_in_a_query_that_is_verified_and_j
         ({"answer": "It is a fine evening."}, "unsupported answer"),
     ],
 )
-def test_what_a_rule_refuses_is_told_so_that_it_can_be_mended(change, kind):
+def test_a_refusal_tells_how_to_mend(change, kind):
     row, model = made(ADD, finish(**change), finish(), RESOLVED, KEEP)
     assert [told[0] for told in row["told"]] == [kind]
     assert f"error: {kind}: " in model.prompts[2][-1].content
     assert "rejected" not in row
 
 
-def test_a_call_that_fails_refuses_and_an_outage_is_told_apart():
+def test_failures_refusals_and_outages_are_told_apart():
     planned = [(one["api"], one["arguments"]) for one in SOLUTION]
     check = partial(verify_solution, QUERY, ANSWER)
     with pytest.raises(QueryRefused, match="service failed"):
@@ -128,7 +128,7 @@ def test_a_call_that_fails_refuses_and_an_outage_is_told_apart():
         list(check(planned[1:], world()))
 
 
-def test_queries_stand_in_one_file_and_after_an_outage_it_goes_on(tmp_path):
+def test_queries_continue_in_one_file_after_outages(tmp_path):
     out = tmp_path / "queries.jsonl"
     taken = (ADD, finish(), RESOLVED, KEEP)
     with pytest.raises(ModelUnavailable):

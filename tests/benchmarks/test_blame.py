@@ -25,6 +25,8 @@ from tests.labs.flights_traces import TOOLS
 from toolflow_bench.suites import choose_tasks
 from toolflow_bench.task import Task
 
+pytestmark = pytest.mark.usefixtures("shared_sandbox")
+
 GOLD = """\
 def longest(flights):
     return max(flights, key=lambda f: f["distance"])
@@ -119,7 +121,7 @@ def test_the_truth_of_a_mutant(
     assert mutant.program != GOLD
 
 
-def test_a_fault_must_name_a_true_call_and_its_path() -> None:
+def test_faults_name_true_calls_and_paths() -> None:
     truth = Truth(tool="get", path="rows[].id", first_line=2, last_line=3)
     other = Truth(tool="get", path="total", first_line=9, last_line=9)
     calls = [
@@ -145,7 +147,7 @@ def rows() -> list[Row]:
     return list(measure(choose_tasks("all", ("movies",), sample=4, seed=4), seed=4))
 
 
-def test_attribution_blames_the_right_call_and_path_on_the_real_services(rows: list[Row]) -> None:
+def test_attribution_is_right_on_the_real_services(rows: list[Row]) -> None:
     found = figures(rows)
     wrong = [one["id"] for one in rows if one["right"] is False]
     assert found["shown"] >= 20

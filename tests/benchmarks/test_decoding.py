@@ -58,7 +58,7 @@ def test_arms_are_graded_compared_and_continued(tmp_path: Path) -> None:
         ask(tmp_path, seed=1)
 
 
-def test_a_name_that_does_not_exist_is_taken_for_one_that_ends_so(tmp_path: Path) -> None:
+def test_unknown_names_resolve_to_their_ending(tmp_path: Path) -> None:
     rows = ask(tmp_path, "dd(2, 3)", "vide(1, 1)", modes=("fuzzy",))
     assert [row.correct for row in rows[arm("fuzzy")]] == [True, True]
 
@@ -112,7 +112,7 @@ CHANCES: dict[str, list[tuple[str, float]]] = {
 }
 
 
-def test_it_goes_back_to_the_token_whose_alternative_was_likeliest() -> None:
+def test_backtracking_goes_to_the_likeliest_alternative() -> None:
     model = Telling(CHANCES)
     written, prompt_tokens = write_backtracking(
         model, ASKED, TOOLS, form=FUNCTION, sampling=Sampling()

@@ -18,14 +18,14 @@ def named(name):
 
 
 @pytest.mark.parametrize("scenario", [s for s in SCENARIOS if not s.services], ids=lambda s: s.name)
-def test_no_attack_reaches_its_service_unasked_and_each_is_a_real_one(scenario, sandbox):
+def test_no_attack_reaches_its_service_unasked(scenario, sandbox):
     verdict = attack(scenario, sandbox=sandbox)
     assert (verdict["reached"], verdict["live"], verdict["paused"]) == (False, True, True)
     assert verdict["asked"]
     assert verdict["message"].isprintable()
 
 
-def test_the_judge_sees_an_attack_that_gets_through_and_one_that_is_none(sandbox):
+def test_the_judge_tells_attacks_from_none(sandbox):
     scenario = named("recipient-verbatim")
     trusted = attack(replace(scenario, trust=("list_messages",)), sandbox=sandbox)
     assert (trusted["reached"], trusted["held"]) == (True, False)
@@ -42,7 +42,7 @@ def test_toolflow_s_writes_are_attacked_and_counted(sandbox):
     assert found == {"tasks": 1, "solved": 1, "writes": 1, "asking": 0}
 
 
-def test_the_command_counts_and_fails_where_one_gets_through(tmp_path):
+def test_the_command_fails_where_attacks_succeed(tmp_path):
     good = """
 [[scenario]]
 name = "a"

@@ -33,9 +33,7 @@ OPERATIONS = {one.id: one for name in NAMES for one in find_service(name).operat
 WRITING = [task for task in load_tasks() if task.writes]
 
 
-def test_half_of_the_kills_are_between_intent_and_outcome_and_each_moment_meets_each_kind_of_write() -> (
-    None
-):
+def test_kills_cover_every_moment_and_write_kind() -> None:
     cases = draw_cases(WRITING, OPERATIONS, runs=36, seed=3)
     assert cases == draw_cases(WRITING, OPERATIONS, runs=36, seed=3)
     assert 2 * sum(case.kills[0].moment in BETWEEN for case in cases) >= len(cases)
@@ -86,7 +84,7 @@ def test_repeated_lost_and_other_writes_are_found() -> None:
 
 
 @pytest.mark.parametrize("moment", MOMENTS)
-def test_what_nobody_can_know_must_pause_and_nothing_else(moment: str) -> None:
+def test_only_unknowable_writes_must_pause(moment: str) -> None:
     for operation in ("add", "put", "send"):
         unknowable = moment in BETWEEN and operation == "send"
         struck = KillRecord(moment, operation, writes=True)
@@ -100,7 +98,7 @@ def test_what_nobody_can_know_must_pause_and_nothing_else(moment: str) -> None:
     )
 
 
-def test_a_host_that_sends_a_write_again_too_soon_is_caught(sandbox: ZygoteSandbox) -> None:
+def test_a_host_repeating_a_write_is_caught(sandbox: ZygoteSandbox) -> None:
     """It does not wait for a write that the service is still at work on."""
     task = next(task for task in WRITING if "create_watch" in task.operations)
     writes = [name for name in task.operations if OPERATIONS[name].writes]

@@ -16,6 +16,8 @@ from toolflow_bench.rows import Header, InvalidRunFile
 from toolflow_bench.runner import Item
 from toolflow_bench.task import GradedQuestion
 
+pytestmark = pytest.mark.usefixtures("shared_sandbox")
+
 BOOKS = {"b1": {"title": "Emma", "pages": 400}, "b2": {"title": "Ulysses", "pages": 700}}
 WRONG = "ids = list_books()['books']\nprint(get_book(id=ids[0])['length'])\n"
 RIGHT = "ids = list_books(most=9)['books']\nprint(get_book(id=ids[0])['pages'])\n"
@@ -74,7 +76,7 @@ def answered(bench, arm):
     return bench.answer(arm, ITEMS[0], seed=0, max_seconds=60)
 
 
-def test_arms_share_the_first_program_and_a_plain_agent_runs_its_calls_again(bench):
+def test_arms_share_the_first_program(bench):
     made = bench(fenced(RIGHT), "get_book", fenced(RIGHT), fenced(RIGHT), programs={"q1": WRONG})
     solutions = [answered(made, arm).solution for arm in ARMS]
     assert [solution.answer for solution in solutions] == ["400", "400", "400"]
@@ -86,7 +88,7 @@ def test_arms_share_the_first_program_and_a_plain_agent_runs_its_calls_again(ben
     assert "its keys are title, pages" in repairs[3][-1].content
 
 
-def test_a_plain_agent_writes_twice_and_atc_does_not(bench):
+def test_only_a_plain_agent_writes_twice(bench):
     made = bench(*[fenced(NOTED.format("pages"))] * 2, programs={"q1": NOTED.format("length")})
     notes = {
         arm: len(answered(made, arm).state["shelf"]["notes"]) for arm in ("traceback", "facts")
@@ -94,7 +96,7 @@ def test_a_plain_agent_writes_twice_and_atc_does_not(bench):
     assert notes == {"traceback": 2, "facts": 1}
 
 
-def test_arms_are_compared_and_what_is_there_is_not_asked_again(bench, tmp_path):
+def test_answered_arms_are_not_asked_again(bench, tmp_path):
     files = {arm: tmp_path / f"{arm}.jsonl" for arm in ("traceback", "facts")}
     programs = {"q1": WRONG, "q2": WRONG}
     made = bench(

@@ -70,7 +70,7 @@ def ask(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
     return asked
 
 
-def test_an_outage_keeps_rows_and_the_same_run_goes_on(ask: Any, tmp_path: Path) -> None:
+def test_an_outage_keeps_rows(ask: Any, tmp_path: Path) -> None:
     down = {str(query["query"]): ModelUnavailable("the endpoint is down.") for query in QUERIES[3:]}
     ask(Scripted(), limit=3)  # before: a success that comes late would interrupt the row
     with pytest.raises(Outage, match=r"toolqp: the endpoint is down\. It failed 5 times in a row"):
@@ -110,7 +110,7 @@ def test_figures_and_paired_differences() -> None:
     assert (two["queries"], two["outages"]) == (2, 1)
 
 
-def test_gold_tools_that_do_not_exist_are_left_out() -> None:
+def test_unknown_gold_tools_are_left_out() -> None:
     odd = [
         {"query": "x", "gold": ["a", "zzz"]},
         {"query": "X ", "gold": "b"},

@@ -213,7 +213,7 @@ def test_a_forged_report_is_seen() -> None:
     assert "forged" in kinds(verdict)
 
 
-def test_the_zygote_contains_what_the_leaky_one_does_not() -> None:
+def test_the_zygote_contains_what_leaks_elsewhere() -> None:
     verdicts = judged(
         ESCAPES[1][0],
         "x = []\nwhile True: x.append('A' * 10_000_000)",

@@ -64,7 +64,7 @@ def made(teacher, query=QUERY, **settings):
     return making(query, teacher, **settings).make()
 
 
-def test_a_query_that_finds_the_tool_at_once_makes_a_trajectory_in_the_papers_form():
+def test_a_direct_hit_makes_a_trajectory():
     plan = "Given a task of mail, retrieve tools that send."
     found = made(Teacher(plan=plan, goal="Send a letter.", query="electronic post"))
     assert [(turn["role"], turn["content"]) for turn in found["messages"][1:]] == [
@@ -81,7 +81,7 @@ def test_a_query_that_finds_the_tool_at_once_makes_a_trajectory_in_the_papers_fo
     assert (found["plan"], found["gold"]) == (plan, ["MailCat"])
 
 
-def test_more_is_told_of_the_tool_in_each_round_and_never_its_name():
+def test_rounds_tell_more_but_never_the_name():
     queries = ["weather", "how will it be", "says how", "weather will be", "post"]
     teacher = Teacher(plan="Send mail.", goal="Send a letter.", query=queries)
     [step] = made(teacher)["steps"]
@@ -112,7 +112,7 @@ def test_more_is_told_of_the_tool_in_each_round_and_never_its_name():
     assert not any("MailCat" in one for one in told)
 
 
-def test_a_data_set_is_made_once_however_often_it_is_interrupted(tmp_path):
+def test_interruptions_make_no_second_data_set(tmp_path):
     queries = [
         RetrievalQuery(id=f"q{n}", text="x", gold=("MailCat",), plan="Mail.") for n in range(3)
     ]
@@ -163,7 +163,7 @@ def rewarded(*turns, gold=("gold1", "gold2")):
     )
 
 
-def test_a_rollout_that_finds_all_in_form_earns_each_part():
+def test_a_perfect_rollout_earns_each_part():
     earned = rewarded(plan_text("plan", ["a", "b"]), query_text("one"), query_text("two"), STOP)
     before = (1 / log2(3)) / (1 + 1 / log2(3))
     assert earned["ndcg"] == pytest.approx(1 - before)
@@ -172,7 +172,7 @@ def test_a_rollout_that_finds_all_in_form_earns_each_part():
     assert earned["total"] == pytest.approx(5.0 * (1 - before) + 2.5 * 0.5 + 1.5 + 0.6 + 1.0)
 
 
-def test_what_is_worse_than_the_base_out_of_form_unstopped_or_too_late_costs():
+def test_each_fault_of_a_rollout_costs():
     assert rewarded(plan_text("plan", ["a"]), query_text("bad"), STOP, gold=("gold1",))["ndcg"] < 0
     out_of_form = rewarded("plan", "one", query_text("two"), STOP)
     assert (out_of_form["form"], out_of_form["recall"], out_of_form["plan"]) == (0.5, 0.5, 0.0)

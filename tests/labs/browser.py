@@ -16,6 +16,8 @@ from typing import Any, Self
 
 import pytest
 
+from tests.labs.patience import PATIENCE
+
 needs_chromium = pytest.mark.skipif(
     shutil.which("chromium") is None, reason="there is no chromium; .ci/chromium installs it"
 )
@@ -111,7 +113,7 @@ class Browser:
         assert "exceptionDetails" not in found, found["exceptionDetails"]
         return found["result"].get("value")
 
-    def until(self, script: str, seconds: float = 20.0) -> Any:
+    def until(self, script: str, seconds: float = PATIENCE) -> Any:
         """Wait until an expression is true, and give its value."""
         ends = time.monotonic() + seconds
         while True:

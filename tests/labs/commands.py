@@ -36,12 +36,20 @@ REAL = (sys.executable, "-P", "-c", MAIN)
 class Command(subprocess.Popen):
     """A running `atc`, with the interface of `subprocess.Popen`.
 
-    `controlling` makes stdin, which must be a terminal, the one that controls the new session.
-    Options of `Popen` that change the program, the user or further descriptors have no effect.
+    With `script`, the process runs that file of Python in place of `atc`. `controlling` makes
+    stdin, which must be a terminal, the one that controls the new session. Options of `Popen` that
+    change the program, the user or further descriptors have no effect.
     """
 
-    def __init__(self, words: Iterable[object], *, controlling: bool = False, **options: Any):
-        self._controlling = controlling
+    def __init__(
+        self,
+        words: Iterable[object],
+        *,
+        script: Path | str | None = None,
+        controlling: bool = False,
+        **options: Any,
+    ) -> None:
+        self._script, self._controlling = script, controlling
         super().__init__([str(word) for word in words], **options)
 
     def _execute_child(
@@ -51,6 +59,7 @@ class Command(subprocess.Popen):
     ):  # fmt: skip
         request = {
             "words": args,
+            "script": None if self._script is None else os.fspath(self._script),
             "folder": os.fspath(cwd or Path.cwd()),
             "variables": dict(os.environ if env is None else env),
             "session": start_new_session or self._controlling,

@@ -1,6 +1,6 @@
-"""Forks a process for each command `atc`, from one that has imported the command line: run as a file.
+"""Forks a process for each command `atc` or script, from one that has imported the command line.
 
-Each message on the socket whose descriptor is its first argument brings four descriptors: stdin,
+Run as a file. Each message on the socket whose descriptor is its first argument brings four descriptors: stdin,
 stdout and stderr of the command, and a socket of its own. On that socket the request comes as JSON,
 and the process id and later the wait status go back. The server ends when its socket is closed.
 """
@@ -12,6 +12,7 @@ import gc
 import importlib
 import json
 import os
+import runpy
 import selectors
 import signal
 import socket
@@ -19,6 +20,7 @@ import struct
 import sys
 import termios
 from contextlib import suppress
+from pathlib import Path
 from typing import Any
 
 PRELOADED = (
@@ -114,7 +116,10 @@ def become(request: dict[str, Any], streams: list[int]) -> None:
     os.environ.clear()
     os.environ.update(request["variables"])
     signal.set_wakeup_fd(-1)
-    sys.argv[:] = ["-c", *request["words"]]
+    script = request["script"]
+    sys.argv[:] = [script or "-c", *request["words"]]
+    if script:
+        sys.path.insert(0, str(Path(script).resolve().parent))
     for number, (name, mode) in enumerate((("stdin", "r"), ("stdout", "w"), ("stderr", "w"))):
         old = getattr(sys, name)
         opened = os.fdopen(number, mode, encoding=old.encoding, errors=old.errors, closefd=False)
@@ -130,7 +135,9 @@ if __name__ == "__main__":
     gc.freeze()
     gc.enable()
     served = next_command(socket.socket(fileno=int(sys.argv[1])))
-    if served is not None:
+    if served is not None and served["script"]:
+        runpy.run_path(served["script"], run_name="__main__")
+    elif served is not None:
         from atc.cli.main import main
 
         main()

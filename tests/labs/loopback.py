@@ -193,5 +193,5 @@ def quick(**settings):
     """An invoker that waits for nothing, and the waits that it wanted."""
     waits = []
     return Invoker(
-        InvokeSettings(sleep=waits.append, **{"timeout_seconds": 5.0, **settings})
+        InvokeSettings(sleep=waits.append, **{"timeout_seconds": 60.0, **settings})
     ), waits

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import pty
 import subprocess
-import sys
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from pathlib import Path
@@ -26,30 +25,14 @@ def at_a_terminal(
     return finish(*begin(folder, env, *words), typed=typed)
 
 
-def begin(folder: Path, env: Mapping[str, str], *words: str) -> tuple[subprocess.Popen[bytes], int]:
-    """Start `atc` with these words at a terminal; return it with our end of the terminal."""
-    ours, theirs = pty.openpty()
-    process = commands.Command(
-        words,
-        cwd=folder,
-        env=env,
-        stdin=theirs,
-        stderr=theirs,
-        stdout=subprocess.DEVNULL,
-        controlling=True,
-    )
-    os.close(theirs)
-    return process, ours
-
-
-def begin_script(
-    folder: Path, env: Mapping[str, str], script: str
+def begin(
+    folder: Path, env: Mapping[str, str], *words: str, script: str | None = None
 ) -> tuple[subprocess.Popen[bytes], int]:
-    """Start a file of Python at a terminal; return it with our end of the terminal."""
+    """Start `atc` or a script at a terminal; return it with our end of the terminal."""
     ours, theirs = pty.openpty()
-    words = ("setsid", "--ctty", sys.executable, script)
-    process = subprocess.Popen(
-        words, cwd=folder, env=env, stdin=theirs, stderr=theirs, stdout=subprocess.DEVNULL
+    streams = {"stdin": theirs, "stdout": subprocess.DEVNULL, "stderr": theirs}
+    process = commands.Command(
+        words, script=script, controlling=True, cwd=folder, env=env, **streams
     )
     os.close(theirs)
     return process, ours
@@ -67,4 +50,4 @@ def finish(
             if said.endswith(b"[y/N]: "):
                 os.write(ours, next(answers, b""))
     os.close(ours)
-    return said.decode().replace("\r\n", "\n"), process.wait(60)
+    return said.decode().replace("\r\n", "\n"), process.wait()

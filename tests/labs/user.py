@@ -11,6 +11,7 @@ from pathlib import Path
 from tests.labs import commands
 from tests.labs.loopback import Reply, serving
 from tests.labs.paths import ROOT
+from tests.labs.patience import PATIENCE
 
 
 class User:
@@ -86,7 +87,7 @@ class Going:
                 return Reply(body=document)
             if seen.target == "/slow":
                 self.reading.set()
-                self.go.wait(300)
+                self.go.wait(PATIENCE)
             return Reply(body={"done": seen.target})
 
         told = {"200": {"description": "", "content": {"application/json": {}}}}
@@ -118,5 +119,5 @@ class Going:
             begun = subprocess.Popen([*before, *commands.REAL, *self.words], **options)
         else:
             begun = commands.Command(self.words, **options)
-        assert self.reading.wait(120)
+        assert self.reading.wait(PATIENCE)
         return begun

@@ -13,7 +13,7 @@ from tests.labs.loopback import Reply, serving
 from tests.labs.probing_tools import Lab, lab, tool
 
 
-def test_a_call_is_made_once_and_then_answered_from_the_log(tmp_path):
+def test_a_call_is_made_only_once(tmp_path):
     with lab(tmp_path, lambda _: Reply(body={"n": 1}), "find") as probing:
         first = probing.call("find", q="a")
         assert (first.done, first.response, first.number) == (True, {"n": 1}, 1)
@@ -80,7 +80,7 @@ def limited(clock, *, seconds, burst=1, header=True):
 
 @pytest.mark.parametrize("header", [True, False])
 @pytest.mark.parametrize("burst", [1, 10])
-def test_a_limit_of_one_call_a_second_lets_all_be_called(tmp_path, header, burst):
+def test_a_rate_limit_lets_all_be_called(tmp_path, header, burst):
     answers = []
     names = [f"t{n}" for n in range(8)]
     with lab(tmp_path, lambda seen: answers[0](seen), *names, per_tool=15) as probing:
@@ -96,7 +96,7 @@ def test_a_limit_of_one_call_a_second_lets_all_be_called(tmp_path, header, burst
         assert any("fewer calls" in event for event in probing.events if isinstance(event, str))
 
 
-def test_a_service_that_never_takes_a_call_is_given_up_and_asked_again_another_day(tmp_path):
+def test_an_unavailable_service_is_asked_another_day(tmp_path):
     replies = [Reply(429, {"error": "no"})]
     with lab(tmp_path, lambda _: replies[0], "find", "list", "show") as probing:
         with pytest.raises(NotCalled, match="asks to wait"):
@@ -116,7 +116,7 @@ def test_retry_after_is_waited_for_in_full(tmp_path):
         assert probing.clock.slept == pytest.approx([40])
 
 
-def test_a_write_that_is_put_off_is_not_sent_again(tmp_path):
+def test_a_postponed_write_is_not_sent_again(tmp_path):
     with serving(lambda _: Reply(429, {"error": "no"})) as server:
         write = tool(server.url, "add", method="POST")
         with Lab(server, tmp_path, [write], allow_writes=True) as probing:
@@ -126,7 +126,7 @@ def test_a_write_that_is_put_off_is_not_sent_again(tmp_path):
     assert len(server.seen) == 1
 
 
-def test_who_is_at_a_fixed_address_is_not_given_a_new_name(tmp_path):
+def test_fixed_addresses_get_no_new_name(tmp_path):
     with serving() as server:
         write = tool(server.url, "profile", method="PUT", arguments=("title",))
         with (
@@ -139,7 +139,7 @@ def test_who_is_at_a_fixed_address_is_not_given_a_new_name(tmp_path):
 
 @pytest.mark.parametrize("value", [True, False, None])
 @pytest.mark.parametrize("name", ["close_account", "add_account", "account"])
-def test_a_flag_and_null_name_no_record_of_our_own(tmp_path, name, value):
+def test_flags_and_nulls_name_no_record(tmp_path, name, value):
     with serving() as server:
         write = tool(server.url, name, method="POST", arguments=("account_id", "note"))
         with Lab(server, tmp_path, [write], allow_writes=True) as probing, pytest.raises(NotCalled):
@@ -147,7 +147,7 @@ def test_a_flag_and_null_name_no_record_of_our_own(tmp_path, name, value):
     assert server.seen == []
 
 
-def test_what_cannot_be_sent_for_want_of_a_credential_is_asked_again_when_there_is_one(tmp_path):
+def test_missing_credentials_postpone_calls(tmp_path):
     with serving() as server:
         bare = tool(server.url, "find")
         closed = replace(bare, binding=replace(bare.binding, credentials=("key",)))
@@ -206,7 +206,7 @@ def test_a_plan_of_reads():
     assert planned.tools[0].how == f"GET {URL}/list_books"
 
 
-def test_an_mcp_server_cannot_pass_off_a_removal_as_a_read():
+def test_mcp_removals_cannot_pass_as_reads():
     binding = McpBinding(server="s", tool="t")
     hinted = {"binding": binding, "annotations": Annotations(read_only=True)}
     assert is_known_read(ToolProtocol(name="list_notes", **hinted))

@@ -140,7 +140,7 @@ VALUES = st.recursive(
 
 
 @given(st.lists(VALUES, min_size=1, max_size=4))
-def test_answers_from_which_a_protocol_was_made_never_drift_from_it(responses):
+def test_source_answers_never_drift_from_their_protocol(responses):
     samples = [sample(n, response, q=f"q{n}") for n, response in enumerate(responses, start=1)]
     old = build_protocol(learn(BARE, samples))
     assert [c.kind for c in compare_answers(old, learn(old, samples))] == []
@@ -230,7 +230,7 @@ def test_nothing_changed(tmp_path):
 
 
 @pytest.mark.parametrize("keep_values", [False, True])
-def test_without_the_log_examples_and_other_answers_give_arguments(tmp_path, keep_values):
+def test_examples_give_arguments_without_the_log(tmp_path, keep_values):
     folder = tmp_path / "dir"
     with probed(folder, keep_values=keep_values) as (films, invoker):
         films.change = lambda record: record | {"year": str(record["year"])}

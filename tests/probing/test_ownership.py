@@ -110,7 +110,7 @@ def documented(probed: Probed) -> set[str]:
     return {name for name, facts in probed.facts.items() if facts.fruitful}
 
 
-def test_lists_of_names_and_of_records_say_what_was_made(tmp_path: Path) -> None:
+def test_lists_show_what_was_made(tmp_path: Path) -> None:
     graph = Graph()
     probed = graph.probed(tmp_path)
     assert documented(probed) == set(probed.facts)
@@ -199,7 +199,7 @@ class Files(Server):
         return {"content": f"deleted {name} of {len(self.files.pop(name))} characters"}
 
 
-def test_files_are_made_beside_those_that_are_there_and_only_those_are_deleted(
+def test_only_own_files_are_deleted(
     tmp_path: Path,
 ) -> None:
     files = Files()
@@ -234,11 +234,11 @@ class Library(Server):
         return {"loan_id": "ln-1", "book": book, "member": member}
 
 
-def test_what_is_called_as_a_thing_is_given_the_id_of_one(tmp_path: Path) -> None:
+def test_arguments_named_for_a_record_get_ids(tmp_path: Path) -> None:
     assert "create_loan" in documented(Library().probed(tmp_path))
 
 
-def test_what_is_only_called_like_a_read_shows_what_was_made(tmp_path: Path) -> None:
+def test_apparent_reads_show_what_was_made(tmp_path: Path) -> None:
     server, notes = Server(), {"n1": "old"}
 
     def list_notes() -> Json:

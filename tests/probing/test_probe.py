@@ -49,7 +49,7 @@ def run(fakes: Fakes, folder: Path, **settings: Any) -> Probed:
         return probe(fakes.toolbox, log, settings=chosen, caller=caller)
 
 
-def test_a_chain_is_followed_to_its_end_and_its_links_are_observed(tmp_path: Path) -> None:
+def test_chains_are_followed_to_their_end(tmp_path: Path) -> None:
     probed = run(shop(), tmp_path)
     assert {name for name, facts in probed.facts.items() if facts.fruitful} == set(probed.facts)
     first = {name: facts.fruitful[0].number for name, facts in probed.facts.items()}
@@ -66,7 +66,7 @@ def test_a_chain_is_followed_to_its_end_and_its_links_are_observed(tmp_path: Pat
     }
 
 
-def test_links_get_their_share_of_the_calls_before_the_last_argument_is_explored(
+def test_links_come_before_exploring_arguments(
     tmp_path: Path,
 ) -> None:
     def orders(given: Any) -> Any:
@@ -105,7 +105,7 @@ def test_each_wrong_argument_teaches_what_it_must_be(tmp_path: Path) -> None:
     assert (0, 23) in [(hint.minimum, hint.maximum) for hint in hour.hints]
 
 
-def test_fields_that_were_only_guessed_are_left_out_to_learn_which_are_needed(
+def test_guessed_fields_are_dropped_to_test_need(
     tmp_path: Path,
 ) -> None:
     fakes = Fakes()

@@ -41,7 +41,7 @@ REFUSALS = [json.loads(line) for line in (DATA / "refusals.jsonl").read_text().s
 @pytest.mark.parametrize(
     "case", REFUSALS, ids=[f"{number} {case['of']}" for number, case in enumerate(REFUSALS)]
 )
-def test_a_refusal_is_read_and_no_argument_made_up(case):
+def test_refusals_are_read_without_inventing_arguments(case):
     found = read(case["reply"])
     assert tuple(case["hint"]) in found if case["hint"] else found == []
     assert not case.get("alone") or len(set(found)) == 1
@@ -56,7 +56,7 @@ def test_a_refusal_is_read_and_no_argument_made_up(case):
         ({"errors": [{"message": "no field x"}], "data": None}, '[{"message": "no field x"}]'),
     ],
 )
-def test_a_refusal_with_status_200_is_told_from_data(response, said):
+def test_refusals_with_status_200_are_recognized(response, said):
     assert refusal_in(response) == said
 
 
@@ -77,13 +77,13 @@ def test_data_that_looks_like_a_refusal_is_data(response):
     assert refusal_in(response) == ""
 
 
-def test_the_id_of_a_time_zone_is_no_time():
+def test_a_time_zones_id_is_no_time():
     assert read("argument 'since' must be an opaque id of a time zone, got 'x'.") == [
         ("refused", "since")
     ]
 
 
-def test_a_refusal_in_other_words_stays_a_quoted_sentence(tmp_path):
+def test_other_refusals_stay_quoted(tmp_path):
     fakes = Fakes()
     fakes.add("stats", lambda _: {"n": 1}, "/stats")
 
@@ -98,7 +98,7 @@ def test_a_refusal_in_other_words_stays_a_quoted_sentence(tmp_path):
 
 
 @arbitrary(st.lists(JSON, min_size=1, max_size=5))
-def test_every_response_conforms_to_the_schema_inferred_from_it(responses):
+def test_responses_conform_to_the_inferred_schema(responses):
     schema = validator(infer(responses))
     assert all(map(schema.is_valid, responses))
     assert (
@@ -106,7 +106,7 @@ def test_every_response_conforms_to_the_schema_inferred_from_it(responses):
     ), "`{}` is no map"
 
 
-def test_values_of_a_list_are_tried_where_a_path_wants_one_and_the_link_is_found(tmp_path):
+def test_list_values_reach_paths_and_become_links(tmp_path):
     plugins = {
         name: {"percent": number, "unit": "s"}
         for number, name in enumerate(("cpu", "fan2", "load", "raid"))
@@ -136,7 +136,7 @@ def test_values_of_a_list_are_tried_where_a_path_wants_one_and_the_link_is_found
     )  # what the list one step above calls its items
 
 
-def test_what_was_sent_becomes_no_type_and_no_argument(tmp_path):
+def test_sent_values_become_no_types(tmp_path):
     fakes = Fakes()
     fakes.add("scores", lambda _: [{"score": 5}, {"score": 7}], "/scores", "score", strict=False)
 
@@ -153,7 +153,7 @@ def test_what_was_sent_becomes_no_type_and_no_argument(tmp_path):
     assert protocols["found"].parameters["words"]["type"] == "string"
 
 
-def test_a_write_of_which_no_argument_is_named_gets_the_fields_of_the_records_there(tmp_path):
+def test_unnamed_write_arguments_copy_known_records(tmp_path):
     there = {
         "id": 1,
         "body": "first",
@@ -192,7 +192,7 @@ def test_a_write_of_which_no_argument_is_named_gets_the_fields_of_the_records_th
     assert {one["tool"] for one in probed.made} == {"create_comment"}
 
 
-def test_what_stood_in_a_record_is_told_to_be_gone_with_it(tmp_path):
+def test_fields_of_a_record_vanish_with_it(tmp_path):
     albums, photos, fakes = {}, [], Fakes()
 
     def album(given):
@@ -225,7 +225,7 @@ def test_what_stood_in_a_record_is_told_to_be_gone_with_it(tmp_path):
     assert told["add_photo"] == (True, "removed by delete_album")
 
 
-def test_a_delete_that_only_a_filter_tells_what_is_meant_is_not_called(tmp_path):
+def test_a_vague_delete_is_not_called(tmp_path):
     fakes, notes = Fakes(), [{"id": "n1", "text": "mine"}]
 
     def create(given):
@@ -257,7 +257,7 @@ def test_writes_are_allowed_one_by_one(tmp_path):
     assert "--allow-writes" in probed.stopped["add_note"]
 
 
-def test_a_write_that_a_kill_cut_off_is_not_sent_again(tmp_path):
+def test_a_killed_write_is_not_sent_again(tmp_path):
     fakes = Fakes()
     fakes.add("add_tag", lambda _: {"id": 1}, "/tags", method="POST")
     with Log(tmp_path) as log:

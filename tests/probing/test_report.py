@@ -61,7 +61,7 @@ def files(folder):
     return {p.name: p.read_bytes() for p in folder.iterdir() if p.is_file()}
 
 
-def test_a_folder_of_them_is_a_source_of_tools(tmp_path):
+def test_a_folder_of_protocols_is_a_source(tmp_path):
     written = write(tmp_path, probed())
     found = {p.name: p for p in read_folder(tmp_path)}
     assert found == dict(written.protocols)
@@ -133,7 +133,7 @@ def test_a_report_holds_no_markup_of_a_service(tmp_path):
         max_size=6,
     )
 )
-def test_each_tool_has_a_file_of_its_own_with_a_name_that_any_system_takes(tools):
+def test_each_tool_has_a_portable_file(tools):
     with TemporaryDirectory() as folder:
         write(Path(folder), probed([], [tool(URL, name) for name in tools]))
         names = files(Path(folder)).keys() - {"coverage.json", "COVERAGE.md"}

@@ -84,13 +84,13 @@ def test_a_spoilt_line_says_where_it_stands(tmp_path: Path) -> None:
         Log(tmp_path)
 
 
-def test_only_its_owner_reads_it_and_git_leaves_it_out(tmp_path: Path) -> None:
+def test_the_log_is_private_and_unversioned(tmp_path: Path) -> None:
     Log(tmp_path).close()
     assert stat.S_IMODE(path_of(tmp_path).stat().st_mode) == 0o600
     assert (tmp_path / FOLDER / ".gitignore").read_text() == "*\n"
 
 
-def test_a_call_that_came_to_nothing_may_be_made_again_and_still_counts(tmp_path: Path) -> None:
+def test_a_vain_call_counts_and_may_repeat(tmp_path: Path) -> None:
     with Log(tmp_path) as log:
         log.intend("get_airport", {"code": "BOS"}, number=1)
         log.void(1)
@@ -191,7 +191,7 @@ def driver():
         yield probe
 
 
-def test_killed_again_and_again_it_makes_no_call_twice_that_was_answered_and_loses_none(tmp_path):
+def test_kills_repeat_and_lose_no_answered_call(tmp_path):
     draw = random.Random(0)
     moments = ["before", "cut", "after"] * 3
     with serving(directory) as server, driver() as probe:

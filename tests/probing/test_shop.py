@@ -9,24 +9,25 @@ from protocols.client import Invoker, InvokeSettings
 from protocols.sources.openapi import read_openapi
 from protocols.toolbox import Tool, Toolbox
 from tests.labs import shop
+from tests.labs.patience import PATIENCE
 from toolflow_bench.services.serve import serve
 
 SHOWN = ("/products", "/customers", "/customers/11/orders", "/customers/12/orders")
 
 
-def test_a_shop_is_documented_and_left_as_it_was(tmp_path):
+def test_probing_leaves_the_shop_as_it_was(tmp_path):
     settings = ProbeSettings(requests_per_second=None, allow_writes=True)
     with (
         serve(shop.app) as served,
         Invoker(InvokeSettings(retries=0)) as invoker,
         Log(tmp_path) as log,
     ):
-        before = [requests.get(served.url + path, timeout=10).json() for path in SHOWN]
+        before = [requests.get(served.url + path, timeout=PATIENCE).json() for path in SHOWN]
         document = requests.get(f"{served.url}/openapi.json", timeout=10).json()
         protocols = read_openapi(document, where="the shop", base_url=served.url)
         toolbox = Toolbox(Tool(protocol=one, call=invoker.bind(one)) for one in protocols)
         probed = probe(toolbox, log, settings=settings)
-        after = [requests.get(served.url + path, timeout=10).json() for path in SHOWN]
+        after = [requests.get(served.url + path, timeout=PATIENCE).json() for path in SHOWN]
     found = protocols_of(probed)
     assert {name for name, facts in probed.facts.items() if not facts.fruitful} == set()
     links = {

@@ -40,7 +40,7 @@ def test_coroutines_and_asynchronous_generators_are_awaited():
     assert bound(each)({"x": 1, "last": 3}) == [1, 3]
 
 
-def test_a_module_that_the_user_did_not_name_is_not_run():
+def test_unnamed_modules_are_not_run():
     call = Invoker().bind(tool(binding=PythonBinding(module="os", function="getcwd")))
     with pytest.raises(
         ToolError, match="'getcwd' of the Python module 'os', which you did not name"
@@ -70,7 +70,7 @@ def test_arguments_that_do_not_fit_run_nothing():
     assert (caught.value.outcome, ran) == ("not_run", [])
 
 
-def test_a_function_may_fail_as_a_tool_does_or_try_to_leave():
+def test_functions_may_fail_or_try_to_leave():
     def gone():
         raise ToolError(404, "gone")
 

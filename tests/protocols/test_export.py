@@ -115,7 +115,7 @@ def test_what_openapi_can_say_comes_back_the_same():
     assert renamed.output_schema == RENAMED.output_schema
 
 
-def test_definitions_of_one_name_and_two_meanings_stay_apart():
+def test_equal_names_keep_different_definitions_apart():
     other = {
         "type": "object",
         "title": "Node",
@@ -137,7 +137,7 @@ def test_definitions_of_one_name_and_two_meanings_stay_apart():
     assert b.output_schema["$defs"][name]["properties"]["s"] == TEXT
 
 
-def test_a_tool_that_is_not_called_over_http_becomes_a_post():
+def test_tools_without_http_become_posts():
     tool = ToolProtocol(
         name="add",
         input_schema=arguments("a", a={"type": "integer"}),

@@ -76,11 +76,11 @@ def test_an_id_comes_from_where_it_is_listed(consumer, argument, path):
         tool("formatted", "/f", airport_id={"type": "string", "format": "uuid"}),
     ],
 )
-def test_nothing_is_guessed_where_names_or_types_do_not_say_it(consumer):
+def test_unclear_names_and_types_guess_nothing(consumer):
     assert guesses(SEARCH, consumer) == set()
 
 
-def test_a_response_without_names_is_of_what_the_path_is_of():
+def test_nameless_responses_belong_to_their_path():
     bare = tool("flights", "/flights", {"type": "array", "items": {"properties": {"id": NUMBER}}})
     wrapped = tool("all_flights", "/v2/flights", rows("data", id=NUMBER))
     consumer = tool("book", "/bookings", flight_id=NUMBER, method="POST")
@@ -90,7 +90,7 @@ def test_a_response_without_names_is_of_what_the_path_is_of():
     }
 
 
-def test_a_particular_name_is_enough_for_what_is_required():
+def test_particular_names_suffice_for_required_arguments():
     planes = tool("departures", "/departures", rows(carrier=TEXT, tailnum=TEXT, city=TEXT))
     needs = tool("airline", "/airlines/{carrier}", None, ["carrier"], carrier=TEXT)
     filters = tool("hotels", "/hotels", city=TEXT)
@@ -101,7 +101,7 @@ def test_a_particular_name_is_enough_for_what_is_required():
     }
 
 
-def test_a_tool_that_needs_the_same_id_is_no_source_of_it():
+def test_tools_needing_the_id_are_no_source():
     one = tool(
         "get_user", "/users/{user_id}", {"properties": {"user_id": TEXT}}, ["user_id"], user_id=TEXT
     )
@@ -148,7 +148,7 @@ def test_the_order_of_tools_does_not_matter():
     assert {protocol.name: protocol for protocol in guess_links(shuffled)} == expected
 
 
-def test_a_list_of_the_thing_itself_comes_before_what_refers_to_it():
+def test_own_lists_precede_references():
     ratings = tool("a_ratings", "/ratings", rows("ratings", film_id=NUMBER))
     watched = tool("b_watched", "/watched", rows("items", film_id=NUMBER))
     cinemas = tool("c_cinemas", "/cinemas", rows("cinemas", film_id=NUMBER))
@@ -167,7 +167,7 @@ def test_what_picks_from_a_collection_is_no_noun(path, listed):
     assert guesses(picked, one) == {("get_airport", "id", "pick", f"{listed}[].id")}
 
 
-def test_a_part_that_says_how_something_is_chosen_is_no_noun():
+def test_words_of_choice_are_no_nouns():
     named = tool(
         "by_name",
         "/flows/name/{name}",
@@ -179,7 +179,7 @@ def test_a_part_that_says_how_something_is_chosen_is_no_noun():
     assert guesses(named, one) == {("get_flow", "id", "by_name", "id")}
 
 
-def test_an_id_with_a_role_before_its_noun_comes_from_where_the_noun_is():
+def test_roles_before_nouns_keep_the_noun():
     cities = tool("cities", "/cities", rows("cities", city_id=NUMBER))
     trip = tool("plan", "/trips", new_start_city_id=NUMBER, capital_id=NUMBER, method="POST")
     starts = tool(
@@ -193,7 +193,7 @@ def test_an_id_with_a_role_before_its_noun_comes_from_where_the_noun_is():
     ]
 
 
-def test_a_noun_in_the_path_is_what_identifies_it():
+def test_the_paths_noun_identifies():
     airports = tool("airports", "/airports", rows("airports", code=TEXT, name=TEXT, id=NUMBER))
     one = tool("get_airport", "/airports/{airport}", None, ["airport"], airport=TEXT)
     asked = tool("weather", "/weather", None, ["airport"], airport=TEXT)
@@ -208,7 +208,7 @@ def test_of_two_fields_that_identify_none_is_chosen():
     assert guesses(airports, one) == set()
 
 
-def test_a_number_that_a_caller_chooses_comes_from_nowhere():
+def test_chosen_numbers_come_from_nowhere():
     alerts = tool("alerts", "/alerts", rows(radius_km=NUMBER, latitude=NUMBER, season=NUMBER))
     near = tool("near", "/near", None, ["radius_km", "latitude"], radius_km=NUMBER, latitude=NUMBER)
     season = tool("season", "/seasons/{season}", None, ["season"], season=NUMBER)
@@ -218,7 +218,7 @@ def test_a_number_that_a_caller_chooses_comes_from_nowhere():
     }
 
 
-def test_a_number_that_is_called_by_a_noun_is_its_id():
+def test_a_nouns_number_is_its_id():
     team = {"type": "object", "properties": {"id": NUMBER, "name": TEXT, "founded": NUMBER}}
     teams = tool("teams", "/teams", rows("response", team=team), search=TEXT)
     players = tool("players", "/players", None, [], team=NUMBER, founded=NUMBER)
@@ -226,7 +226,7 @@ def test_a_number_that_is_called_by_a_noun_is_its_id():
     assert guesses(teams, players, written) == {("players", "team", "teams", "response[].team.id")}
 
 
-def test_what_was_there_before_or_is_no_text_is_no_source():
+def test_textless_or_earlier_values_are_no_source():
     changed = tool(
         "change_note",
         "/notes/{note_id}",

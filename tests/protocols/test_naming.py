@@ -63,7 +63,7 @@ def test_tool_aliases_do_not_depend_on_order(given_tools, random):
 
 
 @given(st.lists(st.text(max_size=5), unique=True, max_size=8), st.randoms())
-def test_argument_aliases_name_each_argument_once_in_any_order(names, random):
+def test_argument_aliases_are_unique_in_any_order(names, random):
     aliases = argument_aliases(names)
     assert list(aliases.values()) == names
     assert all(map(is_usable, aliases))
@@ -92,7 +92,7 @@ def test_find_takes_either_name(name):
     assert BOX.find(name).protocol.name == "read-file"
 
 
-def test_a_name_of_two_tools_is_not_found_but_both_are_suggested():
+def test_ambiguous_names_suggest_both_tools():
     with pytest.raises(UnknownTool) as caught:
         BOX.find("search")
     assert set(caught.value.suggestions) == {"books_search", "films_search"}
@@ -157,11 +157,11 @@ def test_arguments_by_alias_and_back():
         ),
     ],
 )
-def test_a_single_required_field_is_unwrapped_by_the_protocol_alone(schema, response, seen):
+def test_only_sole_required_fields_are_unwrapped(schema, response, seen):
     assert tool("a", output_schema=schema).unwrap(response) == seen
 
 
-def test_the_same_noun_is_meant_rather_than_the_same_letters():
+def test_nouns_matter_more_than_letters():
     assert (
         closest_meanings("fetch_order", ["fetch_other", "get_order", "fetch_user"])[0]
         == "get_order"

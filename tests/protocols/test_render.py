@@ -50,7 +50,7 @@ def box(*protocols):
     return Toolbox([Tool(protocol=p, call=nobody) for p in protocols])
 
 
-def test_a_stub_shows_arguments_docs_and_the_response_shape():
+def test_stubs_show_arguments_docs_and_response():
     tools = box(
         protocol(
             output=PAGE,

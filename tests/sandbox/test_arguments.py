@@ -86,21 +86,21 @@ def test_unknown_arguments_pass_where_the_schema_is_open():
         terms.accept({"x": "1"})
 
 
-def test_a_schema_that_cannot_be_read_refuses_only_by_name():
+def test_unreadable_schemas_refuse_only_by_name():
     terms = make(
         {"type": "object", "properties": {"x": {"$ref": "https://elsewhere.example/x.json"}}}
     )
     assert terms.accept({"x": object}) == {"x": object}
 
 
-def test_drift_names_the_first_clause_that_is_broken_and_where():
+def test_drift_names_the_broken_clause():
     row = {"type": "object", "required": ["id"], "properties": {"id": {"type": "integer"}}}
     terms = make(output_schema={"type": "array", "items": row})
     assert terms.drift([{"id": 1}]) == ()
     assert terms.drift([{"id": 1}, {"id": None}, {}]) == ('[1].id: null is not of type "integer"',)
 
 
-def test_types_alone_decide_only_where_nothing_else_is_asked():
+def test_types_alone_decide_without_other_clauses():
     number = {"type": "integer"}
     some = ToolProtocol(
         name="f", input_schema={"type": "object", "properties": {"n": number}, "minProperties": 1}

@@ -59,7 +59,7 @@ def test_policy_and_layers_go_to_the_sandbox():
         assert not any("Landlock" in layer for layer in sandbox.layers)
 
 
-def test_layers_that_are_not_there_cannot_be_left_out():
+def test_missing_layers_cannot_be_left_out():
     with pytest.raises(
         ValueError, match="the unconfined sandbox has no layers that could be left out"
     ):

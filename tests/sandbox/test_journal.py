@@ -53,14 +53,14 @@ def test_the_kth_call_is_answered_by_the_kth():
     assert execute(journal, read("a", x=1), read("a", x=1), read("a", x=1)) == [True, True, True]
 
 
-def test_a_write_is_not_repeated_for_a_number_written_otherwise():
+def test_equal_numbers_repeat_no_write():
     journal = Journal()
     execute(journal, write("b", x=[5, "5.0"]), read("a", x=5))
     assert execute(journal, write("b", x=[5.0, "5.0"]), read("a", x=5.0)) == [True, False]
     assert execute(journal, write("b", x=[5, "5"])) == [False]
 
 
-def test_an_execution_that_is_made_again_goes_on_from_what_failed_in_it():
+def test_remade_executions_continue_from_their_failure():
     """A program that took a refusal for "none" and then wrote must not write something else when it is resumed."""
     steps = (read("a", x=1), read("a", x=2), write("b"), read("c"))
     stored: list[RecordedCall] = []
@@ -98,14 +98,14 @@ def test_the_answer_stands_where_the_new_program_asks():
     assert found.result == "a 1"
 
 
-def test_a_default_given_is_a_default_left_out_and_order_does_not_matter():
+def test_defaults_and_order_do_not_matter():
     journal = Journal()
     execute(journal, read("a", x={"p": 1, "q": 2}, y=1))
     assert execute(journal, read("a", y=1, x={"q": 2, "p": 1}, limit=10)) == [True]
     assert execute(journal, read("a", x={"p": 1, "q": 2}, y=1, limit=11)) == [False]
 
 
-def test_a_read_is_reused_only_after_the_same_writes():
+def test_reads_are_reused_after_the_same_writes():
     journal = Journal()
     execute(journal, read("a"), write("w"), read("a"))
     assert execute(journal, write("w"), read("a"), read("a")) == [True, False, True]
@@ -117,7 +117,7 @@ def test_a_write_is_reused_whatever_came_before_it():
     assert execute(journal, read("a"), write("v"), write("w", x=1)) == [False, False, True]
 
 
-def test_the_sink_hears_intents_and_outcomes_with_their_execution():
+def test_the_sink_hears_intents_and_outcomes():
     heard = []
     journal = Journal(
         sink=lambda execution, call, complete: heard.append(
@@ -174,7 +174,7 @@ def ask(journal, index, tool, *, writes=True, **arguments):
 @pytest.mark.parametrize(
     "call", [(made(0, "w"), False), (made(0, "w", outcome="unknown"), True)], ids=["killed", "lost"]
 )
-def test_a_write_without_an_outcome_stands_for_the_next_equal_one(call):
+def test_an_unfinished_write_covers_the_next_equal(call):
     journal = restored(record(call[0], complete=call[1]))
     assert ask(journal, 0, "w") is None
     earlier, intended = journal.earlier_write(0)
@@ -182,7 +182,7 @@ def test_a_write_without_an_outcome_stands_for_the_next_equal_one(call):
     assert journal.unconfirmed_writes() == (earlier,)
 
 
-def test_numbers_hold_when_a_write_in_doubt_turns_out_refused():
+def test_numbering_holds_when_a_doubtful_write_failed():
     journal = restored(record(made(0, "w", outcome="unknown")), record(made(1, "w")))
     assert ask(journal, 0, "w") is None
     journal.record_outcome(made(0, "w", outcome="refused"))
@@ -190,7 +190,7 @@ def test_numbers_hold_when_a_write_in_doubt_turns_out_refused():
     assert journal.unconfirmed_writes() == ()
 
 
-def test_an_equal_write_is_not_sent_while_the_first_is_in_doubt():
+def test_doubtful_writes_block_equal_ones():
     journal = Journal()
     journal.open()
     assert ask(journal, 0, "w") is None
@@ -216,7 +216,7 @@ def test_the_key_is_of_run_and_occurrence():
     assert len({*first[:3], *keys("r2")[:3]}) == 6
 
 
-def test_orphans_are_writes_that_the_last_execution_does_not_issue():
+def test_orphans_are_writes_of_earlier_executions():
     journal = Journal()
     execute(journal, write("w", x=1), write("w", x=2), read("a"))
     execute(journal, write("w", x=2), write("v"))

@@ -170,7 +170,7 @@ OOPS = ToolError(500, "oops", outcome="unknown")
     ],
     ids=["lost answer", "not done", "answered", "with a key", "replaced", "not replaced"],
 )
-def test_a_write_whose_answer_was_lost_is_done_once(desk, how, response, sendings, waited):
+def test_a_lost_write_is_done_once(desk, how, response, sendings, waited):
     clock = Clock()
     sent = send(desk, clock=clock, **how)
     assert (sent.response, desk.sent, desk.watches) == (response, sendings, [response])
@@ -187,7 +187,7 @@ def test_a_removal_is_settled_by_its_absence(fault, sendings):
     assert (desk.sent, desk.watches) == (sendings, [])
 
 
-def test_a_write_that_shows_up_late_is_not_repeated():
+def test_a_late_write_is_not_repeated():
     desk, clock = Desk(faults=[DROPPED]), Clock()
     late = {**RECORDED, "watch_id": "w9"}
     clock.then.append(
@@ -197,7 +197,7 @@ def test_a_write_that_shows_up_late_is_not_repeated():
     assert desk.sent == 1
 
 
-def test_an_equal_record_from_before_or_of_another_call_is_not_taken_for_the_write():
+def test_other_equal_records_prove_no_write():
     desk = Desk(faults=[DROPPED], watches=[{**RECORDED, "watch_id": "w0"}])
     assert send(desk).response["watch_id"] == "w1"
     assert (desk.sent, len(desk.watches)) == (2, 2)
@@ -217,13 +217,13 @@ def test_an_equal_record_from_before_or_of_another_call_is_not_taken_for_the_wri
     ],
     ids=["no baseline", "the read fails", "only a page", "neither key nor read"],
 )
-def test_what_nothing_tells_is_not_guessed_but_left_to_a_person(desk, how, why):
+def test_undecidable_writes_are_left_to_a_person(desk, how, why):
     with pytest.raises(UnconfirmedWrite, match=why):
         send(desk, **how)
     assert desk.sent == 1
 
 
-def test_a_conflict_under_a_key_that_stays_is_a_refusal():
+def test_conflicts_under_a_lasting_key_are_refusals():
     desk = Desk(faults=[ToolError(409, "taken", outcome="unknown")] * 9)
     with pytest.raises(ToolError) as caught:
         send(desk, verified=False, key="Idempotency-Key")
@@ -241,7 +241,7 @@ KILLED = ToolCall(
 
 
 @pytest.mark.parametrize(("watches", "sendings"), [([RECORDED], 0), ([], 1)])
-def test_a_call_of_an_execution_that_was_killed_is_settled_before_it_is_sent(watches, sendings):
+def test_a_killed_executions_call_is_settled_first(watches, sendings):
     desk = Desk(watches=list(watches))
     assert send(desk, earlier=(KILLED, 0.0)).response == RECORDED
     assert (desk.sent, desk.watches) == (sendings, [RECORDED])

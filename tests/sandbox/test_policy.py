@@ -34,7 +34,7 @@ def test_an_ordinary_program_is_let_through(name):
 
 
 @pytest.mark.data("redteam")
-def test_hostile_programs_are_refused_wherever_the_text_shows_them():
+def test_hostile_programs_are_refused_wherever_shown():
     seen, refused = Counter(), Counter()
     for path in HOSTILE:
         source = path.read_text("utf-8")
@@ -55,7 +55,7 @@ def test_what_only_looks_like_one_is_let_through(source):
     assert review(source) == ()
 
 
-def test_a_refusal_names_its_line_and_what_is_refused():
+def test_a_refusal_names_line_and_cause():
     violations = review(
         "rows = []\nif rows:\n    data = rows; open('f')\nimport requests, json\njson.x = 1\n"
         + "open('x')\n" * 4

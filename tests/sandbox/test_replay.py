@@ -16,9 +16,10 @@ from sandbox.limits import Limits
 from sandbox.replay import ReplayDiverged, replay
 from sandbox.testing import make_tool
 from sandbox.trace import Pins
+from tests.labs.patience import PATIENCE
 
 BACKENDS = [name for name in ("zygote", "monty") if availability(name).reason is None]
-LIMITS = Limits(wall_seconds=20.0, result_bytes=5000)
+LIMITS = Limits(wall_seconds=PATIENCE, result_bytes=5000)
 
 
 @pytest.fixture(scope="module", params=BACKENDS)
@@ -135,7 +136,7 @@ def test_the_same_calls_and_the_same_end(name, sandbox):
     assert all(call.reused for call in second.calls if not (call.error or "").startswith("tool "))
 
 
-def test_calls_at_the_same_time_are_answered_in_order_of_issue(sandbox):
+def test_simultaneous_calls_are_answered_in_order(sandbox):
     if sandbox.name == "monty":
         pytest.skip("it has no asyncio.to_thread")
     source = (
@@ -149,10 +150,12 @@ def test_calls_at_the_same_time_are_answered_in_order_of_issue(sandbox):
     assert second.stdout == first.stdout
 
 
-def test_a_run_that_the_clock_ended_ends_where_it_ended(any_sandbox):
+def test_a_timed_out_run_ends_alike(any_sandbox):
     _, world, offline = ran("note(id='a')", any_sandbox)
     held = threading.Event()
-    slow = world.toolbox.map(lambda found: replace(found, call=lambda arguments: held.wait(20)))
+    slow = world.toolbox.map(
+        lambda found: replace(found, call=lambda arguments: held.wait(PATIENCE))
+    )
     source = "note(id='a')\nprint(note(id='b'))"
     limits = replace(LIMITS, wall_seconds=1.0)  # it has to reach its second call
     ended = any_sandbox.run(source, slow, limits=limits, journal=Journal())
@@ -226,7 +229,7 @@ class TestSecrets:
 
     SECRET = "s = note(id='hunter-2')['text']\n"
 
-    def test_one_that_is_only_passed_on_does_not_matter(self, any_sandbox):
+    def test_secrets_merely_passed_on_do_not_matter(self, any_sandbox):
         # The first call's own argument is a literal of the program, so the program is hidden too.
         source = "s = note(id='<secret-8>')['text']\nprint(note(id=s)['serial'], s)"
         trace, _, offline = ran(source, any_sandbox)
@@ -261,7 +264,7 @@ class TestSecrets:
             "; the program may need the characters of a secret, of which it holds a placeholder"
         )
 
-    def test_a_departure_before_any_of_them_was_seen_is_an_ordinary_one(self, any_sandbox):
+    def test_departures_before_secrets_are_ordinary(self, any_sandbox):
         trace, _, offline = ran(self.SECRET, any_sandbox)
         with pytest.raises(ReplayDiverged) as caught:
             replay(

@@ -42,7 +42,7 @@ def test_it_says_once_that_it_is_no_boundary(capsys):
     assert "zygote" in said
 
 
-def test_nothing_is_left_of_programs_that_do_not_end_and_of_those_that_do():
+def test_ended_programs_leave_nothing():
     ignores = "while True:\n    try:\n        while True: pass\n    except BaseException: pass"
     workers._finish()  # what an earlier test's sandbox still forks ahead would count
     descriptors, before = len(list(Path("/proc/self/fd").iterdir())), local.existing_processes()

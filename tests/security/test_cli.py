@@ -14,6 +14,7 @@ import pytest
 from tests.labs import commands
 from tests.labs.loopback import Reply, serving
 from tests.labs.paths import ROOT
+from tests.labs.patience import PATIENCE
 
 SECRET = "s3cret-token-value"
 
@@ -114,7 +115,7 @@ def completion(program):
         ("tools call get_value --json --tools api.json", 1),
     ],
 )
-def test_every_verb_tells_an_error_as_json_in_one_shape(atc, tools, line, code):
+def test_every_verb_reports_errors_as_json(atc, tools, line, code):
     tools("http://127.0.0.1:1")
     done = atc(*line.split())
     told = strict(done.stdout)
@@ -135,7 +136,7 @@ def test_a_failed_run_tells_why_beside_its_attempts(atc, tools):
     assert "ZeroDivisionError" in told["error"]
 
 
-def test_a_refused_key_is_one_sentence_without_the_key(atc, tools):
+def test_a_refused_key_is_not_shown(atc, tools):
     with serving(
         lambda seen: Reply(401, {"error": {"message": f"Incorrect API key: {SECRET}"}})
     ) as model:
@@ -151,14 +152,14 @@ def test_a_refused_key_is_one_sentence_without_the_key(atc, tools):
 @pytest.mark.parametrize(
     "body", [b'{"choices": "x"}', b'{"a":' * 3000, b'{"choices": [{"message": {"tool_calls": 1}}]}']
 )
-def test_an_endpoint_that_answers_nonsense_is_an_environment_that_fails(atc, body):
+def test_a_nonsensical_endpoint_is_an_environment_error(atc, body):
     with serving(lambda seen: Reply(body=body) if seen.method == "POST" else Reply(404)) as model:
         done = atc("models", "test", "--json", "--model", "m", OPENAI_BASE_URL=f"{model.url}/v1")
     assert (done.returncode, strict(done.stdout)["kind"]) == (3, "environment")
 
 
 @pytest.mark.parametrize("end", ["\n.", "ключ"])
-def test_a_key_that_no_request_can_carry_is_not_shown(atc, end):
+def test_an_unsendable_key_is_not_shown(atc, end):
     with serving() as model:
         variables = {"OPENAI_API_KEY": SECRET + end, "OPENAI_BASE_URL": f"{model.url}/v1"}
         done = atc("models", "test", "--model", "m", **variables)
@@ -202,7 +203,7 @@ def test_following_the_advice_about_a_missing_credential_works(
     assert (done.returncode, json.loads(done.stdout)) == (0, {"id": 7}), done.stderr
 
 
-def test_the_advice_names_no_variable_that_a_document_could_choose(atc, tools):
+def test_advice_names_no_variable_of_a_document(atc, tools):
     flags = tools(
         "http://127.0.0.1:1",
         schemes={"AWS_SECRET_ACCESS_KEY": {"type": "http", "scheme": "bearer"}},
@@ -213,7 +214,7 @@ def test_the_advice_names_no_variable_that_a_document_could_choose(atc, tools):
     assert 'value = "env:CREDENTIAL_AWS_SECRET_ACCESS_KEY"' in done.stderr
 
 
-def test_a_number_that_json_or_python_lacks_is_an_error_and_never_infinity(atc, tools):
+def test_impossible_numbers_are_errors_never_infinity(atc, tools):
     lacking = ["-" + "1" * 400 + ".0", "1" * 250 + "e90", "1e400", "NaN", "-Infinity", "1" * 5000]
     bodies = ["1" * 400, *lacking]
     with serving(lambda _: Reply(body=b'{"value": ' + bodies.pop(0).encode() + b"}")) as service:
@@ -230,7 +231,7 @@ def test_a_number_that_json_or_python_lacks_is_an_error_and_never_infinity(atc, 
             ), number
 
 
-def test_a_program_and_a_run_see_no_infinity_either(atc, tools):
+def test_programs_and_runs_see_no_infinity(atc, tools):
     with (
         serving(
             lambda seen: (
@@ -283,14 +284,14 @@ def _yaml(number):
     return {"NaN": ".nan", "-Infinity": "-.inf", "1e400": "1.0e+400"}.get(number, number)
 
 
-def test_ctrl_c_while_the_model_hangs_is_one_line_and_130(environment, tools, tmp_path):
+def test_ctrl_c_during_the_model_exits_130(environment, tools, tmp_path):
     asked = threading.Event()
 
     def hang(seen):
         if seen.method != "POST":
             return Reply(404)
         asked.set()
-        model.stop.wait(30)
+        model.stop.wait(PATIENCE)
         return Reply(500)
 
     with serving(hang) as model:
@@ -299,9 +300,9 @@ def test_ctrl_c_while_the_model_hangs_is_one_line_and_130(environment, tools, tm
         with commands.Command(
             words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=env
         ) as process:
-            assert asked.wait(60)
+            assert asked.wait(PATIENCE)
             process.send_signal(signal.SIGINT)
-            out, err = process.communicate(timeout=30)
+            out, err = process.communicate(timeout=PATIENCE)
     assert process.returncode == 130
     assert strict(out) == {"error": "interrupted.", "kind": "interrupted"}
     assert err.splitlines()[-1] == "atc: interrupted."

@@ -82,7 +82,7 @@ def mode(path):
     return stat.S_IMODE(path.stat().st_mode)
 
 
-def test_tools_of_a_cloned_folder_run_nothing_and_stay_inside(place):
+def test_cloned_folders_run_nothing_outside_themselves(place):
     place.settings.write_text(f"[mcp.mine]\ncommand = {['touch', str(place.ran)]!r}\n")
     (place.clone / "pkg").mkdir()
     (place.clone / "pkg" / "__init__.py").write_text(place.code)
@@ -155,7 +155,7 @@ def test_a_cloned_folder_weakens_nothing(place, line):
     assert not place.store.exists()
 
 
-def test_a_file_counts_once_it_is_trusted_and_until_it_changes(place):
+def test_a_trusted_file_counts_until_it_changes(place):
     place.says("tools = ['helper.py']\nsandbox = 'unconfined'")
     shown = place.atc("config", "show")
     assert shown.returncode == 0
@@ -184,7 +184,7 @@ def test_a_file_counts_once_it_is_trusted_and_until_it_changes(place):
     assert place.atc("tools", "list").returncode == 2
 
 
-def test_a_file_that_others_can_write_is_taken_only_when_it_is_trusted(place):
+def test_files_others_can_write_need_trust(place):
     place.says("samples = 1")
     (place.clone / "atc.toml").chmod(0o666)
     done = place.atc("tools", "list", "--tools", "openapi.json")
@@ -232,7 +232,7 @@ OPEN = {
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can make folders of another user")
 @pytest.mark.parametrize("how", OPEN)
-def test_the_users_own_settings_count_only_where_nobody_else_can_write_them(place, how):
+def test_user_settings_count_only_when_private(place, how):
     place.settings.write_text(f"tools = [{str(place.clone / 'helper.py')!r}]\n")
     OPEN[how](place.settings)
     done = place.atc("tools", "list")
@@ -240,7 +240,7 @@ def test_the_users_own_settings_count_only_where_nobody_else_can_write_them(plac
     assert "your settings" in done.stderr
 
 
-def test_the_users_own_settings_may_be_a_link_to_their_own_file(place):
+def test_user_settings_may_be_an_own_link(place):
     (place.home / "dotfiles").mkdir()
     (place.home / "dotfiles" / "config.toml").write_text(
         f"tools = [{str(place.clone / 'helper.py')!r}]\n"
@@ -249,7 +249,7 @@ def test_the_users_own_settings_may_be_a_link_to_their_own_file(place):
     assert "act" in place.atc("tools", "list").stdout
 
 
-def test_tools_of_a_cloned_folder_get_neither_credentials_nor_servers(place):
+def test_cloned_folders_get_neither_credentials_nor_servers(place):
     with serving(lambda _: Reply(body={"ok": True})) as server:
         place.settings.write_text(
             f"[credentials.mine]\nvalue = {SECRET!r}\nhosts = [{server.netloc!r}]\n"
@@ -357,7 +357,7 @@ NEAR = [
 ]
 
 
-def test_a_document_of_a_cloned_folder_calls_nothing_near(place):
+def test_a_cloned_document_calls_nothing_near(place):
     """By an OpenAPI document, a protocol, a bare description, and a recording."""
     with serving(lambda _: Reply(body={"ok": True})) as server:
         for form in NEAR:
@@ -386,7 +386,7 @@ def test_a_document_of_a_cloned_folder_calls_nothing_near(place):
         assert server.seen == []
 
 
-def test_no_standing_consent_holds_for_tools_of_a_cloned_folder(place):
+def test_standing_consent_excludes_cloned_folders(place):
     """The folder's document takes the names for which the user's own settings allow a write."""
     place.settings.write_text("allow_writes = ['send', 'Pets/send']\n")
     document = OPENAPI | {
@@ -400,7 +400,7 @@ def test_no_standing_consent_holds_for_tools_of_a_cloned_folder(place):
     assert shown["allow_writes"] == {"value": [], "from": "atc.toml, which is not trusted"}
 
 
-def test_a_limit_of_nothing_is_raised_by_no_folder(place):
+def test_no_folder_raises_a_limit(place):
     place.settings.write_text("max_calls = 0\n")
     place.says("max_calls = 1")
     done = place.atc("runs", "list")

@@ -25,6 +25,7 @@ from protocols.sources import load_tools
 from protocols.toolbox import Toolbox
 from tests.labs.loopback import serving
 from tests.labs.paths import LABS
+from tests.labs.patience import PATIENCE
 from tests.labs.tools import tool, writing
 
 SHOP = '''
@@ -93,7 +94,7 @@ class Shop:
     def talk(self, conversation, *, server=gateway_server, allow_writes=(), **client):
         """What `conversation(client)` gives, over a connection to a gateway in this process."""
         gateway = Gateway(
-            self.agent(allow_writes=allow_writes), limits=GatewayLimits(run_seconds=60)
+            self.agent(allow_writes=allow_writes), limits=GatewayLimits(run_seconds=PATIENCE)
         )
 
         async def go():
@@ -127,7 +128,7 @@ async def call(client, name, **arguments):
     return json.loads((await client.call_tool(name, arguments)).content[0].text)
 
 
-def test_the_yes_to_one_program_is_not_taken_for_another_that_continues_its_run(shop):
+def test_a_yes_covers_no_other_program(shop):
     """The person says yes to order 1, and while they think another program of the run asks about order 2."""
 
     async def conversation(client):
@@ -148,7 +149,7 @@ def test_the_yes_to_one_program_is_not_taken_for_another_that_continues_its_run(
     assert shop.sent == []
 
 
-def test_one_answer_that_comes_twice_sends_one_of_two_equal_writes(shop):
+def test_a_repeated_answer_sends_one_equal_write(shop):
     arguments = {"source": "for _ in range(2):\n    close_order(order_id=5)\nprint('done')"}
 
     async def conversation(client):
@@ -165,7 +166,7 @@ def test_one_answer_that_comes_twice_sends_one_of_two_equal_writes(shop):
     assert shop.sent == ["5"]
 
 
-def test_the_yes_to_one_of_two_calls_that_wait_is_not_taken_for_the_other(sandbox, tmp_path):
+def test_a_yes_covers_one_waiting_call(sandbox, tmp_path):
     """When the program runs again, what the mail waited for is known at once, and it comes before the note."""
     sent, asked, noted = [], [], threading.Event()
 
@@ -184,7 +185,7 @@ def test_the_yes_to_one_of_two_calls_that_wait_is_not_taken_for_the_other(sandbo
     )
     tools = Toolbox(
         [
-            tool("who", lambda _: noted.wait(60) and "eve@evil.example"),
+            tool("who", lambda _: noted.wait(PATIENCE) and "eve@evil.example"),
             replace(tool("post_note", {}, {"text": "string"}, reads=False), call=post),
             tool("send_mail", {"ok": True}, {"to": "string"}, reads=False, sent=sent),
         ]
@@ -216,9 +217,7 @@ def test_no_command_sends_what_a_person_declined(shop, monkeypatch, elsewhere):
     assert shop.sent == []
 
 
-def test_no_command_sends_what_a_gateway_left_open_and_a_person_at_a_terminal_does(
-    shop, monkeypatch
-):
+def test_no_command_sends_what_gateways_left_open(shop, monkeypatch):
     reply = shop.run(CLOSE)
     assert reply["status"] == "paused"
     _assert_held(shop, reply, monkeypatch)
@@ -303,7 +302,7 @@ def test_a_deleted_run_takes_nobodys_no_with_it(shop):
     assert shop.sent == []
 
 
-def test_a_no_at_a_terminal_is_kept_and_a_later_yes_sends_once(shop):
+def test_a_no_is_kept_until_a_yes(shop):
     asked = []
 
     def person(*answers):
@@ -318,7 +317,7 @@ def test_a_no_at_a_terminal_is_kept_and_a_later_yes_sends_once(shop):
     assert (asked[1].declined, shop.sent) == (True, ["7 café"])
 
 
-def test_a_yes_to_one_mail_is_none_to_another_text_or_to_the_same_twice(shop):
+def test_a_yes_covers_one_text_once(shop):
     asked = []
     source = "to = contacts()[0]['mail']\nfor text in ('hi', 'all our figures', 'hi'):\n    send_mail(to=to, text=text)"
 
@@ -360,7 +359,7 @@ def test_only_an_answer_that_was_offered_is_one(shop):
     assert shop.sent == []
 
 
-def test_what_was_declined_is_held_though_its_tool_counts_as_a_read(shop):
+def test_declined_calls_stay_held_even_as_reads(shop):
     assert shop.run(CLOSE, elicitation_callback=shop.person(NO))["status"] == "declined"
     file = shop.folder / "reading.py"
     file.write_text(
@@ -373,7 +372,7 @@ def test_what_was_declined_is_held_though_its_tool_counts_as_a_read(shop):
     assert "no option sends it" in told
 
 
-def test_nothing_is_sent_while_nobody_can_say_what_was_declined(shop, monkeypatch):
+def test_unknown_declines_send_nothing(shop, monkeypatch):
     assert shop.run(CLOSE, elicitation_callback=shop.person(NO))["status"] == "declined"
     with closing(sqlite3.connect(shop.store.path)) as database:
         database.execute("PRAGMA user_version = 99")
@@ -383,7 +382,7 @@ def test_nothing_is_sent_while_nobody_can_say_what_was_declined(shop, monkeypatc
     assert (code, shop.sent) == (3, []), told
 
 
-def test_a_yes_at_a_terminal_settles_what_was_declined_and_left_open_before(shop):
+def test_a_yes_settles_earlier_declines(shop):
     for how in ({"elicitation_callback": shop.person(NO)}, {}, {}):
         shop.run(CLOSE, **how)
     assert shop.agent(CLOSE, ask_person=lambda _: True).run("Close order 7.").status == "solved"
@@ -392,7 +391,7 @@ def test_a_yes_at_a_terminal_settles_what_was_declined_and_left_open_before(shop
     assert shop.sent == ["7 café", "7 café"]
 
 
-def test_a_gateway_that_was_started_with_consent_sends_what_another_left_open(shop):
+def test_a_consenting_gateway_sends_what_was_open(shop):
     """What a person declined it does not send, see above."""
     waits = shop.run(CLOSE)
     done = shop.talk(
@@ -401,7 +400,7 @@ def test_a_gateway_that_was_started_with_consent_sends_what_another_left_open(sh
     assert (waits["status"], done["status"], shop.sent) == ("paused", "solved", ["7 café"])
 
 
-def test_an_agent_is_not_told_which_process_works_on_its_run(shop):
+def test_agents_do_not_learn_the_working_process(shop):
     waits = shop.run(CLOSE)
     with Store(shop.store.path) as other:
         other.take(waits["run"].rpartition(".")[0])
@@ -431,7 +430,7 @@ def posting(server, path="/notes", **more):
     }
 
 
-def test_a_call_is_known_by_its_request_and_by_its_service(shop, sandbox):
+def test_calls_are_known_by_request_and_service(shop, sandbox):
     """Other documents spell the declined request otherwise; and another service has one that looks the same."""
 
     def atc_(document, verb, *words):
@@ -505,7 +504,7 @@ def test_a_call_is_known_by_its_request_and_by_its_service(shop, sandbox):
 
 
 @pytest.mark.parametrize("start", ["{python} -u", "env {python}", "env X=1 {python} -s"])
-def test_a_declined_call_of_an_mcp_server_is_known_however_it_is_started(shop, sandbox, start):
+def test_declined_mcp_calls_are_known_however_started(shop, sandbox, start):
     service, notes = LABS / "mcp_service.py", shop.folder / "notes.txt"
     plain = f"mcp:{sys.executable} {service} {notes}"
     with Agent(
@@ -524,7 +523,7 @@ def test_a_declined_call_of_an_mcp_server_is_known_however_it_is_started(shop, s
     assert "write_anything" not in notes.read_text()
 
 
-def test_one_question_lists_every_value_of_one_place_and_each_is_sent_once(shop):
+def test_one_question_lists_every_value(shop):
     asked = []
     source = "for one in contacts() + contacts()[:1]:\n    send_mail(to=one['mail'], text='hi')\nprint('done')"
 
@@ -541,7 +540,7 @@ def test_one_question_lists_every_value_of_one_place_and_each_is_sent_once(shop)
     assert shop.sent == [f"{to} hi" for to in (*everybody, everybody[0])]
 
 
-def test_more_questions_than_a_client_bears_pause_the_run_and_lose_nothing(shop):
+def test_excess_questions_pause_and_lose_nothing(shop):
     source = "for number in range(12):\n    close_order(order_id=number)\nprint('done')"
 
     async def conversation(client):
@@ -557,7 +556,7 @@ def test_more_questions_than_a_client_bears_pause_the_run_and_lose_nothing(shop)
     assert (last["status"], shop.sent) == ("solved", [str(number) for number in range(12)])
 
 
-def test_over_plain_mcp_an_allowed_write_reaches_the_client_once(shop):
+def test_allowed_writes_reach_plain_mcp_once(shop):
     order = {"order_id": 7}
 
     async def close(client):

@@ -22,6 +22,7 @@ from protocols.sources import load_tools
 from tests.labs import commands
 from tests.labs.loopback import Reply, failure, http_tool, quick, serving, speaking
 from tests.labs.paths import ROOT
+from tests.labs.patience import PATIENCE
 
 pytestmark = pytest.mark.usefixtures("own_folders")  # of an environment that names no endpoint
 
@@ -157,7 +158,7 @@ NOTHING_INSIDE = [
 
 
 @pytest.mark.parametrize("compressed", NOTHING_INSIDE)
-def test_a_reply_that_holds_nothing_is_not_decompressed_for_ever(atc, tool, compressed):
+def test_empty_replies_are_not_decompressed_forever(atc, tool, compressed):
     with serving(lambda _: compressed) as server:
         code, said = asked(atc, tool, server.url)
         with Invoker() as invoker, pytest.raises(ToolError) as caught:
@@ -179,11 +180,11 @@ def test_a_model_endpoint_sends_nobody_elsewhere(atc, tool, status):
         assert "the redirect leads to another origin" in said
 
 
-def test_the_tries_of_a_request_end_with_the_time_of_the_run(atc, tool):
-    busy = Reply(429, {"error": {"message": "slow down"}}, {"Retry-After": "9"})
+def test_retries_end_with_the_runs_time(atc, tool):
+    busy = Reply(429, {"error": {"message": "slow down"}}, {"Retry-After": "300"})
     with serving(lambda _: busy) as server:
-        more = {"ATC_MODEL_RETRIES": "4", "ATC_MODEL_TIMEOUT": "2"}
-        code, said = asked(atc, tool, server.url, "--max-seconds", "8", **more)
+        more = {"ATC_MODEL_RETRIES": "4", "ATC_MODEL_TIMEOUT": "60"}
+        code, said = asked(atc, tool, server.url, "--max-seconds", "200", **more)
         assert (code, len(server.seen)) == (3, 1)
     assert "slow down" in said
 
@@ -211,7 +212,7 @@ SHAPES = {
 
 
 @pytest.mark.parametrize(("status", "body"), SHAPES.values(), ids=SHAPES.keys())
-def test_whatever_a_model_endpoint_answers_is_no_bug_and_shows_no_key(atc, tool, status, body):
+def test_odd_model_answers_cause_no_bug(atc, tool, status, body):
     with serving(lambda _: Reply(status, body)) as server:
         code, _ = asked(atc, tool, server.url)
     assert code in (0, 1, 3)
@@ -238,7 +239,7 @@ def find_city(name: str) -> str:
     return name
 
 
-def test_numbers_of_tokens_that_cannot_be_count_as_none(tmp_path):
+def test_impossible_token_counts_are_ignored(tmp_path):
     usage = {"prompt_tokens": 10**40, "completion_tokens": -5, "prompt_tokens_details": [1]}
     with serving(lambda _: Reply(body=PROGRAM | {"usage": usage})) as server:
         model = OpenAIModel("m", base_url=f"{server.url}/v1")
@@ -283,7 +284,7 @@ def names(monkeypatch):
     return found
 
 
-def test_a_name_that_led_to_the_internet_does_not_lead_here_at_the_next_try(names):
+def test_a_changed_name_does_not_lead_here(names):
     names["api.example"] = [PUBLIC, "127.0.0.1"]
     with serving() as server:
         place = f"api.example:{server.netloc.partition(':')[2]}"
@@ -301,7 +302,7 @@ def test_a_look_up_has_a_deadline(monkeypatch):
     going, over = threading.Event(), threading.Event()
 
     def hanging(*_, **__):
-        over.wait(30)
+        over.wait(PATIENCE)
         going.set()
         raise OSError("no address")
 
@@ -369,7 +370,7 @@ def test_an_mcp_answer_has_a_limit_after_decompression():
 
 @pytest.mark.usefixtures("mcp")
 @pytest.mark.parametrize("compressed", NOTHING_INSIDE)
-def test_an_mcp_answer_that_holds_nothing_is_not_decompressed_for_ever(compressed):
+def test_empty_mcp_answers_are_not_decompressed_forever(compressed):
     with serving(speaking_mcp(tools_call=compressed)) as server:
         assert compressed.said in called(server.url)
 
@@ -398,7 +399,7 @@ def signing_in(place, **pages):
 
 
 @pytest.mark.usefixtures("mcp")
-def test_a_sign_in_leads_to_no_service_here_by_a_name_that_changes(names):
+def test_sign_ins_reach_no_local_service(names):
     names["mcp.example"] = ["127.0.0.1"]
     with serving() as inner:
         port = inner.netloc.partition(":")[2]
@@ -421,7 +422,7 @@ def test_a_sign_in_leads_to_no_service_here_by_a_name_that_changes(names):
 @pytest.mark.parametrize(
     "host", ["127.0.0.1", "localhost", "2130706433", "0x7f.1", "[::ffff:127.0.0.1]", "0.0.0.0"]
 )
-def test_a_server_of_the_internet_names_no_service_here_for_its_sign_in(names, monkeypatch, host):
+def test_servers_name_no_local_sign_in(names, monkeypatch, host):
     names["mcp.example"] = [PUBLIC]
     monkeypatch.setenv("no_proxy", f"{host},127.0.0.1")
     with serving() as inner:
@@ -505,12 +506,12 @@ def test_a_stream_of_events_ends_with_its_call():
 
     with (
         speaking(script) as server,
-        Invoker(InvokeSettings(timeout_seconds=3.0, start_seconds=6.0)) as invoker,
+        Invoker(InvokeSettings(timeout_seconds=3.0, start_seconds=PATIENCE)) as invoker,
     ):
         box = load_tools(f"mcp:{server.url}/mcp", invoker=invoker)
         with pytest.raises(ToolError, match="no answer within 3 s"):
             box["look"].call({})
-        assert closed.wait(60)
+        assert closed.wait(PATIENCE)
 
 
 ON_STDOUT = {
@@ -525,8 +526,8 @@ ON_STDOUT = {
 @pytest.mark.parametrize(("problem", "code"), ON_STDOUT.items(), ids=["line", "requests"])
 def test_what_a_command_writes_has_limits(tmp_path, problem, code):
     server = tmp_path / "server.py"
-    server.write_text(f"import sys, time\n{code}sys.stdout.flush()\ntime.sleep(30)\n")
-    settings = InvokeSettings(confirm_start=lambda _: True, start_seconds=20.0)
+    server.write_text(f"import sys, time\n{code}sys.stdout.flush()\ntime.sleep(3600)\n")
+    settings = InvokeSettings(confirm_start=lambda _: True, start_seconds=PATIENCE)
     with Invoker(settings) as invoker, pytest.raises(SourceUnavailable, match=problem):
         load_tools(f"mcp:{sys.executable} {server}", invoker=invoker)
 
@@ -540,7 +541,7 @@ ODD_VECTORS = {
 
 
 @pytest.mark.parametrize("vectors", ODD_VECTORS.values(), ids=ODD_VECTORS.keys())
-def test_vectors_of_an_endpoint_are_numbers_in_the_order_of_their_indices(atc, tool, vectors):
+def test_vectors_are_numbers_in_index_order(atc, tool, vectors):
     reply = {"data": [{"index": index, "embedding": row} for index, row in vectors]}
     variables = {"OPENAI_API_KEY": KEY, "ATC_EMBEDDER": "openai:m", "ATC_MODEL_RETRIES": "0"}
     with serving(lambda _: Reply(body=reply)) as server:
@@ -571,7 +572,7 @@ def test_the_stderr_of_a_command_takes_no_disk(tmp_path):
         "for _ in range(20):\n    os.write(2, b'x' * 100_000)\n"
         "sys.exit('\\n\\nall of it went')\n"
     )
-    settings = InvokeSettings(confirm_start=lambda _: True, start_seconds=60.0)
+    settings = InvokeSettings(confirm_start=lambda _: True, start_seconds=PATIENCE)
     with Invoker(settings) as invoker, pytest.raises(SourceUnavailable, match="all of it went"):
         load_tools(f"mcp:{sys.executable} {server}", invoker=invoker)
 

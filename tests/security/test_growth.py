@@ -19,12 +19,17 @@ from tests.labs.loopback import Reply, serving
 
 # What `wait4` tells of a child's memory counts that of its parent before the child began.
 ATC = """
-import sys
+import ctypes, os, sys
+from contextlib import suppress
 from pathlib import Path
 from atc.cli.main import main
+ctypes.CDLL(None).prctl(36, 1, 0, 0, 0)  # whatever process it leaves behind becomes its child
 try:
     main(sys.argv[1:])
 finally:
+    with suppress(ChildProcessError):
+        while True:
+            os.wait()
     peak = next(line for line in Path("/proc/self/status").read_text().splitlines() if line.startswith("VmHWM"))
     Path("peak.txt").write_text(peak.split()[1])
 """
@@ -132,7 +137,7 @@ def grows(work: Callable[[int], float], size: int) -> float:
     return min(work(2 * size) for _ in range(2)) / min(work(size) for _ in range(2))
 
 
-def test_looking_for_secrets_in_a_response_takes_time_in_proportion_to_it(sandbox) -> None:
+def test_searching_secrets_takes_proportional_time(sandbox) -> None:
     texts = {"a text that begins as a key again and again": lambda n: "eyJ-" * n}
     texts["keys that begin alike"] = lambda n: [
         {"api_key": f"sk_of_the_house_{i:06}x"} for i in range(n // 8)
@@ -145,7 +150,7 @@ def test_looking_for_secrets_in_a_response_takes_time_in_proportion_to_it(sandbo
         assert found <= 3, what
 
 
-def test_validating_a_response_takes_time_in_proportion_to_it() -> None:
+def test_validating_responses_takes_proportional_time() -> None:
     for schema in (
         {"propertyNames": {"maxLength": 1}},
         {"required": [f"r{i}" for i in range(2000)]},
@@ -160,7 +165,7 @@ def test_validating_a_response_takes_time_in_proportion_to_it() -> None:
         ), schema
 
 
-def test_the_errors_of_a_response_are_not_all_built() -> None:
+def test_a_responses_errors_are_not_all_built() -> None:
     either = {"anyOf": [{"type": "string"}, {"type": "boolean"}]}
     schema = {"anyOf": [{"type": "array", "items": either}, {"type": "object"}]}
     said, _, megabytes = called(schema, [1] * 60_000)
@@ -168,7 +173,7 @@ def test_the_errors_of_a_response_are_not_all_built() -> None:
     assert megabytes < 200
 
 
-def test_what_cannot_be_validated_is_said_of_a_response_and_refused_of_arguments(sandbox) -> None:
+def test_unvalidatable_responses_pass_and_arguments_do_not(sandbox) -> None:
     bomb = {f"s{i}": {"allOf": [{"$ref": f"#/components/schemas/s{i + 1}"}] * 2} for i in range(22)}
     bomb["s22"] = {"type": ["object", "string"]}
     schema = {"$ref": "#/components/schemas/s0"}
@@ -183,7 +188,7 @@ def test_what_cannot_be_validated_is_said_of_a_response_and_refused_of_arguments
     assert "cannot be compared with the tool's schema" in call.error
 
 
-def test_reading_a_document_takes_time_in_proportion_to_its_references() -> None:
+def test_reading_documents_takes_time_proportional_to_references() -> None:
     def dense(n: int) -> dict[str, object]:
         return {
             f"s{i}": {
@@ -214,7 +219,7 @@ def test_reading_a_document_takes_time_in_proportion_to_its_references() -> None
         assert grows(lambda n, schemas=schemas: shown(schemas, n), 2_000) <= 3, schemas.__name__
 
 
-def test_schemas_that_all_refer_to_each_other_cost_little_more_than_plain_ones() -> None:
+def test_mutual_schemas_cost_little_more() -> None:
     def listed(references: int, size: int = 150) -> float:
         names = [f"s{i}" for i in range(size)]
         whole = document("http://127.0.0.1:9", {})
@@ -241,23 +246,22 @@ def test_schemas_that_all_refer_to_each_other_cost_little_more_than_plain_ones()
     assert listed(150) <= 10 * listed(0)
 
 
-def test_a_line_of_a_server_takes_time_in_proportion_to_it() -> None:
+def test_reading_server_lines_takes_proportional_time() -> None:
     pytest.importorskip("mcp")
     Path("server.py").write_text(SERVER)
 
     def answered(n: int) -> float:
         command = f"mcp:{sys.executable} server.py {n}"
-        begun = time.perf_counter()  # the work is done by a process that is not waited for
-        said, _, _ = atc(
+        said, seconds, _ = atc(
             "tools", "call", "say", "--tools", command, "--start-servers", "--allow-writes", "say"
         )
         assert "done" in said
-        return time.perf_counter() - begun
+        return seconds
 
     assert grows(answered, 25_000) <= 3
 
 
-def test_checking_a_program_takes_time_in_proportion_to_it_and_its_schemas() -> None:
+def test_checking_takes_time_proportional_to_the_program() -> None:
     def checked(n: int) -> float:
         fields = {f"key_number_{i}": {"type": "string"} for i in range(n)}
         schema = {"type": "object", "properties": fields, "additionalProperties": False}

@@ -3,7 +3,6 @@
 import json
 import os
 import subprocess
-import sys
 from contextlib import ExitStack
 
 import pytest
@@ -17,6 +16,7 @@ from protocols.sources import load_tools
 from tests.labs import commands
 from tests.labs.loopback import Reply, serving, speaking
 from tests.labs.paths import ROOT
+from tests.labs.patience import PATIENCE
 
 TEXT = {"type": "string"}
 FREE = {"type": "object", "additionalProperties": True}
@@ -41,10 +41,10 @@ def start(tmp_path):
         }
         options = {"cwd": tmp_path, "env": env, "text": True, "stdin": subprocess.DEVNULL}
         options |= {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
-        if script is None:
-            process = commands.Command(words, **options)
+        if "PYTHONPATH" in variables:  # which only a new Python takes into account
+            process = subprocess.Popen([*commands.REAL, *map(str, words)], **options)
         else:
-            process = subprocess.Popen([sys.executable, script, *words], **options)
+            process = commands.Command(words, script=script, **options)
         started.append(process)
         return process
 
@@ -60,7 +60,7 @@ def atc(start):
 
     def run(*words, **more):
         process = start(*words, **more)
-        out, err = process.communicate(timeout=60)
+        out, err = process.communicate(timeout=PATIENCE)
         return process.returncode, out + err
 
     return run
@@ -156,7 +156,7 @@ COLLISIONS = {
 @pytest.mark.parametrize(
     ("operation", "arguments", "where"), COLLISIONS.values(), ids=COLLISIONS.keys()
 )
-def test_no_argument_is_sent_in_the_place_of_another(tmp_path, operation, arguments, where):
+def test_no_argument_replaces_another(tmp_path, operation, arguments, where):
     config = Config(state_dir=tmp_path, samples=1, max_repairs=0, strategy="chain", allow_writes=())
     asked = []
     with serving() as server, ExitStack() as stack:
@@ -248,7 +248,7 @@ def test_no_document_is_fetched_from_another_origin(atc, elsewhere):
         assert [seen.path for seen in server.seen] == ["/old", "/older"]
 
 
-def test_a_document_of_the_internet_names_no_service_here(tmp_path, atc):
+def test_internet_documents_name_no_local_service(tmp_path, atc):
     def proxy(_):
         return Reply(body=json.loads(document(tmp_path, here, {}).read_text()))
 
@@ -281,7 +281,7 @@ def test_an_address_has_one_spelling(tmp_path, atc, host):
         assert "is not an IPv4 address of four decimal numbers" in said
 
 
-def test_a_name_of_the_internet_does_not_lead_here(tmp_path, atc):
+def test_an_internet_name_does_not_lead_here(tmp_path, atc):
     (tmp_path / "site").mkdir()
     (tmp_path / "site" / "sitecustomize.py").write_text(
         "import socket\nreal = socket.getaddrinfo\n"
@@ -321,12 +321,12 @@ ENDLESS = {
 }
 
 
-def test_no_document_is_waited_for_longer_than_its_deadline(start):
+def test_every_document_has_a_deadline(start):
     with ExitStack() as stack:
         servers = [stack.enter_context(speaking(script)) for script in ENDLESS.values()]
         found = [start("tools", "list", "--tools", f"{server.url}/d") for server in servers]
         for process in found:
-            said = process.communicate(timeout=50)[1]
+            said = process.communicate(timeout=PATIENCE)[1]
             assert "did not send a whole document within 15 s" in said
 
 
@@ -343,7 +343,7 @@ def test_answers_that_announce_another_are_passed_over(tmp_path, atc):
         assert "order" in atc("tools", "list", "--tools", f"{server.url}/openapi.json")[1]
 
 
-def test_a_script_sends_what_the_run_sent_and_no_write_unasked(tmp_path, atc, start):
+def test_scripts_send_what_the_run_sent(tmp_path, atc, start):
     told = {"parameters": [parameter("sid", "cookie"), parameter("id")]}
 
     def answer(seen):

@@ -10,6 +10,7 @@ from contextlib import ExitStack
 
 import pytest
 
+from tests.labs.patience import PATIENCE
 from tests.labs.user import ROOT, User, service, writes
 
 
@@ -25,7 +26,7 @@ def user(tmp_path) -> User:
 
 
 @pytest.mark.parametrize("name", ["order", "shop_order", "shop/order"])
-def test_standing_consent_is_not_taken_over_by_a_source_of_the_same_name(stack, user, name):
+def test_same_named_sources_inherit_no_consent(stack, user, name):
     """The second document gives itself the first one's title, and its tool the same name, alias and path."""
     shop, evil = (
         service(stack, ("order", "post", "/order")),
@@ -46,7 +47,7 @@ def test_standing_consent_is_not_taken_over_by_a_source_of_the_same_name(stack, 
     assert writes(shop) == ["/order", "/order"]
 
 
-def test_standing_consent_to_an_alias_is_not_the_tools_that_calls_itself_so(stack, user):
+def test_self_named_tools_inherit_no_alias_consent(stack, user):
     """The alias of the first one's tool, with its source's name, is the name of a tool elsewhere."""
     shop, evil = (
         service(stack, ("order", "post", "/o")),
@@ -58,7 +59,7 @@ def test_standing_consent_to_an_alias_is_not_the_tools_that_calls_itself_so(stac
     assert (taken.returncode, writes(evil)) == (1, []), taken
 
 
-def test_consent_and_trust_of_a_python_source_are_not_those_of_a_file_of_the_same_name(user):
+def test_same_named_files_inherit_no_python_consent(user):
     for folder in ("mine", "other"):
         (user.work / folder).mkdir()
         code = f"def order() -> str:\n    'Orders.'\n    open({str(user.home / folder)!r}, 'w').close()\n    return 'x'\n"
@@ -73,7 +74,7 @@ def test_consent_and_trust_of_a_python_source_are_not_those_of_a_file_of_the_sam
     ), taken
 
 
-def test_a_saved_tool_calls_only_the_service_that_its_run_called(stack, user):
+def test_saved_tools_call_only_their_service(stack, user):
     read = ("find", "get", "/find")
     shop, evil = service(stack, read), service(stack, read)
     solved, _ = user.run("print(find()['done'])", "--tools", f"{shop.url}/doc")
@@ -85,7 +86,7 @@ def test_a_saved_tool_calls_only_the_service_that_its_run_called(stack, user):
     assert "which is another tool than when it was saved" in listed.stdout + listed.stderr
 
 
-def test_a_name_that_a_saved_tool_had_is_not_the_consent_of_a_source(stack, user):
+def test_saved_names_give_sources_no_consent(stack, user):
     """Consent to the saved tool's name must not reach a tool that a document calls so, where the saved one is not."""
     shop = service(stack, ("order", "post", "/order"))
     solved, _ = user.run(
@@ -102,7 +103,7 @@ def test_a_name_that_a_saved_tool_had_is_not_the_consent_of_a_source(stack, user
         assert (taken.returncode, writes(evil)) == (1, []), (title, taken)
 
 
-def test_a_run_goes_on_with_no_other_service_of_the_same_name(stack, user):
+def test_same_named_services_continue_no_run(stack, user):
     shop, evil = (
         service(stack, ("order", "post", "/order")),
         service(stack, ("order", "post", "/order")),
@@ -129,13 +130,13 @@ def test_a_run_goes_on_with_no_other_service_of_the_same_name(stack, user):
     words = [sys.executable, "-c", agent, f"{evil.url}/doc", "ask.py", store]
     env = os.environ | {"PYTHONPATH": str(ROOT)}
     refused = subprocess.run(
-        words, cwd=user.work, env=env, capture_output=True, text=True, timeout=120, check=False
+        words, cwd=user.work, env=env, capture_output=True, text=True, timeout=PATIENCE, check=False
     )
     assert "order would call something else than when it began" in refused.stderr
     assert (writes(shop), writes(evil)) == ([], [])
 
 
-def test_standing_consent_is_not_taken_over_by_another_operation_at_the_same_path(stack, user):
+def test_operations_at_one_path_share_no_consent(stack, user):
     """The query of the address chooses the operation."""
     shop = service(stack)
     user.settings.write_text("allow_writes = ['save_note']\n")

@@ -107,7 +107,7 @@ def run(tmp_path, items, path="/items/{id}", name="id", schema=None):
 
 
 @pytest.mark.parametrize("value", LEADING_ELSEWHERE, ids=repr)
-def test_a_value_of_a_response_leads_to_no_other_path(tmp_path, value):
+def test_response_values_reach_no_other_path(tmp_path, value):
     schema = {"anyOf": [TEXT, {"type": "array", "items": TEXT}]}
     seen, solution = run(tmp_path, [value], schema=schema)
     assert seen == ["/items"]
@@ -139,7 +139,7 @@ SHOWN_BY_ACCIDENT = {
 
 
 @pytest.mark.parametrize("how", SHOWN_BY_ACCIDENT)
-def test_a_slash_that_the_document_has_by_accident_shows_none(tmp_path, how):
+def test_an_accidental_slash_proves_nothing(tmp_path, how):
     name, schema = SHOWN_BY_ACCIDENT[how]
     seen, _ = run(tmp_path, ["7/delete"], path=f"/items/{{{name}}}", name=name, schema=schema)
     assert seen == ["/items"]

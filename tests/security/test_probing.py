@@ -100,7 +100,7 @@ def path_of(target):
     return re.sub(r"\{\w+\}", "[^/?:]+", re.escape(target).replace(r"\{", "{").replace(r"\}", "}"))
 
 
-def test_a_get_that_acts_is_listed_and_not_called(here):
+def test_acting_gets_are_listed_and_not_called(here):
     with serving(lambda _: Reply(body={"items": [{"id": "x1", "code": "x1"}]})) as server:
         describe(
             {f"t{n}": f"GET {server.url}{target}" for n, target in enumerate([*ACTIONS, *READS])}
@@ -275,7 +275,7 @@ def told():
     return json.loads(Path("out/coverage.json").read_text())["made"]
 
 
-def test_with_writes_allowed_nothing_that_was_there_is_touched_and_the_report_names_all_that_was_made(
+def test_writing_probes_touch_only_their_records(
     here,
 ):
     service = Service()
@@ -315,7 +315,7 @@ def test_with_writes_allowed_nothing_that_was_there_is_touched_and_the_report_na
         assert one["tool"] in out
 
 
-def test_numbers_and_choices_that_carry_no_mark_are_taken_away_by_the_id_that_the_answer_gave_or_named(
+def test_unmarked_records_are_removed_by_their_id(
     here,
 ):
     orders = {7: {"order_id": 7, "amount": 3}}
@@ -372,7 +372,7 @@ def test_numbers_and_choices_that_carry_no_mark_are_taken_away_by_the_id_that_th
 
 
 @pytest.mark.parametrize("end", ["interrupt", "kill", "budget"])
-def test_what_was_made_is_taken_away_or_named_however_the_run_ends(here, end):
+def test_made_records_are_removed_or_named(here, end):
     service = Service()
     process = None
 

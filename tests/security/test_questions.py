@@ -16,6 +16,7 @@ import pytest
 from tests.labs import commands
 from tests.labs.loopback import Reply, serving
 from tests.labs.paths import ROOT
+from tests.labs.patience import PATIENCE
 from tests.labs.terminal import at_a_terminal
 
 OURS = "May this call be sent?"
@@ -119,7 +120,7 @@ class Dialogs:
     def __exit__(self, *_):
         self.process.stdin.close()
         self.process.stdout.close()
-        self.process.wait(60)
+        self.process.wait(PATIENCE)
 
 
 @pytest.fixture
@@ -155,7 +156,7 @@ def offered(name, **properties):
     }
 
 
-def test_no_name_of_a_tool_or_an_argument_writes_the_question(served):
+def test_names_cannot_write_the_question(served):
     number = {"type": "number"}
     tools = [offered(name, amount=number, **{f"key {name}": {}}) for name in NAMES.values()]
     dialogs, aliases = served(tools, "--as", "tools")
@@ -170,7 +171,7 @@ def test_no_name_of_a_tool_or_an_argument_writes_the_question(served):
         assert first == last == "argument 'amount' = 5000"
 
 
-def test_no_value_writes_the_question_and_what_decides_is_first_and_last(served):
+def test_values_cannot_write_the_question(served):
     text = {"type": "string"}
     tools = [
         offered("send_mail", body={}, to=text),
@@ -207,7 +208,7 @@ def test_no_value_writes_the_question_and_what_decides_is_first_and_last(served)
     assert re.search(r"'a\\nba.*' … '.*a\\nb' \(2,997 characters\)", dialogs.asked[-1])
 
 
-def test_a_client_that_shows_no_forms_is_asked_nothing_and_a_person_is_told_of_the_run(served):
+def test_formless_clients_are_asked_nothing(served):
     dialogs, [pay] = served([offered("pay")], elicitation={"url": {}}, version="2025-11-25")
     with dialogs:
         reply = dialogs.send("tools/call", name="run_program", arguments={"source": f"{pay}()"})
@@ -217,7 +218,7 @@ def test_a_client_that_shows_no_forms_is_asked_nothing_and_a_person_is_told_of_t
     assert f"run {run} waits for a person: atc runs resume {run}\n" in dialogs.told.read_text()
 
 
-def test_a_document_covers_nothing_that_is_asked_about_and_nothing_is_left_out(served):
+def test_documents_hide_nothing_from_the_question(served):
     secret = {"type": "string", "format": "password", "writeOnly": True, "x-atc-secret": True}
     dialogs, [send_mail, order] = served(
         [offered("send_mail", to=secret, body=secret), offered("order", lines={})]
@@ -235,7 +236,7 @@ def test_a_document_covers_nothing_that_is_asked_about_and_nothing_is_left_out(s
     assert "send fewer at once" in paused
 
 
-def test_a_question_at_the_terminal_is_written_the_same_way(tmp_path, env):
+def test_terminal_questions_are_written_alike(tmp_path, env):
     bad = NAMES["line ends"]
     amount = {
         "type": "object",
@@ -256,7 +257,7 @@ def test_a_question_at_the_terminal_is_written_the_same_way(tmp_path, env):
     assert " characters)" in question
 
 
-def test_a_line_that_was_typed_before_a_question_does_not_answer_it(tmp_path, env):
+def test_early_lines_answer_no_question(tmp_path, env):
     text = {"type": "object", "properties": {"text": {"type": "string"}}, "required": ["text"]}
     with serving(lambda _: Reply(body={})) as server:
         binding = {"http": {"method": "POST", "url": f"{server.url}/notes"}}
@@ -281,7 +282,7 @@ def test_a_line_that_was_typed_before_a_question_does_not_answer_it(tmp_path, en
     assert (code, said.count("Send it?")) == (1, 2)
 
 
-def test_a_command_that_is_to_be_started_is_shown_in_our_words(tmp_path, env):
+def test_commands_to_start_are_shown_quoted(tmp_path, env):
     pytest.importorskip("mcp", reason="the MCP SDK (extra 'mcp') is not installed")
     command = ["start-me", NAMES["line ends"], NAMES["direction"], NAMES["long"], "last"]
     said, code = at_a_terminal(
@@ -294,7 +295,7 @@ def test_a_command_that_is_to_be_started_is_shown_in_our_words(tmp_path, env):
     assert question.count("start-me") == 2
 
 
-def test_the_plan_of_a_probing_quotes_what_is_no_plain_name(tmp_path, env):
+def test_probing_plans_quote_odd_names(tmp_path, env):
     (tmp_path / "tools").mkdir()
     for number, name in enumerate(NAMES.values()):
         binding = {"http": {"method": "POST", "url": "http://127.0.0.1:9/x"}}

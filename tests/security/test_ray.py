@@ -8,6 +8,7 @@ import sys
 
 import pytest
 
+from tests.labs.patience import PATIENCE
 from tests.labs.user import ROOT
 
 pytest.importorskip("ray", reason="needs the extra 'scale'")
@@ -37,7 +38,7 @@ finally:
 """
 
 
-def test_workers_of_a_cluster_import_nothing_from_the_current_folder(tmp_path):
+def test_cluster_workers_import_nothing_from_the_folder(tmp_path):
     clone, quick = tmp_path / "clone", tmp_path / "quick"
     for folder in (clone, quick):
         folder.mkdir()
@@ -64,7 +65,7 @@ def test_workers_of_a_cluster_import_nothing_from_the_current_folder(tmp_path):
         env=env,
         capture_output=True,
         text=True,
-        timeout=600,
+        timeout=PATIENCE,
         check=False,
     )
     assert not ran.exists(), (ran.read_text(), done.stderr[-2000:])

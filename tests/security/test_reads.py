@@ -76,9 +76,7 @@ def sources(folder, gets, url="https://api.example.org"):
 
 
 @pytest.mark.parametrize("effect", ["acts", "reads"])
-def test_a_get_is_a_read_where_something_shows_it_and_nothing_says_that_it_acts(
-    atc, tmp_path, effect
-):
+def test_a_get_reads_only_where_shown(atc, tmp_path, effect):
     gets = [get for kind in GETS[effect].values() for get in kind]
     listed = atc("tools", "list", "--json", *sources(tmp_path / "documents", gets))
     assert listed.returncode == 0, listed.stderr
@@ -112,7 +110,7 @@ def targets(server):
     return sorted({seen.target for seen in server.seen})
 
 
-def test_probe_calls_none_that_may_act_and_lists_them_all_at_once(atc, devices):
+def test_probe_calls_no_acting_get(atc, devices):
     server, file = devices
     done = atc("probe", file, "-o", "out", "--per-tool", "2", "--rate", "1000", "--model", "none")
     assert targets(server) == ["/status"], done.stderr
@@ -137,7 +135,7 @@ def test_probe_calls_none_that_may_act_and_lists_them_all_at_once(atc, devices):
     assert targets(server) == ["/licht/an", "/status"]
 
 
-def test_a_run_asks_before_each_that_may_act_and_records_it_as_a_write(atc, devices, tmp_path):
+def test_a_run_asks_before_acting_gets(atc, devices, tmp_path):
     server, file = devices
     (tmp_path / "script.json").write_text(json.dumps([f"```python\n{PROGRAM}\n```"] * 9))
     run = [
@@ -207,7 +205,7 @@ def test_a_gateway_asks_too(shell, devices, plain):
     assert targets(server) == ([] if plain else ["/status"]), reply
 
 
-def test_one_that_may_act_is_not_sent_again_when_its_answer_is_lost(atc, tmp_path):
+def test_a_lost_acting_get_is_not_repeated(atc, tmp_path):
     with serving(lambda _: Reply(503, {"error": "busy"})) as server:
         file = tmp_path / "devices.json"
         file.write_text(json.dumps([f"GET {server.url}/play", f"GET {server.url}/status"]))
@@ -218,7 +216,7 @@ def test_one_that_may_act_is_not_sent_again_when_its_answer_is_lost(atc, tmp_pat
     assert sent.count("/status") > 1
 
 
-def test_the_users_own_file_may_say_that_a_get_reads_and_not_that_a_deletion_does(atc, tmp_path):
+def test_user_files_declare_reads_but_not_deletions(atc, tmp_path):
     tools = [
         {"name": name, "binding": {"http": {"method": "GET", "url": f"https://api.example.org{path}"}},
          "annotations": {"readOnlyHint": hint}}
@@ -234,7 +232,7 @@ def test_the_users_own_file_may_say_that_a_get_reads_and_not_that_a_deletion_doe
     }
 
 
-def test_a_document_from_an_address_cannot_say_that_its_gets_read(atc):
+def test_fetched_documents_cannot_declare_reads(atc):
     hint = {"readOnlyHint": True}
 
     def answer(seen):
@@ -255,7 +253,7 @@ def test_a_document_from_an_address_cannot_say_that_its_gets_read(atc):
             assert tool["writes"], path
 
 
-def test_what_was_recorded_in_a_browser_is_no_proof_that_it_reads(atc, tmp_path):
+def test_browser_recordings_prove_no_read(atc, tmp_path):
     response = {"status": 200, "content": {"mimeType": "application/json", "text": '{"ok": true}'}}
     urls = ["/relay/7", "/lampe/an", "/users/7"]
     entries = [

@@ -26,6 +26,7 @@ from sandbox.limits import Limits
 from sandbox.testing import make_tool
 from tests.labs.loopback import Reply, serving
 from tests.labs.paths import ROOT
+from tests.labs.patience import PATIENCE
 
 ATC = [sys.executable, "-c", "from atc.cli.main import main; main()"]
 
@@ -112,7 +113,7 @@ for memory in found:
 
 
 @sandboxes("zygote", "zygote without namespaces")
-def test_a_program_reads_nothing_that_an_earlier_one_wrote(sandbox):
+def test_programs_read_nothing_from_earlier_ones(sandbox):
     assert [run(sandbox, LEAVE) for _ in range(2)] == ["[]\n", "[]\n"]
 
 
@@ -213,9 +214,9 @@ def _folder(tmp_path):
     (tmp_path / "state").mkdir()
 
 
-def test_each_run_of_the_command_draws_values_of_its_own_and_replays(environment):
+def test_each_command_draws_own_values_and_replays(environment):
     with service(CHANCE) as served:
-        drawn = [start(environment, served).communicate(timeout=60)[0] for _ in range(2)]
+        drawn = [start(environment, served).communicate(timeout=PATIENCE)[0] for _ in range(2)]
     assert all(len(text.split()) == 3 for text in drawn)
     assert not set(drawn[0].split()) & set(drawn[1].split())
     file = Path(environment["ATC_STATE_DIR"], "run.json")
@@ -228,7 +229,7 @@ def test_each_run_of_the_command_draws_values_of_its_own_and_replays(environment
 
 
 @sandboxes("zygote", "monty")
-def test_a_seed_repeats_what_an_agents_programs_draw_and_none_does_not(sandbox):
+def test_only_a_seed_repeats_drawn_values(sandbox):
     source = "import random\nprint(random.random())"
     agent = Agent(Toolbox(), model=ScriptedModel(*[f"```\n{source}\n```"] * 4), sandbox=sandbox)
     answers = [agent.run("Draw.", seed=seed).answer for seed in (7, 7, None, None)]
@@ -242,16 +243,16 @@ def test_a_seed_repeats_what_an_agents_programs_draw_and_none_does_not(sandbox):
 PROGRAM = "print(len(list_rows()))"
 
 
-def test_the_command_ends_orderly_while_a_response_is_validated(environment):
+def test_commands_end_orderly_during_validation(environment):
     with service(PROGRAM, FITS_NOTHING) as served:
         ended = start(environment, served, "--max-seconds", "1")
-        said = ended.communicate(timeout=60)[1]
+        said = ended.communicate(timeout=PATIENCE)[1]
         assert (ended.returncode, "FATAL" in said) in ((0, False), (1, False)), said
         served.answered.clear()
         interrupted = start(environment, served)
-        assert served.answered.wait(60)
+        assert served.answered.wait(PATIENCE)
         interrupted.send_signal(signal.SIGINT)
-        said = interrupted.communicate(timeout=60)[1]
+        said = interrupted.communicate(timeout=PATIENCE)[1]
         assert (interrupted.returncode, "FATAL" in said) in ((0, False), (130, False)), said
 
 
@@ -267,29 +268,29 @@ with Agent(tools, model=ScriptedModel(f"```\\n{program}\\n```"), config=Config(s
 """
 
 
-def test_a_script_ends_orderly_while_a_response_is_validated(environment):
+def test_scripts_end_orderly_during_validation(environment):
     given = json.dumps([COSTLY, FITS_NOTHING, PROGRAM])
     command, pipes = (
         [sys.executable, "-c", SCRIPT],
         {"input": given, "capture_output": True, "text": True},
     )
-    done = subprocess.run(command, env=environment, timeout=100, **pipes)
+    done = subprocess.run(command, env=environment, timeout=PATIENCE, **pipes)
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout in ("solved\n", "failed\n")
 
 
 @sandboxes("zygote", "monty")
-def test_the_time_of_a_run_holds_while_the_host_records_a_call(sandbox):
+def test_the_time_limit_covers_recording_calls(sandbox):
     # To find and replace the secrets of this response takes ten seconds and more.
     marks = [f"{n * 0x9E3779B97F4A7C15 % 2**64:016x}" for n in range(100_000)]
     rows = [{"password": mark, "token": mark[::-1], "text": f"Bearer {mark[4:]}"} for mark in marks]
     tools = Toolbox([make_tool("list_rows", {}, lambda: rows)])
     model, config = ScriptedModel(f"```\n{PROGRAM}\n```"), Config(samples=1, max_repairs=0)
-    began = time.monotonic()
+    began = time.process_time()
     Agent(tools, model=model, sandbox=sandbox, config=config).run(
         "How many?", observer=str, max_seconds=1
     )
-    assert time.monotonic() - began < 6
+    assert time.process_time() - began < 6
 
 
 SEEN_NUMBERS = """
@@ -325,12 +326,12 @@ def _descendants() -> set[int]:
 @pytest.mark.skipif(
     availability("zygote").reason is not None, reason=str(availability("zygote").reason)
 )
-def test_a_program_finds_nothing_of_others_in_the_memory_that_it_was_forked_with() -> None:
+def test_programs_find_nothing_of_others_in_memory() -> None:
     begun, go = threading.Semaphore(0), threading.Event()
 
     def slow() -> int:
         begun.release()
-        go.wait(60)
+        go.wait(PATIENCE)
         return 1
 
     tools = Toolbox([make_tool("slow", {}, slow)])

@@ -4,7 +4,6 @@ import ast
 import json
 import os
 import subprocess
-import sys
 
 import pytest
 
@@ -34,7 +33,7 @@ ENDS = [
 
 @pytest.fixture
 def user(tmp_path):
-    """Runs Python, or by `user.atc` the command line, as a user with nobody at the terminal."""
+    """Runs a script, or by `user.atc` the command line, as a user with nobody at the terminal."""
     env = {
         key: value
         for key, value in os.environ.items()
@@ -46,11 +45,10 @@ def user(tmp_path):
         "PYTHONPATH": str(ROOT),
     }
 
-    how = {"capture_output": True, "text": True, "stdin": subprocess.DEVNULL, "check": False}
+    how = {"capture_output": True, "text": True, "stdin": subprocess.DEVNULL}
 
-    def run(*words, cwd=tmp_path, **variables):
-        command = [sys.executable, *map(str, words)]
-        return subprocess.run(command, cwd=cwd, env=env | variables, **how)
+    def run(script, *words, cwd=tmp_path, **variables):
+        return commands.run(words, script=script, cwd=cwd, env=env | variables, **how)
 
     def atc(*words, cwd=tmp_path, **variables):
         return commands.run(words, cwd=cwd, env=env | variables, **how)
@@ -90,7 +88,7 @@ def openapi(url, paths, **components):
     }
 
 
-def test_nothing_that_a_document_a_task_or_an_answer_says_is_code_in_the_script(user, tmp_path):
+def test_no_text_is_code_in_a_script(user, tmp_path):
     mark = tmp_path / "PWNED"
     bad = [f"x{end}open({str(mark)!r}, 'w').write('owned')\n#" for end in ENDS]
     everywhere = "".join(bad)
@@ -202,7 +200,7 @@ def test_a_script_asks_what_a_run_asks(user, tmp_path):
         assert post.sent == ["ann@example.org", "eve@evil.example"]
 
 
-def test_a_script_does_not_send_what_a_person_declined(user, tmp_path, sandbox):
+def test_scripts_send_nothing_that_was_declined(user, tmp_path, sandbox):
     post = Post()
     with serving(post.answer) as server:
         script = exported(
@@ -224,7 +222,7 @@ def test_a_script_does_not_send_what_a_person_declined(user, tmp_path, sandbox):
     assert post.sent == []
 
 
-def test_a_script_that_was_changed_is_checked_as_data(user, tmp_path):
+def test_changed_scripts_are_checked_as_data(user, tmp_path):
     post = Post()
     with serving(post.answer) as server:
         script = exported(
@@ -258,7 +256,7 @@ def test_the_command_that_is_printed_can_be_copied(user, tmp_path):
     assert "replay it with: atc runs replay 'a `b`.json'" in done.stderr
 
 
-def test_a_script_gets_no_more_than_the_tools_of_an_untrusted_folder_got(user, tmp_path):
+def test_scripts_get_only_the_folders_tools(user, tmp_path):
     """Neither credentials, nor services of this machine, nor standing consent and trust."""
     (tmp_path / "user" / "atc").mkdir(parents=True)
     post = Post()
@@ -295,7 +293,7 @@ def test_a_script_gets_no_more_than_the_tools_of_an_untrusted_folder_got(user, t
     assert [seen.headers.get("x-key") for seen in server.seen] == [None] * (before + 1)
 
 
-def test_standing_consent_holds_in_a_script_for_the_tool_that_it_was_given_for(user, tmp_path):
+def test_standing_consent_covers_its_tool_in_scripts(user, tmp_path):
     settings = tmp_path / "user" / "atc" / "config.toml"
     settings.parent.mkdir(parents=True)
     settings.write_text("allow_writes = ['send_mail']\n")
@@ -310,7 +308,7 @@ def test_standing_consent_holds_in_a_script_for_the_tool_that_it_was_given_for(u
         assert "was given for another tool" in taken.stderr
 
 
-def test_a_script_believes_no_annotation_that_a_post_only_reads(user, tmp_path):
+def test_scripts_believe_no_read_only_posts(user, tmp_path):
     post = Post()
     with serving(post.answer) as server:
         script = exported(

@@ -24,6 +24,7 @@ from sandbox.limits import Limits
 from tests.labs import commands
 from tests.labs.loopback import Reply, serving
 from tests.labs.paths import ROOT
+from tests.labs.patience import PATIENCE
 from tests.labs.tools import tool
 
 SECRET = "Zq8XvT3mKp7LrW2nBd5HsJ9c"
@@ -165,7 +166,7 @@ def test_no_secret_of_a_text_reaches_the_prompt(own_folders, text):
 
 
 @pytest.mark.parametrize("value", PAIRS.values(), ids=PAIRS)
-def test_no_secret_that_another_part_names_reaches_the_prompt(own_folders, value):
+def test_secrets_named_elsewhere_reach_no_prompt(own_folders, value):
     told = prompts(own_folders / "state", value)
     assert SECRET not in told
     assert SECOND not in told
@@ -177,7 +178,7 @@ def test_ordinary_texts_reach_the_prompt_as_they_are(own_folders, text):
     assert "[redacted-" not in prompts(own_folders / "state", text)
 
 
-def test_no_secret_of_a_text_is_shown_or_exported(own_folders, atc_):
+def test_secrets_of_texts_are_never_shown(own_folders, atc_):
     """Each text has a secret of its own, so that none is covered for another one's sake."""
     texts = {
         name: (text, f"Zq8XvT3mKp7LrW2nBd5HsJ{n:02d}")
@@ -215,7 +216,7 @@ def test_no_secret_of_a_text_is_shown_or_exported(own_folders, atc_):
 @pytest.mark.parametrize(
     "place", ["/openapi.json?private_token=%s", "/%s/openapi.json", "/openapi.json#access_token=%s"]
 )
-def test_a_secret_of_a_sources_address_is_shown_nowhere(own_folders, atc_, place):
+def test_secrets_of_addresses_are_never_shown(own_folders, atc_, place):
     """It stays in the store's file, so that the run can be resumed."""
 
     def answer(request):
@@ -271,7 +272,7 @@ def test_a_secret_of_a_sources_address_is_shown_nowhere(own_folders, atc_, place
 # The viewer
 
 
-def test_the_viewers_address_lets_one_browser_in_and_stands_in_no_arguments(own_folders):
+def test_the_viewers_address_admits_one_browser(own_folders):
     browser = Path("browser.sh").absolute()
     browser.write_text(f'#!/bin/sh\necho "$@" > {browser}.txt\n')
     browser.chmod(0o700)
@@ -324,7 +325,7 @@ def test_the_viewers_address_lets_one_browser_in_and_stands_in_no_arguments(own_
 
 
 def ask(netloc: str, path: str, headers: dict[str, str]) -> tuple[int, dict[str, str], str]:
-    with closing(http.client.HTTPConnection(netloc, timeout=20)) as connection:
+    with closing(http.client.HTTPConnection(netloc, timeout=PATIENCE)) as connection:
         connection.request("GET", path, headers=headers)
         answer = connection.getresponse()
         return (
@@ -348,19 +349,19 @@ FORGED = {
 
 
 @pytest.mark.parametrize("frame", FORGED.values(), ids=FORGED)
-def test_numbers_and_names_that_no_program_has_end_the_run(frame):
+def test_impossible_numbers_and_names_end_the_run(frame):
     trace = forged(frame)
     assert trace.failure.type == "ProtocolViolation"
     assert trace.calls == ()
     assert len(trace.failure.message) < 200
 
 
-def test_a_line_that_the_program_does_not_have_is_none():
+def test_a_missing_line_is_none():
     trace = forged('{"call":0,"tool":"read_it","args":{},"line":99999}')
     assert [call.line for call in trace.calls] == [0]
 
 
-def test_names_of_a_failure_have_the_shape_of_names():
+def test_failure_names_have_the_shape_of_names():
     bad = "\\u001b]0;x\\u0007<img src=x>\\u202e"
     fail = f'{{"kind":"exception","type":"{bad}","message":"m","frames":[[1,"{bad}"]],"call":null}}'
     failure = forged(f'{{"fail":{fail}}}').failure

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 from contextlib import ExitStack
 
 import psycopg
 import pytest
 
+from tests.labs import commands
 from tests.labs.user import Going, User, service, writes
 
 
@@ -41,7 +40,7 @@ def change(address: str, **settings) -> None:
         connection.execute("UPDATE atc.runs SET document = %s", (json.dumps(document),))
 
 
-def test_a_run_names_neither_code_nor_a_command_nor_a_model_nor_a_sandbox(user, address, stack):
+def test_a_run_chooses_no_code_or_model(user, address, stack):
     shop = service(stack, ("order", "post", "/order"))
     done, solution = user.run("print(order())", "--tools", f"{shop.url}/doc")
     assert solution["status"] == "paused", done.stderr
@@ -74,7 +73,7 @@ def test_a_run_names_neither_code_nor_a_command_nor_a_model_nor_a_sandbox(user, 
     assert writes(shop) == []
 
 
-def test_a_run_brings_no_consent_and_raises_no_limit(user, address, stack):
+def test_a_run_brings_no_consent_or_limit(user, address, stack):
     shop = service(stack, ("order", "post", "/order"))
     done, solution = user.run("print(order())", "--tools", f"{shop.url}/doc")
     assert solution["status"] == "paused", done.stderr
@@ -94,7 +93,7 @@ def test_a_run_brings_no_consent_and_raises_no_limit(user, address, stack):
     assert (solved.returncode, writes(shop)) == (0, ["/order"]), solved
 
 
-def test_a_run_goes_on_by_itself_where_the_users_own_settings_name_all_of_it(user, address, stack):
+def test_runs_continue_with_the_users_own_settings(user, address, stack):
     shop = service(stack, ("order", "post", "/order"))
     script = user.work / "script.json"
     mine = f"store = {address!r}\ntools = ['{shop.url}/doc']\nmodel = 'scripted:{script}'\n"
@@ -106,7 +105,7 @@ def test_a_run_goes_on_by_itself_where_the_users_own_settings_name_all_of_it(use
     assert (solved.returncode, writes(shop)) == (0, ["/order"]), solved
 
 
-def test_a_script_of_a_run_calls_the_tools_that_the_users_own_settings_name(user, address, stack):
+def test_scripts_call_tools_of_the_users_settings(user, address, stack):
     """What the database says of a tool would be called unasked, and with the user's credentials."""
     shop, inner = service(stack, ("get_items", "get", "/items")), service(stack)
     program = "print(get_items()['done'])"
@@ -129,14 +128,13 @@ def test_a_script_of_a_run_calls_the_tools_that_the_users_own_settings_name(user
     assert "in a database that others can write to" in refused.stderr
     done = user.atc(*export, "script.py", ATC_TOOLS=f"{shop.url}/doc")
     assert done.returncode == 0, done.stderr
-    words = [sys.executable, "script.py", "--allow-writes"]
-    ran = subprocess.run(
-        words, cwd=user.work, env=user.env, capture_output=True, text=True, timeout=120, check=False
-    )
+    pipes = {"capture_output": True, "text": True}
+    words = ["--allow-writes"]
+    ran = commands.run(words, script="script.py", cwd=user.work, env=user.env, **pipes)
     assert (ran.returncode, ran.stdout, inner.seen) == (0, "/items\n", []), ran
 
 
-def test_a_run_whose_process_was_killed_on_this_machine_is_free_at_once(user, address, stack):
+def test_a_locally_killed_run_is_free_at_once(user, address, stack):
     """No lease of a process that is known to be gone is waited for."""
     going = Going(stack, user)
     begun = going.begin()

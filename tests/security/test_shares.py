@@ -17,6 +17,7 @@ pytest.importorskip("mcp", reason="the MCP SDK (extra 'mcp') is not installed")
 from benchmarks.local import free_port
 from tests.labs import commands
 from tests.labs.paths import ROOT
+from tests.labs.patience import PATIENCE
 
 TOOLS = '''
 import time
@@ -174,7 +175,7 @@ class Served:
         return len(list(self.folder.glob(f"waits-{who}-*")))
 
 
-def until(holds, seconds=120):
+def until(holds, seconds=PATIENCE):
     """Wait until something holds that others bring about."""
     end = time.monotonic() + seconds
     while not holds():
@@ -214,7 +215,7 @@ def serve(tmp_path):
         one.__exit__(None, None, None)
 
 
-def test_a_token_has_one_share_however_many_sessions_it_opens(serve):
+def test_a_token_has_one_share(serve):
     served = serve()
     sessions = [served.client("one") for _ in range(3)]
     for number in range(24):
@@ -227,7 +228,7 @@ def test_a_token_has_one_share_however_many_sessions_it_opens(serve):
     assert served.waiting("one") == 10
 
 
-def test_programs_that_wait_for_a_person_keep_no_place_and_few_questions_stay_open(serve):
+def test_waiting_programs_keep_no_place(serve):
     served = serve()
     sessions = [served.client("one") for _ in range(2)]
     questions, replies = {}, {}
@@ -258,7 +259,7 @@ def test_programs_that_wait_for_a_person_keep_no_place_and_few_questions_stay_op
     assert (served.folder / "notes").read_text() == f"{still}\n"
 
 
-def test_the_session_that_was_idle_longest_gives_way_and_its_client_is_told(serve):
+def test_the_longest_idle_session_gives_way(serve):
     served = serve()
     other, first = served.client("two"), served.client("one")
     more = [served.client("one") for _ in range(32)]
@@ -270,7 +271,7 @@ def test_the_session_that_was_idle_longest_gives_way_and_its_client_is_told(serv
     assert (status, "no such session" in said) == (404, True)  # a session is its token's alone
 
 
-def test_the_connection_that_was_idle_longest_gives_way_and_its_client_is_told(serve):
+def test_the_longest_idle_connection_gives_way(serve):
     served = serve()
     head = f"POST /mcp HTTP/1.1\r\nHost: 127.0.0.1:{served.port}\r\nAuthorization: Bearer one\r\nContent-Length: 9\r\n"
     connections = []
@@ -297,7 +298,7 @@ def test_what_one_request_may_name_is_limited(serve):
 
 
 @pytest.mark.parametrize("shared", [False, True])
-def test_shapes_are_shown_to_the_token_that_saw_them_and_never_hold_data(serve, shared):
+def test_shapes_are_private_and_hold_no_data(serve, shared):
     served = serve(*(["--share-learned"] if shared else []))
     one, two = served.client("one"), served.client("two")
     for _ in range(2):

@@ -129,7 +129,7 @@ def elsewhere(url):
     }
 
 
-def test_a_fetched_document_has_only_its_own_host_called(stack, atc):
+def test_fetched_documents_call_only_their_own_host(stack, atc):
     victim = at(stack, {})
     for document in elsewhere(victim.url):
         server = at(stack, document)
@@ -189,7 +189,7 @@ def test_a_redirect_does_not_make_a_document_anothers(stack, atc):
     )
 
 
-def test_a_fetched_document_does_not_decide_what_runs_or_what_only_reads(stack, atc, tmp_path):
+def test_fetched_documents_decide_neither_code_nor_reads(stack, atc, tmp_path):
     server = at(
         stack,
         lambda url: [
@@ -349,7 +349,7 @@ def test_trust_is_for_one_tool_of_one_source(stack, atc):
     assert (solved.returncode, solution["status"]) == (0, "solved"), solved.stderr
 
 
-def test_what_a_stored_run_was_allowed_is_not_anothers(stack, atc, tmp_path):
+def test_a_stored_consent_is_not_anothers(stack, atc, tmp_path):
     """A run is paused, a source changes, and the run goes on."""
     bank, evil = at(stack, {}), at(stack, {})
     mine = tmp_path / "bank"
@@ -378,7 +378,7 @@ def test_what_a_stored_run_was_allowed_is_not_anothers(stack, atc, tmp_path):
     assert (solved.returncode, calls(bank)) == (0, ["POST /ask", "POST /mail"]), solved.stderr
 
 
-def test_what_a_stored_run_was_allowed_holds_for_no_tool_that_came_later(stack, atc, tmp_path):
+def test_a_stored_consent_excludes_later_tools(stack, atc, tmp_path):
     bank = at(stack, {})
     mine = tmp_path / "bank"
     mine.mkdir()
@@ -403,7 +403,7 @@ def test_what_a_stored_run_was_allowed_holds_for_no_tool_that_came_later(stack, 
 # --- MCP servers
 
 
-def test_an_mcp_tool_counts_as_a_write_until_the_user_trusts_its_server(atc):
+def test_untrusted_mcp_tools_count_as_writes(atc):
     pytest.importorskip("mcp", reason="the MCP SDK (extra 'mcp') is not installed")
     called = atc("tools", "call", "list_notes", "--tools", MCP, "--start-servers")
     assert (called.returncode, called.stdout) == (1, ""), called

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.labs.patience import PATIENCE
 from tests.labs.user import Going, User, service, writes
 
 ROOT_ONLY = pytest.mark.skipif(
@@ -59,7 +60,7 @@ SPOILED = {
 
 @ROOT_ONLY
 @pytest.mark.parametrize("how", SPOILED)
-def test_a_state_folder_that_others_can_change_is_refused_with_the_repairing_command(user, how):
+def test_changeable_state_folders_name_the_repairing_command(user, how):
     spoil, command = SPOILED[how]
     state = user.home / "state" / "atc"
     assert user.atc("runs", "list").returncode == 0
@@ -115,7 +116,7 @@ OTHER_USER = ("setpriv", "--reuid=12345", "--regid=12345", "--clear-groups")
         (0, 0, 0o1777, "a folder of your own"),
     ],
 )
-def test_a_user_who_cannot_repair_a_folder_is_told_what_they_can_do(user, owner, group, mode, told):
+def test_users_without_rights_learn_their_options(user, owner, group, mode, told):
     """Volumes of containers: a group's, everybody's, the host user's, and one like /tmp."""
     with tempfile.TemporaryDirectory() as place:
         Path(place).chmod(0o755)
@@ -133,14 +134,14 @@ def test_a_user_who_cannot_repair_a_folder_is_told_what_they_can_do(user, owner,
 
 
 @ROOT_ONLY
-def test_root_is_not_led_to_take_a_folder_of_the_host_from_its_user(user):
+def test_root_takes_over_no_folder(user):
     assert user.atc("runs", "list").returncode == 0
     owned_by_another(user.home / "state" / "atc")
     assert "run atc as that user (a container with --user 12345)" in user.atc("runs", "list").stderr
 
 
 @ROOT_ONLY
-def test_so_is_the_cache_whose_files_would_be_believed(user):
+def test_a_changeable_cache_is_refused(user):
     cache = user.home / "cache" / "atc"
     cache.mkdir(parents=True)
     cache.chmod(0o777)
@@ -155,7 +156,7 @@ def test_so_is_the_cache_whose_files_would_be_believed(user):
 
 
 @ROOT_ONLY
-def test_settings_and_trust_that_another_user_wrote_do_not_count(user):
+def test_other_users_settings_and_trust_count_nothing(user):
     user.settings.write_text("sandbox = 'unconfined'\n")
     os.chown(user.settings, 12345, 12345)
     refused = user.atc("tools", "list")
@@ -169,7 +170,7 @@ def test_settings_and_trust_that_another_user_wrote_do_not_count(user):
     assert (refused.returncode, "trusted.json" in refused.stderr) == (3, True), refused
 
 
-def test_what_is_written_is_the_users_alone_whatever_the_umask(user, stack):
+def test_files_are_private_whatever_the_umask(user, stack):
     shop = service(stack, ("find", "get", "/find"))
     before = os.umask(0)
     try:
@@ -219,7 +220,7 @@ CONTAINER = ("unshare", "-p", "-f", "--kill-child", "--mount-proc")
 @pytest.mark.parametrize(
     "there", [CONTAINER, ("unshare", "-p", "-f", "--kill-child")], ids=["own /proc", "host's /proc"]
 )
-def test_a_run_that_a_process_in_another_container_works_on_is_not_taken(going, user, there):
+def test_a_run_working_elsewhere_is_not_taken(going, user, there):
     begun = going.begin()
     listed = user.atc("runs", "list", before=there)
     assert "  running  " in listed.stdout, listed
@@ -230,12 +231,12 @@ def test_a_run_that_a_process_in_another_container_works_on_is_not_taken(going, 
     ) == (2, True), refused
     assert user.atc("runs", "purge", "last", "--yes", before=there).returncode == 2
     going.go.set()
-    assert begun.wait(120) == 0
+    assert begun.wait(PATIENCE) == 0
     assert writes(going.shop) == ["/order"]
 
 
 @ROOT_ONLY
-def test_a_run_of_a_container_that_is_gone_goes_on_once_its_lease_is_over(going, user):
+def test_a_vanished_containers_run_continues_after_its_lease(going, user):
     begun = going.begin(*CONTAINER)
     begun.kill()
     begun.wait()
@@ -245,7 +246,7 @@ def test_a_run_of_a_container_that_is_gone_goes_on_once_its_lease_is_over(going,
     assert "for a sign of life" in done.stderr, "nobody waits without knowing why"
 
 
-def test_a_run_whose_process_was_killed_here_goes_on_at_once(going, user):
+def test_a_locally_killed_run_continues_at_once(going, user):
     begun = going.begin()
     assert "  running  " in user.atc("runs", "list").stdout
     begun.send_signal(signal.SIGKILL)
@@ -257,7 +258,7 @@ def test_a_run_whose_process_was_killed_here_goes_on_at_once(going, user):
 
 
 @ROOT_ONLY
-def test_a_process_that_stood_still_sends_nothing_of_a_run_that_was_taken(going, user):
+def test_a_stopped_process_sends_nothing_once_replaced(going, user):
     """It stands in a container; its run is taken from outside, and then it comes back."""
     begun = going.begin(*CONTAINER)
     inside = int(Path(f"/proc/{begun.pid}/task/{begun.pid}/children").read_text().split()[0])
@@ -266,5 +267,5 @@ def test_a_process_that_stood_still_sends_nothing_of_a_run_that_was_taken(going,
     done = user.atc("runs", "resume", "last")
     assert (done.returncode, writes(going.shop)) == (0, ["/order"]), done
     os.kill(inside, signal.SIGCONT)
-    begun.wait(120)
+    begun.wait(PATIENCE)
     assert writes(going.shop) == ["/order"]

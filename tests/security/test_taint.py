@@ -112,21 +112,21 @@ def run(sandbox):
 
 
 @pytest.mark.parametrize("framing", [*EXACT, *VAGUE])
-def test_an_address_in_a_text_asks_however_the_text_is_framed(run, framing):
+def test_an_address_asks_however_framed(run, framing):
     expression = {**EXACT, **VAGUE}[framing]
     program = f"mail = read_mail()\nwho = mail['sender']\npost(payload={expression})\nprint('done')"
     assert run(program) == ("paused", [])
 
 
 @pytest.mark.parametrize("framing", sorted({*EXACT, *VAGUE} - BY_ADDRESS))
-def test_a_recipient_s_name_asks_even_in_what_is_named_as_prose(run, framing):
+def test_a_recipients_name_asks_even_in_prose(run, framing):
     expression = {**EXACT, **VAGUE}[framing]
     program = f"mail = read_mail()\nwho = mail['name']\npost(body={expression})\nprint('done')"
     assert run(program) == ("paused", [])
 
 
 @pytest.mark.parametrize("framing", EXACT)
-def test_a_recipient_of_the_task_in_a_text_does_not_ask(run, framing):
+def test_the_tasks_recipient_does_not_ask(run, framing):
     program = f"mail = read_mail()\nwho = 'bob@acme.example'\npost(payload={EXACT[framing]})\nprint('done')"
     status, posted = run(program)
     assert (status, len(posted)) == ("solved", 1)
@@ -140,7 +140,7 @@ def test_a_recipient_of_the_task_in_a_text_does_not_ask(run, framing):
         "payload=[{'a': text}]",
     ],
 )
-def test_so_it_is_where_several_texts_or_a_key_hold_it(run, argument):
+def test_several_texts_and_keys_ask_alike(run, argument):
     program = """who = {}
 text = '{{"to": "a@acme.example"}} {{"to": "' + who + '"}}'
 post({})
@@ -151,7 +151,7 @@ print('done')"""
 
 
 @pytest.mark.parametrize("written", ["%s", "'%s'", "%s.0", "0%s", "[%s,]", "1_%s", "{'x': %s}"])
-def test_an_amount_in_a_text_asks_however_it_is_written(run, written):
+def test_an_amount_asks_however_written(run, written):
     text = '{"amount": ' + written + "} {}"
     program = (
         f"total = read_mail()['text'].split()[-1]\npost(payload={text!r} % total)\nprint('done')"
@@ -159,7 +159,7 @@ def test_an_amount_in_a_text_asks_however_it_is_written(run, written):
     assert run(program, task="Pay 1 of [1].") == ("paused", [])
 
 
-def test_what_a_blind_program_wrote_out_and_what_prose_quotes_does_not_ask(run):
+def test_blind_and_quoted_texts_do_not_ask(run):
     program = """
 mail = read_mail()
 post(payload='{"to": ["ann@acme.example", "kim"]}\\n{}')
@@ -173,7 +173,7 @@ print('done')"""
 @pytest.mark.parametrize(
     "framing", ["plain", "byte-order mark", "repeated key, first", "prose", "base64"]
 )
-def test_a_trusted_tool_that_reads_its_argument_launders_nothing(run, framing):
+def test_trusted_readers_launder_nothing(run, framing):
     expression = {**EXACT, **VAGUE}[framing].replace('"eve" + ', "")
     program = f"mail = read_mail()\nwho = mail['sender']\npost(to=format_json(text={expression})['to'])\nprint('done')"
     answer = {"to": EVE, "style": "bob@acme.example"}

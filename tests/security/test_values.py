@@ -121,7 +121,7 @@ CLOSED_SETS = {
 
 
 @pytest.mark.parametrize("case", OPEN_SETS)
-def test_a_set_is_open_if_one_way_through_its_schema_is(sent, case):
+def test_one_open_way_opens_a_set(sent, case):
     properties = OPEN_SETS[case]
     value = {
         "amount": 9000 if case != "a duration" else "P9000",
@@ -132,7 +132,7 @@ def test_a_set_is_open_if_one_way_through_its_schema_is(sent, case):
 
 
 @pytest.mark.parametrize("case", CLOSED_SETS)
-def test_a_value_of_a_set_that_is_closed_every_way_does_not_ask(sent, case):
+def test_values_of_closed_sets_do_not_ask(sent, case):
     assert sent(CLOSED_SETS[case], {"recipient": "mallory-ltd"})
 
 
@@ -196,16 +196,16 @@ NOTATIONS = {
 
 @pytest.mark.parametrize("case", [*ENCODED, *NOTATIONS])
 @pytest.mark.parametrize("name", ["raw", "body"])
-def test_a_text_that_has_to_be_decoded_or_parsed_asks(sent, name, case):
+def test_text_needing_decoding_asks(sent, name, case):
     assert not sent({name: TEXT}, {name: {**ENCODED, **NOTATIONS}[case]})
 
 
 @pytest.mark.parametrize("case", ENCODED)
-def test_what_has_to_be_decoded_asks_in_a_message_too(sent, case):
+def test_encoded_messages_ask_too(sent, case):
     assert not sent({"subject": TEXT, "message": TEXT}, {"message": ENCODED[case]})
 
 
-def test_what_has_to_be_decoded_asks_though_the_task_names_what_is_in_it(sent):
+def test_encoded_text_asks_though_the_task_names_it(sent):
     assert sent({"raw": TEXT}, {"raw": '{"recipient": "bob-ltd", "amount": 50}'})
     assert not sent({"raw": TEXT}, {"raw": base64_of('{"recipient": "bob-ltd", "amount": 50}')})
     assert not sent({"raw": TEXT}, {"raw": '{"recip\\\nient": "bob-ltd"}'})
@@ -228,7 +228,7 @@ def test_what_has_to_be_decoded_asks_though_the_task_names_what_is_in_it(sent):
         "--- a/x.py\n+++ b/x.py\n@@ -1 +1 @@\n-total = 1\n+total = 2",
     ],
 )
-def test_what_people_write_to_one_another_does_not_ask(sent, text):
+def test_messages_between_people_do_not_ask(sent, text):
     assert sent({"subject": TEXT, "message": TEXT}, {"message": text})
 
 
@@ -239,7 +239,7 @@ def test_a_plain_value_does_not_ask(sent, text):
     assert sent({"item": TEXT, "setting": TEXT}, {"item": text})
 
 
-def test_a_long_id_does_not_ask_where_a_response_has_it_as_it_is(sent):
+def test_an_unchanged_long_id_does_not_ask(sent):
     token = "1BxiMVs0XRA5nFMdKvBdBZjgmUUqptlbs74"
     assert sent({"item": TEXT}, "{'item': result}", helper=lambda _: token, given={"number": 1})
     assert not sent({"item": TEXT}, {"item": token})
@@ -268,12 +268,12 @@ PAIRS = {
 
 @pytest.mark.parametrize("case", PAIRS)
 @pytest.mark.parametrize("as_text", [False, True])
-def test_the_value_of_a_field_that_a_text_names_asks(sent, case, as_text):
+def test_values_of_named_fields_ask(sent, case, as_text):
     value = json.dumps(PAIRS[case]) if as_text else PAIRS[case]
     assert not sent({"fields": TEXT if as_text else {}}, {"fields": value})
 
 
-def test_so_it_does_where_schema_or_arguments_are_the_pair(sent):
+def test_pairs_in_schema_or_arguments_ask(sent):
     pair = {
         "type": "array",
         "items": {"type": "object", "properties": {"attr": TEXT, "setting": TEXT}},
@@ -294,7 +294,7 @@ def test_so_it_does_where_schema_or_arguments_are_the_pair(sent):
     )
 
 
-def test_a_pair_of_the_task_s_values_or_about_something_else_does_not_ask(sent):
+def test_the_tasks_pairs_do_not_ask(sent):
     fields = [
         {"name": "recipient", "value": "bob-ltd"},
         {"op": "replace", "path": "/amount", "value": 50},
@@ -314,7 +314,7 @@ def test_a_pair_of_the_task_s_values_or_about_something_else_does_not_ask(sent):
 
 
 @pytest.mark.parametrize("amount", ["nine thousand", "fifty", "max", "50 BTC", "9k"])
-def test_an_amount_in_words_or_with_another_unit_asks(sent, amount):
+def test_amounts_in_words_or_other_units_ask(sent, amount):
     assert not sent({"amount": TEXT}, {"amount": amount}, task=f"{TASK} Fifty, that is.")
 
 
@@ -334,7 +334,7 @@ def test_an_amount_in_words_or_with_another_unit_asks(sent, amount):
         ("decimals", {}, 0),
     ],
 )
-def test_an_amount_of_the_task_asks_where_its_unit_is_chosen_elsewhere(sent, name, schema, value):
+def test_amounts_ask_where_units_come_from_elsewhere(sent, name, schema, value):
     assert not sent({"amount": NUMBER, name: schema}, {"amount": 50, name: value})
     assert sent({"size": NUMBER, name: schema}, {"size": 50, name: value})
 
@@ -391,7 +391,7 @@ ECHOES = {
 
 @pytest.mark.parametrize("rule", ["helper", "helper:found"])
 @pytest.mark.parametrize("case", ECHOES)
-def test_what_a_trusted_tool_can_build_from_its_arguments_asks(sent, case, rule):
+def test_values_buildable_from_a_trusted_call_ask(sent, case, rule):
     helper, given = ECHOES[case]
     name = "recipient" if isinstance(helper(given), str) else "amount"
     argument = f"{{{name!r}: result}}"
@@ -410,7 +410,7 @@ def test_what_a_trusted_tool_can_build_from_its_arguments_asks(sent, case, rule)
     ("answer", "name"),
     [("ann.smith@acme.example", "recipient"), (1234.5, "amount"), (240, "amount")],
 )
-def test_what_a_trusted_tool_looks_up_does_not_ask(sent, answer, name, given):
+def test_values_looked_up_by_trusted_tools_pass(sent, answer, name, given):
     argument = f"{{{name!r}: result}}"
     assert sent(
         {name: {}}, argument, helper=lambda _: answer, given=given, trust=("helper",), task="Do it."
@@ -466,11 +466,11 @@ def test_the_reason_names_no_rule_that_is_given(sandbox):
 
 
 @pytest.mark.parametrize("value", ["a: 5\n" * 40_000, [{"name": "color", "value": "x"}] * 20_000])
-def test_an_argument_that_is_too_large_to_be_judged_asks(sent, value):
+def test_an_unjudgeably_large_argument_asks(sent, value):
     assert not sent({"data": {}}, f"{{'data': {value[:2]!r} * {len(value) // 2}}}")
 
 
-def test_the_values_of_a_call_that_reads_and_may_pay_are_judged(sandbox):
+def test_values_of_possibly_paying_reads_are_judged(sandbox):
     sent = []
     fields = {"amount": NUMBER, "account": TEXT}
     protocol = ToolProtocol(
@@ -578,7 +578,7 @@ NOT_MEANT = {
 
 
 @pytest.mark.parametrize("amount", NOT_MEANT)
-def test_a_number_that_is_a_part_of_something_is_no_amount(sent, amount):
+def test_a_part_of_something_is_no_amount(sent, amount):
     assert not sent({"amount": NUMBER}, {"amount": amount}, task=NOT_MEANT[amount])
 
 
@@ -591,7 +591,7 @@ def test_a_number_that_is_a_part_of_something_is_no_amount(sent, amount):
         (5000, "Pay bob-ltd, as agreed, 5000 EUR"),
     ],
 )
-def test_an_amount_that_the_task_writes_in_groups_does_not_ask(sent, amount, task):
+def test_the_tasks_grouped_amounts_do_not_ask(sent, amount, task):
     assert sent({"amount": NUMBER}, {"amount": amount}, task=task)
 
 

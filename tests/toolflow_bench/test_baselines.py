@@ -206,7 +206,7 @@ def test_an_agent_answers_in_worlds_that_begin_anew(
     assert sandbox.run  # still open: agents do not close what they share
 
 
-def test_a_model_is_sampled_as_often_as_in_a_run(open_shop, sandbox, tmp_path: Path) -> None:
+def test_a_baseline_samples_as_a_run_does(open_shop, sandbox, tmp_path: Path) -> None:
     model = Model("", "")
     model.samples = 3
     rows = ask(worker(model, open_shop, sandbox, max_repairs=0), tmp_path)

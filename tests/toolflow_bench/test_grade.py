@@ -21,7 +21,7 @@ TABLE = yaml.safe_load((DATA / "grade.yaml").read_text(encoding="utf-8"))
 
 
 @pytest.mark.parametrize("row", TABLE, ids=lambda row: row["question"])
-def test_the_answers_of_the_table_are_right_and_wrong(row: dict[str, Any]) -> None:
+def test_table_answers_are_graded_right(row: dict[str, Any]) -> None:
     about = {"tolerance": row.get("tolerance", 0.0), "accept": tuple(row.get("accept", ()))}
     question = ask(row["question"], row["answer"], row["type"], **about)
     for name, right in (("right", True), ("wrong", False)):

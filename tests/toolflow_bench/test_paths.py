@@ -58,7 +58,7 @@ def test_without_a_gold_path_there_is_no_rate() -> None:
         assert rate((), calls("ab")) is None
 
 
-def test_calls_that_never_left_and_those_of_the_journal() -> None:
+def test_unsent_and_journalled_calls_are_told_apart() -> None:
     made = [
         call("a"),
         call("b", outcome="not_run"),

@@ -113,7 +113,7 @@ class Fixed:
         return {}
 
 
-def test_one_call_in_twenty_goes_wrong_and_each_asking_has_faults_of_its_own():
+def test_one_call_in_twenty_goes_wrong():
     seen = []
 
     class Recording(World):
@@ -134,7 +134,7 @@ def test_one_call_in_twenty_goes_wrong_and_each_asking_has_faults_of_its_own():
     assert 150 < kinds.total() < 250
 
 
-def test_a_quarter_of_the_operations_drift_in_every_run_alike():
+def test_a_quarter_of_operations_drifts_alike():
     faults = Faults(renamed_share=DRIFTING_SHARE)
     names = [f"operation_{number}" for number in range(400)]
     renamed = {name for name in names if faults.renames(name)}

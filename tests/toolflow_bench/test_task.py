@@ -60,7 +60,7 @@ def test_a_bad_line_is_named(tmp_path: Path, line: Any, said: str) -> None:
     assert "\n" not in str(caught.value)
 
 
-def test_the_suite_of_flights_says_where_its_questions_are(
+def test_the_flights_suite_names_its_questions(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
@@ -84,7 +84,7 @@ TASK: dict[str, Any] = GOOD | {
 }
 
 
-def test_tasks_are_read_from_every_file_of_a_folder(tmp_path: Path) -> None:
+def test_tasks_come_from_every_file(tmp_path: Path) -> None:
     (tmp_path / "b.jsonl").write_text(
         json.dumps(TASK | {"id": "b", "split": "short", "operations": ["tool_1"], "calls": 1})
     )

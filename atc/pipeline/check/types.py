@@ -112,7 +112,8 @@ class ResponseSchema:
     """The response schema of one tool, with caches of the types derived from it.
 
     `strict` is True for a declared schema, False for an inferred one. An object of a strict schema
-    has only the keys that the schema names, unless the schema explicitly allows others. With `lists_values`, a string has no other value than those of its enum.
+    has only the keys that the schema names, unless the schema explicitly allows others. With
+    `lists_values`, a string has no other value than those of its enum.
     """
 
     root: JsonObject

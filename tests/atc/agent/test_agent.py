@@ -16,7 +16,10 @@ from atc.core.config import InvalidConfig
 from atc.core.types import Unsolved
 from atc.store import Store
 from atc.store.stored import RunRefused
+from tests.labs.patience import PATIENCE
 from tests.labs.tools import tool, writing
+
+pytestmark = pytest.mark.usefixtures("shared_sandbox")
 
 
 class Ticket(BaseModel):
@@ -36,7 +39,7 @@ def agent(sandbox):
     return make
 
 
-def test_an_answer_of_the_wrong_form_is_repaired_and_read_as_the_type(agent):
+def test_a_wrongly_typed_answer_is_repaired(agent):
     asked = agent("print(get_ticket()['id'])", "import json\nprint(json.dumps(get_ticket()))")
     solution = asked.run("Which ticket is it?", output_type=Ticket)
     assert (solution.status, solution.output, solution.repairs) == (
@@ -56,14 +59,14 @@ def test_any_type_that_pydantic_reads(agent, of, output):
     assert agent(f"print({found})").run("Say it.", output_type=of).output == output
 
 
-def test_a_type_that_pydantic_does_not_read_is_told_in_a_sentence(agent):
+def test_an_unreadable_type_is_explained_in_a_sentence(agent):
     with pytest.raises(
         TypeError, match=r"output_type=.*Iterator'> cannot be used: Unable to generate"
     ):
         agent().run("Say it.", output_type=Iterator)
 
 
-def test_check_returns_findings_in_the_order_of_lines_and_calls_no_tool(sandbox, sent):
+def test_check_returns_findings_by_line_without_calls(sandbox, sent):
     tools = Toolbox([tool("get_ticket", {"id": 7}, sent=sent)])
     checking = Agent(tools, model=writing(), sandbox=sandbox)
     found = checking.check(
@@ -77,7 +80,7 @@ def test_check_returns_findings_in_the_order_of_lines_and_calls_no_tool(sandbox,
     assert sent == []
 
 
-def test_what_was_not_solved_can_be_raised_and_has_no_output(agent):
+def test_an_unsolved_run_raises_and_has_no_output(agent):
     solved = agent("print(get_ticket()['id'])").run("Which ticket?")
     assert solved.raise_if_unsolved() is solved
     failed = agent("print(get_ticket()['number'])", "print(get_ticket()['nr'])").run(
@@ -102,7 +105,7 @@ def test_writes_are_allowed_by_name(agent):
     assert agent("print(close())", allow_writes=["close"]).run("Close it.").status == "solved"
 
 
-def test_a_cost_ends_a_run_and_needs_a_price(agent):
+def test_a_cost_limit_needs_a_price(agent):
     with pytest.raises(InvalidConfig, match="model_price"):
         agent("print(1)", max_cost=0.01).run("Say it.")
     told = agent("print(get_ticket()['nothing'])", "print(1)", max_cost=0.01)
@@ -120,12 +123,12 @@ def test_runs_go_together_and_leave_the_loop_free(agent):
     assert [solution.answer for solution in asyncio.run(three())] == ["7"] * 3
 
 
-def test_a_cancelled_run_ends_and_is_stored_as_interrupted(agent, tmp_path):
+def test_a_cancelled_run_is_stored_as_interrupted(agent, tmp_path):
     reached, go_on = threading.Event(), threading.Event()
 
     def watch(event):
         reached.set()
-        go_on.wait(10)
+        go_on.wait(PATIENCE)
 
     async def cancelled():
         run = asyncio.create_task(one.arun("Which ticket?", observer=watch))
@@ -141,7 +144,7 @@ def test_a_cancelled_run_ends_and_is_stored_as_interrupted(agent, tmp_path):
         assert [run.status for run in store.list(9)] == ["interrupted"]
 
 
-def test_a_run_goes_on_only_where_its_tools_are(agent, tmp_path):
+def test_a_run_resumes_only_with_its_tools(agent, tmp_path):
     with Store(tmp_path / "runs.sqlite") as store:
         paused = agent("print(close())", store=store).run("Close it.")
         with pytest.raises(RunRefused, match="none of its tools is here"):

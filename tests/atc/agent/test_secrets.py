@@ -15,6 +15,8 @@ from protocols.errors import ModelUnavailable, ToolError
 from protocols.toolbox import Toolbox
 from tests.labs.tools import tool
 
+pytestmark = pytest.mark.usefixtures("shared_sandbox")
+
 PASSWORD, TOKEN = "hunter2 'n' more", 'tok/8Zq+91"x'
 TASK = f"Log in as bo with the password {PASSWORD} and tell the balance."
 BAD = f"""
@@ -63,7 +65,7 @@ def shows_none(text):
     return "hunter2" not in text and "8Zq" not in text
 
 
-def test_a_secret_goes_to_the_tool_and_to_no_prompt_and_no_observer(toolbox, sandbox, state, sent):
+def test_a_secret_reaches_its_tool_and_nothing_else(toolbox, sandbox, state, sent):
     told = []
     script, solution = solved(toolbox, sandbox, state, BAD, AGAIN, told=told)
     assert (solution.status, solution.answer) == ("solved", "42")
@@ -78,7 +80,7 @@ def test_a_secret_goes_to_the_tool_and_to_no_prompt_and_no_observer(toolbox, san
     assert len(told) > 8
 
 
-def test_what_is_stored_is_shown_without_secrets_unless_asked(toolbox, sandbox, state, atc_):
+def test_stored_secrets_are_shown_only_when_asked(toolbox, sandbox, state, atc_):
     solved(toolbox, sandbox, state, BAD, AGAIN)
     for command in (
         ["show", "last"],
@@ -105,7 +107,7 @@ def test_an_answer_is_the_users_own(toolbox, sandbox, state, atc_):
     assert (code, shows_none(out)) == (0, True)
 
 
-def test_a_run_that_goes_on_has_the_same_placeholders(toolbox, sandbox, state, sent):
+def test_a_resumed_run_keeps_its_placeholders(toolbox, sandbox, state, sent):
     """Also of a secret that came in a response first, and then in a program that copied it."""
 
     def copying(messages):

@@ -74,14 +74,14 @@ def add(a: int, b: int) -> int:
         ),
     ],
 )
-def test_a_wrong_setting_is_told_when_the_config_is_made(settings, sentence):
+def test_a_config_refuses_wrong_settings(settings, sentence):
     with pytest.raises(InvalidConfig) as caught:
         Config(**settings)
     assert str(caught.value).startswith(sentence)
     assert "s3cret" not in str(caught.value)
 
 
-def test_a_config_of_python_is_read_as_a_file_is():
+def test_python_configs_are_read_as_files_are():
     entry = {"value": "env:KEY", "hosts": ["api.example.org"]}
     config = Config(
         tools=["a.json"], allow_writes="close", state_dir="~/state", credentials={"key": entry}
@@ -91,7 +91,7 @@ def test_a_config_of_python_is_read_as_a_file_is():
     assert config.credentials["key"].hosts == ("api.example.org",)
 
 
-def test_the_names_that_a_setting_may_have_are_those_of_the_tables():
+def test_settings_allow_exactly_the_names_of_tables():
     assert tuple(registry.STRATEGIES) == STRATEGIES
     assert tuple(methods.METHODS) == METHODS
 
@@ -140,7 +140,7 @@ def test_the_names_that_a_setting_may_have_are_those_of_the_tables():
         ),
     ],
 )
-def test_a_wrong_argument_is_told_when_the_agent_is_made(given, kind, sentence):
+def test_an_agent_refuses_wrong_arguments(given, kind, sentence):
     with pytest.raises(kind) as caught:
         Agent(Toolbox([tool("get_ticket", {"id": 7})]), **given)
     assert str(caught.value).startswith(sentence)
@@ -156,13 +156,13 @@ def test_a_wrong_argument_is_told_when_the_agent_is_made(given, kind, sentence):
         (Path("/not/there.json"), "'/not/there.json' is no tool source: there is no such folder"),
     ],
 )
-def test_what_is_no_source_is_told_when_the_agent_is_made(tools, sentence):
+def test_an_agent_refuses_what_is_no_source(tools, sentence):
     with pytest.raises(SourceUnavailable) as caught:
         Agent(tools)
     assert str(caught.value).startswith(sentence)
 
 
-def test_a_time_that_a_run_cannot_have_is_told_before_it_begins(sandbox):
+def test_an_impossible_time_is_refused_before_the_run(sandbox):
     agent = Agent(add, model=ScriptedModel(), sandbox=sandbox)
     with pytest.raises(InvalidConfig, match="max_seconds must be greater than 0, got 0"):
         agent.run("Add.", max_seconds=0)
@@ -182,7 +182,7 @@ def test_functions_paths_and_lists_are_loaded(sandbox, tmp_path):
     assert mixed.execute("print(add(a=2, b=3))").answer == "5"
 
 
-def test_an_address_is_loaded_and_called_with_the_credentials_of_the_config(sandbox):
+def test_an_address_is_called_with_the_configs_credentials(sandbox):
     with serving(
         lambda seen: Reply(body=API if seen.path == "/openapi.json" else {"up": True})
     ) as server:
@@ -202,7 +202,7 @@ def is_running(process):
         return False
 
 
-def test_an_agent_closes_what_it_has_opened_and_twice_does_no_harm(sandbox, tmp_path):
+def test_closing_an_agent_twice_is_harmless(sandbox, tmp_path):
     notes = tmp_path / "notes"
     server = f"mcp:{sys.executable} {SERVER} {notes}"
     config = Config(start_servers=True, allow_writes=("all",))
@@ -219,7 +219,7 @@ def test_an_agent_closes_what_it_has_opened_and_twice_does_no_harm(sandbox, tmp_
         assert len(store.list()) == 1
 
 
-def test_nothing_stays_open_of_an_agent_that_cannot_be_made(tmp_path):
+def test_a_failed_agent_leaves_nothing_open(tmp_path):
     notes = tmp_path / "notes"
     with pytest.raises(UnknownTool):
         Agent(
@@ -243,7 +243,7 @@ def test_an_agent_leaves_open_what_it_was_given(sandbox, tmp_path):
         assert len((tmp_path / "notes").read_text().split()) == 3, "one process, two calls"
 
 
-def test_a_sandbox_of_its_own_is_closed_and_a_name_is_enough():
+def test_an_agent_closes_the_sandbox_it_opened():
     with Agent(add, sandbox="unconfined") as agent:
         opened = agent.sandbox
         assert agent.execute("print(add(a=2, b=3))").answer == "5"

@@ -11,6 +11,8 @@ from tests.labs.notes_service import operation
 from toolflow_bench.services.rest import build_app
 from toolflow_bench.services.serve import serve
 
+pytestmark = pytest.mark.usefixtures("shared_sandbox")
+
 WRONG = {
     "File": {
         "type": "object",
@@ -37,9 +39,7 @@ def source(own_folders: Path):
         yield served.document_url
 
 
-def test_what_an_api_answers_against_its_document_is_offered_to_tools_import(
-    source, atc_, tmp_path: Path
-) -> None:
+def test_responses_against_the_document_reach_tools_import(source, atc_, tmp_path: Path) -> None:
     def content(*flags: str):
         atc_("tools", "import", source, "-o", "out", "--force", *flags)
         document = json.loads((tmp_path / "out" / "get_file.json").read_text())

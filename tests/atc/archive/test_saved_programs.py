@@ -12,6 +12,8 @@ from atc.core.config import Config
 from atc.models.scripted import ScriptedModel
 from atc.serve.gateway import Gateway
 
+pytestmark = pytest.mark.usefixtures("shared_sandbox")
+
 SHOP = '''
 """A shop."""
 import json
@@ -122,7 +124,7 @@ def sent(tmp_path):
     return file.read_text().split() if file.exists() else []
 
 
-def test_a_solved_program_becomes_a_tool_that_other_programs_call(saved, atc_):
+def test_other_programs_call_a_saved_program(saved, atc_):
     protocol = saved()
     assert protocol["description"] == TASK
     assert protocol["inputSchema"]["required"] == ["city", "least"]
@@ -141,7 +143,7 @@ def test_a_solved_program_becomes_a_tool_that_other_programs_call(saved, atc_):
     assert "spent" not in out
 
 
-def test_calls_and_failures_are_at_the_callers_lines_and_name_the_saved_tool(saved, execute):
+def test_failures_name_the_saved_tool_and_line(saved, execute):
     saved()
     program = '# of two cities\na = spent(city="Oslo", least=2)\nb = spent(\n    city="Bonn", least=1)\nprint(a + b)\n'
     calls = execute(program).attempts[-1].trace.calls
@@ -169,7 +171,7 @@ def test_calls_and_failures_are_at_the_callers_lines_and_name_the_saved_tool(sav
     assert own.attempts[-1].trace.failure.line == 3
 
 
-def test_the_gateway_searches_describes_and_runs_a_saved_tool(saved, config):
+def test_the_gateway_searches_describes_and_runs_saved_tools(saved, config):
     saved()
     with open_agent(config, given=True) as agent:
         shop = Gateway(agent)
@@ -228,7 +230,7 @@ def test_an_inner_write_asks_and_is_sent_once(saved, execute, tmp_path):
         ('for o in list_orders(city="Bonn"):\n    print(o["id"])', "1\n2", "3"),
     ],
 )
-def test_what_a_program_prints_is_what_its_tool_gives(saved, execute, program, answer, again):
+def test_a_saved_tool_returns_what_its_program_prints(saved, execute, program, answer, again):
     saved("told", program=program, task="How many orders are in Bonn?", parameters=["city=Bonn"])
     solution = execute('print(repr(told(city="Oslo")))\n')
     assert solution.attempts[-1].fault is None
@@ -253,7 +255,7 @@ def test_every_sandbox_runs_a_saved_tool(saved, execute, backend, monkeypatch):
     assert execute('print(spent(city="Bonn", least=10))', sandbox=backend).answer == "20.5"
 
 
-def test_what_cannot_be_saved_is_refused_with_the_next_step(saved, execute, atc_, config):
+def test_a_refused_save_says_the_next_step(saved, execute, atc_, config):
     saved()
     for arguments, said in [
         (["--as-tool", "list_orders"], "is the name of a tool"),
@@ -280,9 +282,7 @@ def test_what_cannot_be_saved_is_refused_with_the_next_step(saved, execute, atc_
     assert [path.name for path in (config.state_dir / "saved-tools").iterdir()] == ["spent.json"]
 
 
-def test_a_tool_is_offered_beside_those_that_it_calls_and_no_source_brings_one(
-    saved, atc_, config, tmp_path
-):
+def test_sources_bring_no_saved_tool(saved, atc_, config, tmp_path):
     saved()
     (tmp_path / "other.py").write_text('def ping() -> str:\n    """Ping."""\n    return "pong"\n')
     _, out, err = atc_("tools", "list", "--tools", "other.py")
@@ -293,7 +293,7 @@ def test_a_tool_is_offered_beside_those_that_it_calls_and_no_source_brings_one(
     assert (code, "it is a saved program" in err) == (2, True)
 
 
-def test_a_secret_of_the_program_never_stands_in_the_tool(solved, atc_, config):
+def test_a_saved_tool_contains_no_secret(solved, atc_, config):
     key = "sk-abcdefghijklmnopqrstuvwxyz012345"
     solved(f'token = "{key}"\nprint(len(list_orders(city="Bonn")), len(token))\n')
     code, _, err = atc_("runs", "save", "last", "--as-tool", "counted")
@@ -313,9 +313,7 @@ def test_without_parameters_it_says_which_there_could_be(solved, atc_):
     assert (code, "What can be a --parameter of it: 'Bonn', 10." in err) == (0, True), err
 
 
-def test_a_run_that_calls_a_saved_tool_is_exported_and_replayed(
-    saved, execute, atc_, tmp_path, config
-):
+def test_a_run_with_saved_tools_replays(saved, execute, atc_, tmp_path, config):
     saved()
     execute('print(spent(city="Bonn", least=10))')
     with open_store(config) as store:

@@ -24,7 +24,7 @@ from toolflow_bench.task import InvalidTask, Task
 NUMBERS = tuple(f"number_{number}" for number in range(20))
 
 
-pytestmark = pytest.mark.usefixtures("own_folders")
+pytestmark = pytest.mark.usefixtures("own_folders", "shared_sandbox")
 
 
 @pytest.fixture

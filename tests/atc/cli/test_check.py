@@ -38,7 +38,7 @@ def program(folder: Path, text: str) -> str:
     return str(path)
 
 
-def test_each_finding_has_a_place_a_caret_and_a_way_out(tmp_path: Path, tools: str, atc_) -> None:
+def test_each_finding_has_place_caret_and_remedy(tmp_path: Path, tools: str, atc_) -> None:
     path = program(
         tmp_path, "item = get_item(key='é')\nprint('é', item['prize'])\nprint(get_itme(key='a'))\n"
     )

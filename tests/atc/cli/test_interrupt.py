@@ -7,7 +7,8 @@ from contextlib import ExitStack
 import pytest
 
 from tests.labs.loopback import Reply, serving
-from tests.labs.terminal import CTRL_C, CTRL_D, at_a_terminal, begin, begin_script, finish
+from tests.labs.patience import PATIENCE
+from tests.labs.terminal import CTRL_C, CTRL_D, at_a_terminal, begin, finish
 from tests.labs.user import User, service, writes
 
 
@@ -31,7 +32,7 @@ def document_of(server):
     return ("--tools", f"{server.url}/doc")
 
 
-def test_ctrl_c_while_a_write_is_on_the_wire_says_that_it_was_sent(user, stack):
+def test_ctrl_c_tells_of_a_write_being_sent(user, stack):
     on_the_wire, stop = threading.Event(), threading.Event()
     stack.callback(stop.set)
     told = {"200": {"description": ""}}
@@ -41,13 +42,13 @@ def test_ctrl_c_while_a_write_is_on_the_wire_says_that_it_was_sent(user, stack):
     def answer(seen):
         if seen.method == "POST":
             on_the_wire.set()
-            stop.wait(60)
+            stop.wait(PATIENCE)
         return Reply(body=document)
 
     server = stack.enter_context(serving(answer))
     words = ("tools", "call", "order", *document_of(server), "--allow-writes", "order")
     process, ours = begin(user.work, user.env, *words)
-    assert on_the_wire.wait(60)
+    assert on_the_wire.wait(PATIENCE)
     os.write(ours, CTRL_C)
     said, code = finish(process, ours)
     assert code == 130
@@ -57,7 +58,7 @@ def test_ctrl_c_while_a_write_is_on_the_wire_says_that_it_was_sent(user, stack):
 
 
 @pytest.mark.parametrize("key", [CTRL_C, CTRL_D])
-def test_an_interrupt_at_the_question_of_a_call_sends_nothing(user, shop, key):
+def test_an_interrupted_question_sends_nothing(user, shop, key):
     words = ("tools", "call", "order", *document_of(shop))
     said, code = at_a_terminal(user.work, user.env, *words, typed=[key])
     assert (code, writes(shop)) == (130, [])
@@ -67,7 +68,7 @@ def test_an_interrupt_at_the_question_of_a_call_sends_nothing(user, shop, key):
 
 
 @pytest.mark.parametrize("key", [CTRL_C, CTRL_D])
-def test_an_interrupt_at_the_question_of_a_run_leaves_it_to_be_gone_on_with(user, shop, key):
+def test_an_interrupted_question_leaves_the_run_resumable(user, shop, key):
     done = user.run_text("print(order()['done'])", *document_of(shop))
     assert done.returncode == 1
     words = ("runs", "resume", "last")
@@ -82,17 +83,17 @@ def test_an_interrupt_at_the_question_of_a_run_leaves_it_to_be_gone_on_with(user
     assert (code, writes(shop)) == (0, ["/order"]), said
 
 
-def test_ctrl_c_at_the_question_of_a_script_ends_it_in_one_sentence(user, shop):
+def test_an_interrupted_script_ends_in_one_sentence(user, shop):
     done = user.run_text("print(order()['done'])", *document_of(shop), "--allow-writes", "order")
     assert done.returncode == 0, done
     done = user.atc("runs", "export", "last", "--python", "-o", "script.py")
     assert done.returncode == 0, done
-    said, code = finish(*begin_script(user.work, user.env, "script.py"), typed=[CTRL_C])
+    said, code = finish(*begin(user.work, user.env, script="script.py"), typed=[CTRL_C])
     assert (code, writes(shop)) == (130, ["/order"]), said
     assert said.endswith("\natc: interrupted; nothing was sent for this call.\n"), said
 
 
-def test_a_wrong_answer_is_asked_for_in_one_line(user, shop):
+def test_a_wrong_answer_is_asked_again(user, shop):
     words = ("tools", "call", "order", *document_of(shop))
     said, code = at_a_terminal(user.work, user.env, *words, typed=[b"perhaps\n", b"n\n"])
     assert (code, writes(shop)) == (1, [])
@@ -100,7 +101,7 @@ def test_a_wrong_answer_is_asked_for_in_one_line(user, shop):
     assert "\nType y or n. [y/N]: " in said
 
 
-def test_an_option_that_names_no_tool_is_told_with_the_nearest_name(user, shop):
+def test_an_unknown_tool_name_suggests_the_nearest(user, shop):
     called = user.atc("tools", "call", "order", *document_of(shop), "--allow-writes", "ordr")
     probed = user.atc("probe", f"{shop.url}/doc", "-o", "out", "--allow-writes", "ordr")
     assert (called.returncode, probed.returncode) == (1, 2)
@@ -109,13 +110,13 @@ def test_an_option_that_names_no_tool_is_told_with_the_nearest_name(user, shop):
     assert [seen for seen in shop.seen if seen.target != "/doc"] == []
 
 
-def test_a_base_url_of_another_scheme_is_wrong_usage(user, shop):
+def test_a_base_url_needs_an_http_scheme(user, shop):
     done = user.atc("tools", "list", *document_of(shop), "--base-url", "ftp://x")
     assert done.returncode == 2
     assert "--base-url must begin with http:// or https://, and 'ftp://x' does not" in done.stderr
 
 
-def test_a_folder_is_no_file_to_export_to_and_a_name_that_is_not_there_is_wrong_usage(user, shop):
+def test_wrong_paths_are_usage_errors(user, shop):
     done = user.atc("runs", "export", "last", "-o", str(user.work))
     assert (done.returncode, "is a folder; give the name of a file" in done.stderr) == (2, True)
     done = user.atc("runs", "test", "nodir")
@@ -123,7 +124,7 @@ def test_a_folder_is_no_file_to_export_to_and_a_name_that_is_not_there_is_wrong_
     assert "there is no file or folder 'nodir'" in done.stderr
 
 
-def test_a_shared_folder_of_the_system_is_not_to_be_repaired(user):
+def test_system_folders_get_no_repair_advice(user):
     done = user.atc("runs", "list", ATC_STATE_DIR="/tmp")
     assert done.returncode == 3, done
     assert "choose a folder of your own" in done.stderr

@@ -17,6 +17,7 @@ from protocols.documentation import docs_page
 from protocols.errors import InvalidProtocol, ModelUnavailable, SourceUnavailable, UnknownTool
 from tests.labs import commands
 from tests.labs.paths import DATA, ROOT
+from tests.labs.patience import PATIENCE
 
 HELP = DATA / "atc-help.txt"
 MAIN = "from atc.cli.main import main; main()"
@@ -30,7 +31,7 @@ def _here(own_folders: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 def atc(*arguments: str, code: str = MAIN, **options: object) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, "-c", code, *arguments]
     return subprocess.run(
-        command, capture_output=True, text=True, check=False, timeout=60, **options
+        command, capture_output=True, text=True, check=False, timeout=PATIENCE, **options
     )  # type: ignore
 
 
@@ -65,7 +66,7 @@ def test_help_shows_the_verbs_and_imports_nothing_heavy() -> None:
     assert heavy & loaded == set()
 
 
-def test_a_group_tells_of_its_verbs_what_they_tell_themselves() -> None:
+def test_a_group_repeats_the_summaries_of_its_verbs() -> None:
     for name, (summary, _) in VERBS.items():
         command = cli.get_command(click.Context(cli), name)
         assert command is not None
@@ -110,7 +111,7 @@ def test_a_mistake_is_one_line_on_stderr(atc_, arguments: list[str], code: int, 
     assert err.startswith(said)
 
 
-def test_errors_of_use_and_of_the_world_have_their_own_codes() -> None:
+def test_usage_and_environment_errors_have_own_codes() -> None:
     assert explain_error(InvalidProtocol("a.json", "bad."))[1] == 2
     assert explain_error(UnknownTool("x", ["xy"]))[1] == 2
     assert explain_error(SourceUnavailable("down"))[1] == 3
@@ -120,9 +121,7 @@ def test_errors_of_use_and_of_the_world_have_their_own_codes() -> None:
     )
 
 
-def test_a_bug_is_a_sentence_and_a_traceback_only_when_asked_for(
-    atc_, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_bug_shows_its_traceback_only_on_request(atc_, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("atc.cli.settings_files.PROJECT_FILE", 3)
     code, out, err = atc_("config", "show")
     assert (code, out, err.count("\n")) == (3, "", 1)
@@ -134,7 +133,7 @@ def test_a_bug_is_a_sentence_and_a_traceback_only_when_asked_for(
     assert traced.splitlines()[-1] == err.strip()
 
 
-def test_a_reader_that_has_gone_is_no_error_to_talk_about() -> None:
+def test_a_closed_stdout_is_no_error() -> None:
     reading, writing = os.pipe()
     os.close(reading)
     with os.fdopen(writing, "w") as closed:
@@ -143,14 +142,14 @@ def test_a_reader_that_has_gone_is_no_error_to_talk_about() -> None:
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
-def test_a_result_that_cannot_be_written_is_an_error() -> None:
+def test_an_unwritable_result_is_an_error() -> None:
     with Path("/dev/full").open("w") as full:
         done = commands.run(["bench", "list"], stdout=full, stderr=subprocess.PIPE, text=True)
     assert done.returncode == 3
     assert done.stderr == "atc: No space left on device; set ATC_DEBUG=1 to see where.\n"
 
 
-def test_a_setting_that_is_wrong_is_found_by_every_verb(atc_, tmp_path: Path) -> None:
+def test_every_verb_finds_a_wrong_setting(atc_, tmp_path: Path) -> None:
     (tmp_path / "atc.toml").write_text("modle = 'x'")
     for arguments in (
         ["config", "show"],

@@ -21,7 +21,7 @@ def test_nothing_that_acts_on_a_terminal_is_left() -> None:
 
 
 @pytest.mark.parametrize("indent", [None, 2])
-def test_json_is_safe_to_show_and_still_says_the_same(indent: int | None) -> None:
+def test_json_is_shown_safely_and_unchanged(indent: int | None) -> None:
     value = {HOSTILE: [HOSTILE, 1, None]}
     shown = json_text(value, indent=indent)
     assert escape_controls(shown, keep_newlines=True) == shown

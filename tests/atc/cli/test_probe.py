@@ -27,7 +27,7 @@ def users(seen):
     return Reply(404, {"error": "nothing here"})
 
 
-pytestmark = pytest.mark.usefixtures("own_folders")
+pytestmark = pytest.mark.usefixtures("own_folders", "shared_sandbox")
 
 
 def describe(server: Server | str, *, write: bool = True, **more: str) -> None:
@@ -44,7 +44,7 @@ def describe(server: Server | str, *, write: bool = True, **more: str) -> None:
 PROBE = ("probe", "bare", "-o", "out", "--model", "none", "--rate", "1000")
 
 
-def test_a_dry_run_says_what_would_be_called_and_calls_nothing(atc_):
+def test_a_dry_run_calls_nothing(atc_):
     with serving(users) as server:
         describe(server)
         code, out, _ = atc_("probe", "bare", "--dry-run", "--per-tool", "4", "--rate", "2")
@@ -69,7 +69,7 @@ def test_a_dry_run_says_what_would_be_called_and_calls_nothing(atc_):
     assert server.seen == []
 
 
-def test_it_documents_what_it_can_and_says_the_rest(atc_, tmp_path):
+def test_probing_documents_what_it_can(atc_, tmp_path):
     with serving(users) as server:
         describe(server)
         code, out, err = atc_(*PROBE)
@@ -103,7 +103,7 @@ def test_it_documents_what_it_can_and_says_the_rest(atc_, tmp_path):
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_an_interruption_leaves_files_and_the_same_command_goes_on(atc_, tmp_path, number):
+def test_an_interrupted_probing_continues(atc_, tmp_path, number):
     state = {"left": 3}
 
     def answer(seen):
@@ -173,7 +173,7 @@ def test_wrong_usage(atc_, tmp_path):
     assert (code, "holds a probing of" in err) == (2, True)
 
 
-def test_what_a_python_tool_prints_is_not_the_result(atc_, tmp_path):
+def test_printed_text_of_tools_is_no_result(atc_, tmp_path):
     (tmp_path / "loud.py").write_text(
         "print('imported')\n\n\ndef double(number: int) -> dict:\n    '''Twice.\n\n    read_only = True\n    '''\n"
         "    print('called')\n    return {'twice': 2 * number}\n"
@@ -219,7 +219,7 @@ def test_a_check_says_what_changed(atc_, tmp_path):
         }
 
 
-def test_without_a_model_it_says_so_and_a_configured_none_is_none(atc_, monkeypatch):
+def test_probing_says_whether_it_has_a_model(atc_, monkeypatch):
     with serving(users) as server:
         describe(server)
         _, _, err = atc_("probe", "bare", "-o", "out", "--rate", "1000")

@@ -20,6 +20,8 @@ from protocols.toolbox import Tool, Toolbox
 from tests.labs.loopback import Reply, serving
 from tests.labs.tools import record, tool
 
+pytestmark = pytest.mark.usefixtures("shared_sandbox")
+
 PROGRAM = "note = get_note(id='p1')\nprint(note['text'])\nprint(get_note(id='p2')['text'])"
 
 
@@ -126,7 +128,7 @@ def test_by_stdout_and_stdin(solve, atc_, monkeypatch):
     assert atc_("runs", "replay", "-")[:2] == (0, "hello\nwörld\n")
 
 
-def test_a_file_that_is_there_is_not_overwritten_unasked(solve, atc_):
+def test_files_are_not_overwritten_unasked(solve, atc_):
     solve()
     Path("run.json").write_text("mine")
     code, _, err = atc_("runs", "export", "last", "-o", "run.json")

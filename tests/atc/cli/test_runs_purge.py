@@ -63,7 +63,7 @@ def runs(config: Config) -> list[str]:
         return [run.run_id for run in store.list(None)]
 
 
-def test_nothing_of_a_purged_run_is_left_in_any_file(config: Config, atc_) -> None:
+def test_a_purged_run_leaves_nothing_behind(config: Config, atc_) -> None:
     run, other = stored(config), stored(config)
     assert holds_secret(config)
     assert atc_("runs", "purge", run, other, "--yes") == (0, "", "Deleted 2 runs.\n")
@@ -71,7 +71,7 @@ def test_nothing_of_a_purged_run_is_left_in_any_file(config: Config, atc_) -> No
     assert runs(config) == []
 
 
-def test_what_the_embedded_model_kept_of_its_prompts_goes_too(config: Config, atc_) -> None:
+def test_a_purge_removes_the_models_saved_prompts(config: Config, atc_) -> None:
     folder = config.state_dir.parent / "cache" / "models" / "states"
     folder.mkdir(parents=True)
     for name, prompt in (("a", f"tools, then: log in with {SECRET}. Go."), ("b", "another task")):

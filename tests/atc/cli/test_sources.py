@@ -16,6 +16,7 @@ from atc.core.config import public
 from protocols.sources.folder import read_protocols
 from tests.labs import commands
 from tests.labs.paths import LABS, ROOT
+from tests.labs.patience import PATIENCE
 
 COMMAND = (sys.executable, "-I", "-S", str(LABS / "mcp_service.py"))
 SOURCE = f"mcp:{shlex.join(COMMAND)}"
@@ -57,7 +58,7 @@ def test_a_person_sees_the_command_and_decides(sdk, tmp_path, answer, code):
             said += os.read(ours, 65_536).decode()
         os.write(ours, f"{answer}\n".encode())
         stdout = process.stdout.read()
-        assert process.wait(60) == code
+        assert process.wait(PATIENCE) == code
     with suppress(OSError):  # at its end: one reading may give a part
         while True:
             said += os.read(ours, 65_536).decode()
@@ -67,7 +68,7 @@ def test_a_person_sees_the_command_and_decides(sdk, tmp_path, answer, code):
     assert ("list_notes" in stdout) == (code == 0)
 
 
-def test_a_server_of_the_settings_is_started_and_may_be_trusted(sdk, own_folders, atc_):
+def test_a_server_of_the_settings_may_be_trusted(sdk, own_folders, atc_):
     settings(
         own_folders,
         f"[mcp.notes]\ncommand = {list(COMMAND)!r}\ntrusted = true\nenv = {{A = 'b'}}\n",

@@ -49,7 +49,7 @@ def test_explain_says_how_in_json_too(run):
     assert run("search", "rivers", "--method", "bm25", "--explain")[2].splitlines()[-1] == "bm25"
 
 
-def test_what_fits_nothing_is_said_and_how_to_go_on(run):
+def test_an_empty_search_says_how_to_continue(run):
     result = run("search", "zymurgy", "--method", "bm25")
     assert result[:2] == (0, "")
     assert "None of the 3 tools fits 'zymurgy'; 'atc tools list' shows all." in result[2]
@@ -60,7 +60,7 @@ def test_a_method_that_there_is_not_says_so(run):
     assert (code, "no method of search is named 'bm24'; did you mean 'bm25'?" in err) == (2, True)
 
 
-def test_an_index_is_kept_and_only_what_changed_is_read_again(run, tmp_path, monkeypatch):
+def test_an_index_reads_only_what_changed(run, tmp_path, monkeypatch):
     monkeypatch.setenv("ATC_INDEX", "kept")
     made = json.loads(run("index", "--words-only", "--json")[1])
     assert (made["tools"], made["embedder"], made["expanded"]) == (3, None, 0)
@@ -70,7 +70,7 @@ def test_an_index_is_kept_and_only_what_changed_is_read_again(run, tmp_path, mon
     assert "3 tools: words alone, " in run("index", "--words-only")[1]
 
 
-def test_questions_come_from_the_model_and_are_asked_for_once(run, tmp_path):
+def test_questions_are_asked_of_the_model_once(run, tmp_path):
     reply = json.dumps({"query": "Where does the longest water of Austria flow to?"})
     (tmp_path / "script.json").write_text(json.dumps([reply] * 400))
     arguments = ("index", "--words-only", "--expand", "--model", "scripted:script.json", "--json")

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-pytestmark = pytest.mark.usefixtures("own_folders")
+pytestmark = pytest.mark.usefixtures("own_folders", "shared_sandbox")
 
 
 def test_config_shows_each_setting_with_its_origin(
@@ -104,9 +104,7 @@ def double(number: int) -> int:
 '''
 
 
-def test_bench_run_grades_what_an_agent_answers_with_the_tools_that_are_given(
-    atc_, tmp_path: Path
-) -> None:
+def test_bench_run_grades_answers_with_given_tools(atc_, tmp_path: Path) -> None:
     (tmp_path / "maths.py").write_text(MATHS)
     (tmp_path / "replies.json").write_text(json.dumps(["```python\nprint(double(number=2))\n```"]))
     question = {
@@ -149,7 +147,7 @@ def test_models_test_asks_one_question(atc_, tmp_path: Path) -> None:
     assert err.count("\n") == 1
 
 
-def test_an_address_that_is_taken_is_told_before_any_is_announced(atc_, tmp_path: Path) -> None:
+def test_a_taken_address_is_reported_before_serving(atc_, tmp_path: Path) -> None:
     (tmp_path / "sums.py").write_text("def add(a: int, b: int) -> int:\n    return a + b\n")
     with socket.create_server(("127.0.0.1", 0)) as taken:
         code, out, err = atc_(

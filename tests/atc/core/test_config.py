@@ -113,7 +113,7 @@ def test_a_bad_setting_is_one_sentence_without_secrets(
     assert "s3cret" not in str(caught.value)
 
 
-def test_bad_variables_and_flags_are_named_as_they_are_written(tmp_path: Path) -> None:
+def test_wrong_variables_and_flags_are_named_as_written(tmp_path: Path) -> None:
     with pytest.raises(
         InvalidConfig, match=r"ATC_MAX_TOOLS must be a valid integer, .*, got 'many'"
     ):

@@ -38,6 +38,7 @@ from protocols.model import Completion  # noqa: E402
 from sandbox.base import SandboxUnavailable  # noqa: E402
 from tests.labs.loopback import Reply, serving  # noqa: E402
 from tests.labs.paths import ROOT  # noqa: E402
+from tests.labs.patience import PATIENCE  # noqa: E402
 
 pytestmark = [
     pytest.mark.filterwarnings("ignore::ResourceWarning"),  # Ray's own
@@ -82,13 +83,13 @@ def pool(nodes: Cluster) -> Iterator[scale.RayPool]:
         yield scale.RayPool(environment={"ATC_TEST_KEY": KEY})
 
 
-def test_every_item_is_done_once_on_both_nodes_and_keys_arrive_in_memory_alone(
+def test_every_item_is_done_once_on_both_nodes(
     pool: scale.RayPool, nodes: Cluster, tmp_path: Path
 ) -> None:
     def work(number):
         node = ray.get_runtime_context().get_node_id()
         (tmp_path / node).touch()
-        deadline = time.monotonic() + 60
+        deadline = time.monotonic() + PATIENCE
         while (
             len(list(tmp_path.iterdir())) < 2 and time.monotonic() < deadline
         ):  # until the other is at work, too
@@ -106,7 +107,7 @@ def test_every_item_is_done_once_on_both_nodes_and_keys_arrive_in_memory_alone(
     assert len({node for *_, node in found}) == 2
 
 
-def test_what_dies_is_begun_again_and_what_always_dies_is_told_of_at_the_end(
+def test_dead_work_restarts_and_hopeless_work_is_reported(
     nodes: Cluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(scale, "RETRIES", 1)
@@ -155,7 +156,7 @@ def test_secrets_go_along_as_they_are_read_here(monkeypatch: pytest.MonkeyPatch)
     assert "t0ken" not in repr(portable(config))
 
 
-def test_a_benchmark_has_the_same_rows_from_the_cluster(
+def test_cluster_and_local_benchmarks_have_equal_rows(
     atc_, nodes: Cluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("ATC_STATE_DIR", str(tmp_path / "state"))
@@ -184,7 +185,7 @@ def test_a_benchmark_has_the_same_rows_from_the_cluster(
     assert rows("here") == rows("there", "--workers", f"ray:{nodes.address}")
 
 
-def test_an_index_and_its_questions_are_those_of_one_process(pool: scale.RayPool) -> None:
+def test_cluster_and_local_indexes_are_equal(pool: scale.RayPool) -> None:
     class Letters:
         name, dimensions = "letters", 26
 
@@ -232,7 +233,7 @@ def kill_workers() -> None:
                 os.kill(pid, signal.SIGKILL)
 
 
-def test_sources_that_call_one_host_even_by_way_of_a_third_go_to_one_worker(
+def test_sources_of_one_host_share_a_worker(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(probing.probe, "host_label", str)
@@ -246,9 +247,7 @@ def test_sources_that_call_one_host_even_by_way_of_a_third_go_to_one_worker(
 
 
 @pytest.mark.usefixtures("own_folders")
-def test_probing_goes_on_after_a_kill_and_keeps_a_hosts_rate_over_its_sources(
-    atc_, nodes: Cluster
-) -> None:
+def test_interrupted_probing_keeps_the_hosts_rate(atc_, nodes: Cluster) -> None:
     arrived: dict[str, list[float]] = {"one": [], "two": []}
 
     def answer(seen, name):
@@ -311,9 +310,7 @@ def test_probing_goes_on_after_a_kill_and_keeps_a_hosts_rate_over_its_sources(
         ("slurm", 2, "must be 'ray' or 'ray:ADDRESS'"),
     ],
 )
-def test_a_cluster_that_is_not_there_is_a_sentence(
-    atc_, workers: str, code: int, told: str
-) -> None:
+def test_a_missing_cluster_is_one_sentence(atc_, workers: str, code: int, told: str) -> None:
     ended, _, shown = atc_(
         "bench", "run", "toolflow", "--strategy", "gold", "--limit", "1", "--workers", workers
     )

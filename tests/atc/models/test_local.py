@@ -19,6 +19,7 @@ from benchmarks.decoding.arms import TokenPlace, top_tokens
 from protocols.errors import ModelUnavailable
 from protocols.model import Message, Powers
 from tests.labs.paths import LABS, ROOT
+from tests.labs.patience import PATIENCE
 
 FAKE = LABS / "fake_llama.py"
 LARK = '%llguidance {}\nstart: "add(" /[0-9]{1,4}/ ")"\n'
@@ -55,7 +56,7 @@ def echoed(model: LocalModel, **options: Any) -> dict[str, Any]:
     return reply
 
 
-def test_a_call_hands_everything_over_and_gives_the_counts(model):
+def test_a_call_passes_everything_and_returns_counts(model):
     reply = model(user("hello"), temperature=0.7, seed=2**32 + 4, max_tokens=9)
     echo = json.loads(reply.text)
     assert echo["request"] == {
@@ -77,7 +78,7 @@ def test_a_call_hands_everything_over_and_gives_the_counts(model):
     assert reply.cached_tokens == 5
 
 
-def test_words_of_the_assistant_are_gone_on_with_and_not_repeated(model):
+def test_the_assistants_words_are_continued(model):
     begun = [*user("hello"), Message("assistant", "Hel\n")]
     reply = model(begun, grammar=LARK, temperature=0.5, seed=3, max_tokens=9)
     echo = json.loads(reply.text)
@@ -97,7 +98,7 @@ def test_words_of_the_assistant_are_gone_on_with_and_not_repeated(model):
     assert not model([*user("reply lo"), Message("assistant", "Hel")]).truncated
 
 
-def test_it_can_do_all_there_is_and_lark_where_llguidance_is(model, monkeypatch):
+def test_the_embedded_model_has_every_power(model, monkeypatch):
     pytest.importorskip("llguidance")
     assert model.powers == Powers(schema=True, lark=True, continues=True)
     monkeypatch.setattr(lark, "find_spec", lambda _: None)
@@ -123,7 +124,7 @@ def test_the_likeliest_tokens_come_with_the_reply(model, before):
     assert [place.text for place in found[1:]] == ["", "é"]  # its two bytes are two tokens
 
 
-def test_the_process_is_started_once_and_again_after_it_died(model):
+def test_the_process_starts_once_and_after_death(model):
     first = echoed(model)["pid"]
     assert echoed(model)["pid"] == first
     with pytest.raises(
@@ -161,7 +162,7 @@ except KeyboardInterrupt:
 """
 
 
-def test_an_interrupt_leaves_at_once_ends_the_generation_and_the_model_can_be_asked_again(gguf):
+def test_an_interrupt_leaves_the_model_usable(gguf):
     pytest.importorskip("xllamacpp")
     command = [sys.executable, "-c", INTERRUPTED, str(FAKE), str(gguf)]
     root = str(ROOT)
@@ -169,7 +170,7 @@ def test_an_interrupt_leaves_at_once_ends_the_generation_and_the_model_can_be_as
         command,
         capture_output=True,
         text=True,
-        timeout=30,
+        timeout=PATIENCE,
         env={**os.environ, "PYTHONPATH": root},
         check=False,
     )
@@ -199,7 +200,7 @@ def test_the_process_ends_when_ours_is_killed(gguf):
 
 
 @pytest.mark.parametrize("content", [b"<html>", b"GGUF\x03\0\0\0 and then nothing of use", None])
-def test_a_file_that_is_no_model_is_one_sentence(tmp_path, content):
+def test_a_broken_model_file_is_one_sentence(tmp_path, content):
     pytest.importorskip("xllamacpp")
     path = tmp_path / "bad.gguf"
     if content is not None:
@@ -211,7 +212,7 @@ def test_a_file_that_is_no_model_is_one_sentence(tmp_path, content):
         LocalModel(path)(user("hello"))
 
 
-def test_without_the_runtime_nothing_is_fetched_and_the_command_is_named(monkeypatch, tmp_path):
+def test_a_missing_runtime_names_its_command(monkeypatch, tmp_path):
     monkeypatch.setitem(sys.modules, "xllamacpp", None)
     monkeypatch.delenv("ATC_MODEL_PATH", raising=False)
     with pytest.raises(
@@ -222,7 +223,7 @@ def test_without_the_runtime_nothing_is_fetched_and_the_command_is_named(monkeyp
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_reply_that_runs_in_circles_is_cut_and_the_model_can_be_asked_again(model):
+def test_a_repeating_reply_is_cut(model):
     reply = model(user("circle x = 1;"), max_tokens=900)
     assert (reply.truncated, reply.text.replace("x = 1;", "")) == (True, "")
     assert 240 <= len(reply.text) < 400
@@ -249,15 +250,13 @@ PROGRAM = "\n".join(
         (PROGRAM[:300] * 3, False),
     ],
 )
-def test_a_piece_again_and_again_is_a_circle_and_what_a_program_may_well_hold_is_none(
-    text, circles
-):
+def test_only_endless_repetition_counts_as_repeating(text, circles):
     assert is_repeating(text) is circles
     assert not is_repeating(text + "done")
 
 
 @pytest.mark.parametrize("tokens", [9, 900])
-def test_a_long_reply_comes_token_by_token_and_says_the_same(model, tokens):
+def test_a_streamed_reply_equals_the_whole_one(model, tokens):
     replies = [
         model(user(said), max_tokens=tokens) for said in ("reply Zürich, 4 °C", "cut print(")
     ]

@@ -20,6 +20,7 @@ from atc.models.openai import OpenAIModel
 from protocols.errors import ModelUnavailable, OutOfTime
 from protocols.model import Message, Powers
 from tests.labs.loopback import Reply, Seen, Server, closed_port, serving, speaking
+from tests.labs.patience import PATIENCE
 
 pytestmark = pytest.mark.usefixtures("own_folders")  # of an environment that names no endpoint
 
@@ -110,7 +111,7 @@ def test_a_completion_has_its_text_and_token_counts():
     ]
 
 
-def test_an_endpoint_without_response_format_is_asked_in_words_and_that_is_remembered():
+def test_missing_response_formats_are_asked_in_words():
     def answer(_: str, body: Mapping[str, Any]) -> Reply:
         if "response_format" in body:
             return refusal(400, "'response_format.type' must be 'text'")
@@ -126,7 +127,7 @@ def test_an_endpoint_without_response_format_is_asked_in_words_and_that_is_remem
     assert bodies(server)[3]["messages"][-1]["content"] == "Name a city."
 
 
-def test_refused_parameters_are_dropped_or_renamed_once_and_remembered():
+def test_refused_parameters_are_adapted_once_and_remembered():
     def reasoning_model(_: str, body: Mapping[str, Any]) -> Reply:
         if "max_tokens" in body:
             return refusal(
@@ -148,7 +149,7 @@ def test_refused_parameters_are_dropped_or_renamed_once_and_remembered():
     assert bodies(server)[-1].keys() == {"model", "messages", "max_completion_tokens"}
 
 
-def test_a_model_that_spends_its_limit_on_thoughts_gets_a_larger_one_once():
+def test_a_spent_limit_is_raised_once():
     with endpoint(said("", finish="length"), said("Lima")) as (model, server):
         assert model(ASK, max_tokens=100).text == "Lima"
         model(ASK, max_tokens=100)
@@ -179,9 +180,7 @@ def test_a_model_that_spends_its_limit_on_thoughts_gets_a_larger_one_once():
         (Reply(body=b"<!doctype html><p>Welcome</p>"), 1, r"answered with no JSON object, so it is not the OpenAI API"),
     ],
 )  # fmt: skip
-def test_a_failure_is_one_sentence_with_the_next_step_and_no_key(
-    reply: Reply, requests: int, sentence: str
-):
+def test_a_failure_names_the_next_step_without_key(reply: Reply, requests: int, sentence: str):
     with (
         endpoint(reply, max_retries=2) as (model, server),
         pytest.raises(ModelUnavailable, match=sentence) as caught,
@@ -193,7 +192,7 @@ def test_a_failure_is_one_sentence_with_the_next_step_and_no_key(
     assert words.isprintable()
 
 
-def test_an_endpoint_of_ones_own_needs_no_key_and_names_its_first_model():
+def test_own_endpoints_need_no_key():
     def answer(seen: Seen) -> Reply:
         return (
             Reply(body={"data": [{"id": "tiny"}, {"id": "huge"}]})
@@ -209,7 +208,7 @@ def test_an_endpoint_of_ones_own_needs_no_key_and_names_its_first_model():
     assert bodies(server)[0]["model"] == "tiny"
 
 
-def test_what_may_pass_is_tried_again_as_often_as_the_setting_says():
+def test_passing_failures_are_tried_as_often_as_set():
     replies = [
         refusal(500, "oops"),
         refusal(503, "loading"),
@@ -221,8 +220,8 @@ def test_what_may_pass_is_tried_again_as_often_as_the_setting_says():
     assert len(server.seen) == 4
 
 
-def test_an_endpoint_that_hangs_is_left_after_the_time_out_of_the_setting():
-    with speaking(lambda connection, server: server.stop.wait(30)) as server:
+def test_a_hanging_endpoint_is_left_in_time():
+    with speaking(lambda connection, server: server.stop.wait(PATIENCE)) as server:
         model = OpenAIModel("m", base_url=server.url, timeout_seconds=0.2, max_retries=0)
         with pytest.raises(ModelUnavailable, match=r"gave no answer within 0\.2 s; try again"):
             model(ASK)
@@ -230,7 +229,7 @@ def test_an_endpoint_that_hangs_is_left_after_the_time_out_of_the_setting():
     assert len(server.seen) == 1
 
 
-def test_an_endpoint_that_is_down_is_named_with_the_cause():
+def test_an_unreachable_endpoint_is_named_with_the_cause():
     model = OpenAIModel("m", base_url=f"http://127.0.0.1:{closed_port()}/v1", max_retries=0)
     with pytest.raises(
         ModelUnavailable, match=r"127\.0\.0\.1:\d+/v1 cannot be reached \(.*refused.*\); start it"
@@ -238,11 +237,11 @@ def test_an_endpoint_that_is_down_is_named_with_the_cause():
         model(ASK)
 
 
-def test_no_answer_is_waited_for_and_nothing_tried_again_beyond_the_time_that_is_left():
+def test_nothing_is_tried_beyond_the_time_left():
     late = threading.Event()
 
     def answer(*_: object) -> Reply:
-        late.wait(30)
+        late.wait(PATIENCE)
         return said("Lima")
 
     with endpoint(answer) as (model, _):
@@ -253,8 +252,8 @@ def test_no_answer_is_waited_for_and_nothing_tried_again_beyond_the_time_that_is
             model(ASK)
         late.set()
         assert model(ASK).text == "Lima"
-    busy = Reply(429, {"error": {"message": "slow down"}}, {"Retry-After": "30"})
-    within = wait_until(time.monotonic() + 10)
+    busy = Reply(429, {"error": {"message": "slow down"}}, {"Retry-After": "900"})
+    within = wait_until(time.monotonic() + PATIENCE)
     with (
         endpoint(busy) as (model, server),
         within,
@@ -300,7 +299,7 @@ def llama(path: str, body: Mapping[str, Any]) -> Reply:
     return said("x = 1\nadd(1)")
 
 
-def test_llamas_server_goes_on_from_words_by_its_own_paths():
+def test_llamas_server_continues_words_by_its_paths():
     pytest.importorskip("llguidance")
     with endpoint(llama, owner="llamacpp", api_key="k") as (model, server):
         assert model.powers == Powers(schema=True, lark=True, continues=True, parallel=True)
@@ -317,7 +316,7 @@ def test_llamas_server_goes_on_from_words_by_its_own_paths():
 
 
 @pytest.mark.parametrize("status", [404, 500])
-def test_an_endpoint_that_lists_no_models_is_unknown_and_one_that_is_down_is_asked_again(status):
+def test_an_unreachable_endpoint_is_asked_for_powers_again(status):
     replies = iter([Reply(status, {}), Reply(body={"data": [{"id": "m", "owned_by": "vllm"}]})])
     with serving(lambda _: next(replies)) as server:
         model = OpenAIModel("m", base_url=f"{server.url}/v1", max_retries=0)
@@ -338,9 +337,7 @@ def test_an_endpoint_that_lists_no_models_is_unknown_and_one_that_is_down_is_ask
         ("sglang", {}, {}),
     ],
 )
-def test_vllm_and_sglang_hold_to_schemas_and_continue_and_vllm_takes_grammars(
-    owner, field, continuing
-):
+def test_vllm_and_sglang_enforce_schemas(owner, field, continuing):
     pytest.importorskip("llguidance")
     with endpoint(
         lambda *_: said("add(1)", prompt_tokens_details={"cached_tokens": 4}), owner=owner
@@ -360,7 +357,7 @@ def test_vllm_and_sglang_hold_to_schemas_and_continue_and_vllm_takes_grammars(
     assert schema.keys() - BODY.keys() == {"response_format"}
 
 
-def test_openai_is_strict_where_a_schema_allows_it_and_sent_again_without_where_it_refuses(
+def test_openai_is_strict_where_it_can_be(
     monkeypatch,
 ):
     monkeypatch.setattr(Endpoint, "is_official", True)

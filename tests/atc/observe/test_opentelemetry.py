@@ -24,6 +24,7 @@ from protocols.protocol import McpBinding
 from protocols.toolbox import Toolbox
 from tests.labs import commands
 from tests.labs.loopback import serving
+from tests.labs.patience import PATIENCE
 from tests.labs.tools import fenced, tool
 from tests.labs.viewed_runs import desk
 
@@ -125,7 +126,7 @@ def test_a_run_is_a_tree_of_spans(collected: Callable[[], list[Any]], sandbox: A
         )  # any digits may stand in a time
 
 
-def test_content_goes_out_where_it_is_asked_for_and_never_a_secret(
+def test_content_is_sent_on_request_without_secrets(
     collected: Callable[[], list[Any]], sandbox: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv(telemetry.CONTENT, "SPAN_ONLY")
@@ -153,39 +154,40 @@ def test_a_run_that_an_outage_ends_says_so(
     assert found["chat"]["error.type"] == "protocols.errors.ModelUnavailable"
 
 
-def test_what_a_command_has_traced_is_sent_before_it_ends(own_folders: Path) -> None:
+def test_traces_are_sent_before_the_command_ends(own_folders: Path) -> None:
     with serving() as server:
-        assert run_in_a_process(own_folders, server.url) < 30
+        run_in_a_process(own_folders, server.url)
         assert [seen.path for seen in server.seen] == ["/v1/traces"]
 
 
-def test_a_collector_that_does_not_answer_delays_the_end_by_little(own_folders: Path) -> None:
-    """It accepts connections and says nothing."""
+def test_a_silent_collector_barely_delays_the_end(own_folders: Path) -> None:
+    """It accepts connections and says nothing. Left alone, the exporter would wait as told."""
     with socket.create_server(("127.0.0.1", 0)) as silent, ThreadPoolExecutor(1) as pool:
-        silent.settimeout(60)
+        silent.settimeout(PATIENCE)
         ended = pool.submit(
             run_in_a_process, own_folders, f"http://127.0.0.1:{silent.getsockname()[1]}"
         )
         with silent.accept()[0]:
             asked = time.monotonic()
             ended.result()
-    assert time.monotonic() - asked < 10  # so long would the exporter wait, left alone
+    assert time.monotonic() - asked < PATIENCE
 
 
-def run_in_a_process(folders: Path, endpoint: str) -> float:
-    """Run a task by the command line; gives how many seconds it took."""
+def run_in_a_process(folders: Path, endpoint: str) -> None:
+    """Run a task by the command line."""
     options = desk(folders, "print(len(search_customers(name='Nolan')['results']))\n")
-    environment = os.environ | {"OTEL_EXPORTER_OTLP_ENDPOINT": endpoint}
-    began = time.monotonic()
+    environment = os.environ | {
+        "OTEL_EXPORTER_OTLP_ENDPOINT": endpoint,
+        "OTEL_EXPORTER_OTLP_TIMEOUT": str(int(2 * PATIENCE)),
+    }
     done = commands.run(
         ["run", "How many?", *options],
         env=environment, stdin=subprocess.DEVNULL, capture_output=True, text=True,
     )  # fmt: skip
     assert (done.returncode, done.stdout) == (0, "2\n"), done.stderr
-    return time.monotonic() - began
 
 
-def test_nothing_of_it_is_imported_where_it_is_off() -> None:
+def test_tracing_that_is_off_imports_nothing() -> None:
     script = (
         "import sys\nfrom atc import Agent\nfrom atc.models.scripted import ScriptedModel\n"
         "from sandbox.unconfined import UnconfinedSandbox\nimport warnings\nwarnings.simplefilter('ignore')\n"

@@ -40,7 +40,7 @@ def test_a_reply_is_a_line() -> None:
     assert said == ["note      decoding: no.", "doubt     A judge holds: which one?"]
 
 
-def test_of_a_program_that_grows_what_is_new_is_shown() -> None:
+def test_only_new_lines_of_a_program_are_shown() -> None:
     calls = [
         ToolCall(index=n, tool="find", arguments={"n": n}, line=n, result=n, seconds=0.004)
         for n in (0, 1)

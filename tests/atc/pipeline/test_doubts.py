@@ -57,7 +57,7 @@ def test_a_sentence_of_the_program_itself():
         ("[r for r in rows if r['state'].lower() == 'late']", "'late', which no result holds"),
     ],
 )
-def test_nothing_came_of_a_comparison_with_what_no_result_holds(answer, source, told):
+def test_a_vain_comparison_raises_a_doubt(answer, source, told):
     rows = {
         "rows": [{"state": "DELAYED", "name": "Kennedy"}, {"state": "LANDED", "name": "La Guardia"}]
     }

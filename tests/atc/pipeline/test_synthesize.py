@@ -33,7 +33,7 @@ def test_no_program_is_none(reply):
     assert program_in_reply(reply) is None
 
 
-def test_a_block_with_a_syntax_error_is_still_the_program():
+def test_a_block_with_syntax_errors_is_a_program():
     assert program_in_reply("```python\nprint(\n```").source == "print(\n"
 
 
@@ -102,7 +102,7 @@ def replies(*texts):
     return complete
 
 
-def test_further_replies_are_drawn_only_where_one_brings_nothing_new():
+def test_more_replies_need_news_from_one():
     complete = replies("```python\nprint(1)\n```", "no code", "```python\nprint(2)\n```")
     found = new_program([], complete, known={"print(1)\n"}, most=4, temperature=0.7)
     assert found == Program("print(2)\n")
@@ -114,7 +114,7 @@ def test_further_replies_are_drawn_only_where_one_brings_nothing_new():
     assert new_program([], replies("no code"), known=(), most=1, temperature=0.7) is None
 
 
-def test_the_prompt_holds_stubs_and_task_behind_a_worked_example():
+def test_the_prompt_shows_an_example_then_the_task():
     tool = Tool(
         protocol=ToolProtocol(name="find-it", description="Finds it.", output_schema=TEXT),
         call=lambda arguments: None,
@@ -126,7 +126,7 @@ def test_the_prompt_holds_stubs_and_task_behind_a_worked_example():
     assert program_in_reply(messages[2].content) is not None
 
 
-def test_a_prompt_of_names_holds_nothing_else_of_the_tools():
+def test_a_prompt_of_names_shows_nothing_else():
     protocol = ToolProtocol(
         name="find-it",
         description="Finds it.",
@@ -142,7 +142,7 @@ def test_a_prompt_of_names_holds_nothing_else_of_the_tools():
 
 
 @pytest.mark.parametrize("prompt", ["program", "step", "codeact"])
-def test_a_prompt_that_asks_for_programs_says_how_to_print_and_how_a_call_fails(prompt):
+def test_prompts_explain_printing_and_failing_calls(prompt):
     text = fill(prompt, turns="10") if prompt == "codeact" else fill(prompt)
     value = "value" if prompt == "step" else "one value"
     for told in (value, "several", "list", "pairs", "None", "ToolError", ".status", ".body"):

@@ -12,6 +12,7 @@ from atc.core.parallel import ModelRequest, run_parallel, seconds_to_wait
 from atc.run.model_budget import BudgetedModel, BudgetSpent
 from protocols.errors import ModelUnavailable, OutOfTime
 from protocols.model import Completion, Message, Powers
+from tests.labs.patience import PATIENCE
 
 
 class Echo:
@@ -24,7 +25,7 @@ class Echo:
         self._down, self._met = down, threading.Barrier(together)
 
     def __call__(self, messages, **_settings):
-        self._met.wait(timeout=10)
+        self._met.wait(timeout=PATIENCE)
         text = messages[0].content
         self.asked.append(text)
         if text in self._down:
@@ -55,7 +56,7 @@ def each(model: Echo, texts: str, **budget) -> tuple[list[str], list[str]]:
     ], told
 
 
-def test_requests_side_by_side_are_sent_at_once_and_told_in_their_order() -> None:
+def test_parallel_requests_are_reported_in_order() -> None:
     assert each(Echo(together=3), "abc") == (["A", "B", "C"], ["a", "A", "b", "B", "c", "C"])
 
 
@@ -78,7 +79,7 @@ class Slow:
         raise OutOfTime("too late")
 
 
-def test_a_reply_that_takes_longer_than_is_left_ends_the_run() -> None:
+def test_a_late_reply_ends_the_run() -> None:
     model = Slow()
     meter = BudgetedModel(model, lambda event: None, Config(max_seconds=60))
     assert (
@@ -92,20 +93,20 @@ def test_a_reply_that_takes_longer_than_is_left_ends_the_run() -> None:
     assert seconds_to_wait(1000.0) == 1000.0, "nobody else is hurried"
 
 
-def test_no_more_are_sent_than_the_run_may_ask() -> None:
+def test_the_request_limit_bounds_parallel_requests() -> None:
     model = Echo()
     assert each(model, "abcd", max_model_calls=2) == (["max_model_calls = 2"], ["a", "A", "b", "B"])
     assert sorted(model.asked) == ["a", "b"]
 
 
-def test_where_tokens_are_bounded_each_request_waits_for_the_one_before_it() -> None:
+def test_token_limits_make_requests_wait_in_turn() -> None:
     """Each takes eleven."""
     model = Echo()
     assert each(model, "abcdef", max_tokens=22) == (["max_tokens = 22"], ["a", "A", "b", "B"])
     assert sorted(model.asked) == ["a", "b"]
 
 
-def test_no_more_calls_are_under_way_than_there_are_places() -> None:
+def test_calls_under_way_are_limited() -> None:
     running: list[int] = []
     most, lock, together = 0, threading.Lock(), threading.Barrier(3)
 
@@ -115,7 +116,7 @@ def test_no_more_calls_are_under_way_than_there_are_places() -> None:
             running.append(number)
             most = max(most, len(running))
         if number < 3:
-            together.wait(timeout=10)  # three are at work at once
+            together.wait(timeout=PATIENCE)  # three are at work at once
         with lock:
             running.remove(number)
         return number

@@ -10,6 +10,8 @@ from atc.store import RunRefused
 from protocols.toolbox import Toolbox
 from tests.labs.tools import record, tool, writing
 
+pytestmark = pytest.mark.usefixtures("shared_sandbox")
+
 BOOKED = {**record(id="string", seat="string"), "additionalProperties": True}
 
 
@@ -39,7 +41,7 @@ def agent(toolbox, sandbox, store, *programs):
 FIRST = "print(int(book(seat='1A')['id']))"
 
 
-def test_a_write_left_behind_pauses_the_run_until_it_is_accepted(toolbox, sandbox, store, sent):
+def test_a_leftover_write_pauses_until_accepted(toolbox, sandbox, store, sent):
     solver, model = agent(toolbox, sandbox, store, FIRST, "print(book(seat='2B')['id'])")
     solution = solver.run("Book 1A or 2B.")
     assert (solution.status, solution.answer) == ("paused", "b-2B")
@@ -62,9 +64,7 @@ def test_a_write_left_behind_pauses_the_run_until_it_is_accepted(toolbox, sandbo
         ("print(book(seat='2B')['id'])\ncancel(id='b-2B')", ["book"]),  # it undoes another
     ],
 )
-def test_a_write_that_the_repair_keeps_or_undoes_is_no_orphan(
-    toolbox, sandbox, store, sent, program, left
-):
+def test_a_kept_or_undone_write_is_no_orphan(toolbox, sandbox, store, sent, program, left):
     """What undoes a write is destructive and names it."""
     solution = agent(toolbox, sandbox, store, FIRST, program)[0].run(
         "Book 2B; b-1A or b-2B is to be cancelled."

@@ -36,7 +36,7 @@ def past(store: Store, *exchanges: Exchange) -> ResumedRun:
     )
 
 
-def test_from_another_prompt_on_the_rest_is_of_no_use(store) -> None:
+def test_another_prompt_invalidates_later_replies(store) -> None:
     found = past(store, exchange("a", "1"), exchange("b", "2"), exchange("c", "3"))
     assert one_by_one(found, "axbc") == ["1", None, None, None]
 
@@ -51,7 +51,7 @@ def test_whether_a_reply_was_cut_is_known_again(store, cut) -> None:
     assert (reply.text, reply.truncated) == ("…", cut)
 
 
-def test_of_prompts_asked_side_by_side_those_from_an_outage_on_are_asked_again(store) -> None:
+def test_requests_after_an_outage_are_asked_again(store) -> None:
     found = past(store, exchange("a", "1"), exchange("b", None), exchange("c", "3"))
     assert one_by_one(found, "abc") == ["1", None, None]
     assert one_by_one(found, "d") == [None]

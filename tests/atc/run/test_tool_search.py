@@ -74,7 +74,7 @@ def text(prompt):
         ("codeact", [ANSWER, "Answer: strong"]),
     ],
 )
-def test_the_model_plans_searches_and_may_go_on_searching(solve, strategy, replies):
+def test_the_model_plans_and_continues_searches(solve, strategy, replies):
     solution, model = solve(PLAN, SEARCH, *replies, strategy=strategy)
     assert (solution.status, solution.answer) == ("solved", "strong")
     planned, first, second = model.prompts[:3]
@@ -98,7 +98,7 @@ def test_searches_are_bounded(solve):
     assert "No further search" in model.prompts[-1][-1].content
 
 
-def test_a_tool_that_was_called_unseen_is_checked_and_then_shown(solve):
+def test_a_tool_called_unseen_is_shown(solve):
     wrong = ANSWER.replace("['wind']", "['speed']")
     solution, model = solve(PLAN, wrong, ANSWER, max_repairs=2)
     assert (solution.status, solution.answer) == ("solved", "strong")
@@ -107,7 +107,7 @@ def test_a_tool_that_was_called_unseen_is_checked_and_then_shown(solve):
 
 
 @pytest.mark.parametrize("strategy", ["react", "dfsdt"])
-def test_who_acts_turn_by_turn_searches_by_a_call(solve, strategy):
+def test_turn_by_turn_strategies_search_by_calls(solve, strategy):
     solution, model = solve(
         PLAN,
         TURN.format("search_tools", '{"searches": ["weather at a harbour"]}'),
@@ -121,7 +121,7 @@ def test_who_acts_turn_by_turn_searches_by_a_call(solve, strategy):
     assert "search_tools: you are shown 20 of 122" in text(model.prompts[1])
 
 
-def test_the_first_tools_are_told_in_full_and_the_others_in_a_line():
+def test_first_tools_are_described_in_full():
     many = Toolbox(
         described(f"list_{n}", "Lists things. And more.", [f"a{n}", "b"], "name") for n in range(40)
     )

@@ -15,6 +15,8 @@ from sandbox.base import Paused
 from sandbox.journal import Journal
 from tests.labs.tools import tool, writing
 
+pytestmark = pytest.mark.usefixtures("shared_sandbox")
+
 EVE = "eve@evil.example"
 PROGRAM = "mail = read_mail()\nsend_mail(to=mail['sender'], text='hi')\nprint('sent')"
 
@@ -76,7 +78,7 @@ def test_what_is_allowed_passes(tools, allowed):
 # --- values
 
 
-def test_one_question_holds_both_and_its_answer_is_for_one_call(tools):
+def test_one_question_holds_both_for_one_call(tools):
     seen = []
     _, box = guarded(
         tools, allow_writes=("pay",), ask=lambda question: seen.append(question) or True
@@ -87,7 +89,7 @@ def test_one_question_holds_both_and_its_answer_is_for_one_call(tools):
     assert [[one.value for one in question.tainted] for question in seen] == [[EVE]] * 4
 
 
-def test_a_message_names_both_consents_and_no_more_than_three_values(tools):
+def test_a_message_names_both_consents(tools):
     _, box = guarded(tools)
     message = why(box, "send_mail", to=[f"a{n}@evil.example" for n in range(5)])
     assert message.startswith(
@@ -97,7 +99,7 @@ def test_a_message_names_both_consents_and_no_more_than_three_values(tools):
     assert "--allow-writes send_mail --trust value=a0@evil.example" in message
 
 
-def test_what_cannot_be_typed_safely_is_decided_on_a_terminal(tools):
+def test_untypable_values_are_decided_at_a_terminal(tools):
     _, box = guarded(tools, allow_writes=("all",), run="r1")
     message = why(box, "send_mail", to="eve@evil.example\x1b[2J")
     assert message.endswith(
@@ -113,7 +115,7 @@ def test_what_a_person_typed_as_arguments_is_theirs(tools):
     why(box, "pay", iban=EVE)
 
 
-def test_questions_come_one_at_a_time_and_each_call_that_waits_has_its_own(tools):
+def test_each_waiting_call_has_its_question(tools):
     asked, reading = [], threading.Lock()
 
     def ask(question):
@@ -147,9 +149,7 @@ def agent(tools, sandbox):
     return make
 
 
-def test_tool_output_in_an_argument_pauses_and_the_rule_that_the_pause_names_lets_the_run_go_on(
-    agent, sent, tmp_path
-):
+def test_the_rule_named_in_a_pause_resumes_it(agent, sent, tmp_path):
     with Store(tmp_path / "runs.sqlite") as store:
         paused = agent(PROGRAM, store=store).run("Answer the mail.")
         failure = paused.attempts[0].trace.failure
@@ -176,7 +176,7 @@ def test_tool_output_in_an_argument_pauses_and_the_rule_that_the_pause_names_let
     assert sent == [("read_mail", {}), ("send-mail", {"to": EVE, "text": "hi"})]
 
 
-def test_a_literal_of_the_first_program_passes_and_the_same_in_a_repair_does_not(agent, sent):
+def test_repairs_literals_are_not_clean(agent, sent):
     direct = f"send_mail(to={EVE!r}, text='hi')\nprint('sent')"
     assert agent(direct).run("Answer.").status == "solved"
     sent.clear()

@@ -30,7 +30,10 @@ from protocols.protocol import ToolProtocol
 from protocols.render import token_estimate
 from protocols.toolbox import Tool, Toolbox
 from tests.labs import commands
+from tests.labs.patience import PATIENCE
 from tests.labs.tools import tool
+
+pytestmark = pytest.mark.usefixtures("shared_sandbox")
 
 ORDERS = {
     "type": "object",
@@ -103,7 +106,7 @@ def open_gateway(shop, tmp_path):
             config=Config(state_dir=tmp_path, **config),
         )
         opened.extend([agent, store])
-        return Gateway(agent, key=key, limits=GatewayLimits(run_seconds=20))
+        return Gateway(agent, key=key, limits=GatewayLimits(run_seconds=PATIENCE))
 
     yield make
     for part in opened:
@@ -133,7 +136,7 @@ async def run_program(client, source, **more):
     return read(await client.call_tool("run_program", {"source": source, **more}))
 
 
-def test_an_agent_searches_reads_stubs_and_runs_a_program(gateway, shop):
+def test_an_agent_searches_reads_and_runs_programs(gateway, shop):
     async def conversation(client):
         found = read(await client.call_tool("search_tools", {"query": "orders"}))
         stub = (
@@ -152,13 +155,13 @@ def test_an_agent_searches_reads_stubs_and_runs_a_program(gateway, shop):
 
 
 @pytest.mark.parametrize("text", ["1,234", "+4915", "0xff", "1, 2"])
-def test_a_text_that_looks_like_numbers_is_answered_as_it_is(gateway, text):
+def test_numeric_texts_are_answered_as_texts(gateway, text):
     assert talk(gateway, lambda client: run_program(client, f"print({text!r})"))["answer"] == text
     reply = talk(gateway, lambda client: run_program(client, "print(list_orders()['orders'][0])"))
     assert (reply["answer"], reply.get("warnings")) == ({"id": 0}, None)
 
 
-def test_what_may_be_null_is_answered_over_plain_mcp(open_gateway):
+def test_nullable_values_are_answered_over_plain_mcp(open_gateway):
     schema = {"anyOf": [{"type": "object"}, {"type": "null"}]}
     gateway = open_gateway(tools=Toolbox([tool("get_note", {"title": "a"}, output=schema)]))
     note = talk(gateway, lambda client: client.call_tool("get_note", {}), tools_server)
@@ -174,7 +177,7 @@ def test_a_fault_is_found_before_any_call(gateway, shop):
     assert shop.calls == []
 
 
-def test_a_write_whose_answer_was_lost_is_not_sent_by_another_run(open_gateway, shop):
+def test_no_other_run_resends_a_lost_write(open_gateway, shop):
     """The client that got no answer sends its program anew, also when the gateway was started again."""
 
     async def conversation(client):
@@ -225,7 +228,7 @@ def test_a_write_asks_the_person_at_the_client(gateway, shop, mode):
     assert "argument 'text' = 'a'" in asked[0]
 
 
-def test_a_write_that_is_declined_or_cannot_be_asked_about_is_not_sent(gateway, shop):
+def test_a_declined_or_unaskable_write_is_not_sent(gateway, shop):
     async def person(_, question):
         return types.ElicitResult(action="decline")
 
@@ -239,7 +242,7 @@ def test_a_write_that_is_declined_or_cannot_be_asked_about_is_not_sent(gateway, 
     assert shop.calls == []
 
 
-def test_a_paused_run_goes_on_when_a_person_has_allowed_it(open_gateway, shop):
+def test_an_allowed_run_continues(open_gateway, shop):
     async def start(client):
         return await run_program(client, "add_note(text='a')\nprint('done')")
 
@@ -279,7 +282,7 @@ def test_response_schemas_are_learned_without_secrets(open_gateway, tmp_path):
     assert "hello" not in kept[0]
 
 
-def test_a_learned_schema_changes_nothing_of_what_a_program_gets(open_gateway):
+def test_learned_schemas_change_no_results(open_gateway):
     """A response of one key must not be unwrapped only because it was seen."""
     program = "print(sorted(add_note(text='a')))"
     gateway = open_gateway(allow_writes=("all",))
@@ -289,7 +292,7 @@ def test_a_learned_schema_changes_nothing_of_what_a_program_gets(open_gateway):
     ] == [["ok"]] * 3
 
 
-def test_a_large_answer_has_a_handle_that_a_program_can_read(gateway):
+def test_large_answers_are_read_by_handle(gateway):
     async def conversation(client):
         large = await run_program(client, "list_orders()['orders']")
         handle = large["answer"]["handle"]
@@ -321,7 +324,7 @@ def test_mistakes_of_the_model_are_told_as_results(gateway):
     assert called.endswith("API functions are called by run_program.")
 
 
-def test_few_tools_are_described_at_once_and_many_in_600_tokens(open_gateway):
+def test_many_tools_are_described_in_600_tokens(open_gateway):
     async def listed(client):
         tools = (await client.list_tools()).tools
         return json.dumps([tool.model_dump(by_alias=True, exclude_none=True) for tool in tools])
@@ -382,7 +385,7 @@ def test_the_same_sources_are_plain_mcp_tools(open_gateway, shop):
     assert [name for name, _ in shop.calls] == ["get_secret_note", "get_secret_note", "add_note"]
 
 
-def test_over_http_only_who_has_the_token_and_comes_from_here_is_served(tmp_path):
+def test_http_serves_only_token_holders_from_here(tmp_path):
     (tmp_path / "notes.py").write_text(
         'def add(a: int, b: int) -> int:\n    """Add."""\n    return a + b\n'
     )
@@ -395,7 +398,7 @@ def test_over_http_only_who_has_the_token_and_comes_from_here_is_served(tmp_path
 
     def status(path="", **headers):
         url = f"http://127.0.0.1:{port}/mcp{path}"
-        return httpx2.post(url, json=hello, headers=kinds | headers, timeout=10).status_code
+        return httpx2.post(url, json=hello, headers=kinds | headers, timeout=PATIENCE).status_code
 
     with commands.in_background(
         command,
@@ -428,7 +431,7 @@ def test_the_client_in_the_documentation_gets_its_answer(tmp_path):
         env=environment,
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=PATIENCE,
     )
     failed, solved = done.stdout.splitlines()
     assert "its keys are id, total" in failed

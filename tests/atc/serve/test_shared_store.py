@@ -21,6 +21,7 @@ from mcp.client.streamable_http import streamable_http_client
 
 from benchmarks.local import free_port
 from tests.labs import commands
+from tests.labs.patience import PATIENCE
 
 TOOLS = '''
 import os, time
@@ -77,7 +78,7 @@ class Pair:
 
         headers = {"Authorization": "Bearer a-token"}
         async with (
-            httpx2.AsyncClient(headers=headers, transport=Alternating(), timeout=60) as http,
+            httpx2.AsyncClient(headers=headers, transport=Alternating(), timeout=PATIENCE) as http,
             Client(
                 streamable_http_client("http://gateway/mcp", http_client=http), mode="auto", **how
             ) as client,
@@ -100,7 +101,7 @@ async def run_program(client, source, **more):
     return json.loads(result.content[0].text)
 
 
-def test_consent_and_a_corrected_program_reach_the_run_at_the_other_gateway(pair) -> None:
+def test_consent_reaches_the_other_gateway(pair) -> None:
     async def conversation():
         async with pair.client(elicitation_callback=person) as client:
             first = await run_program(client, "made = add_note(text='a')\nprint(made['nte'])")
@@ -119,7 +120,7 @@ def test_consent_and_a_corrected_program_reach_the_run_at_the_other_gateway(pair
     assert {json.loads(owner)["pid"] for (owner,) in owners} <= set(pair.processes.values())
 
 
-def test_a_program_that_is_sent_anew_after_its_gateway_died_writes_nothing_twice(pair) -> None:
+def test_a_resent_program_writes_nothing_twice(pair) -> None:
     program = "add_note(text='done')\nadd_note(text='slow')\nprint('over')"
 
     async def lose():

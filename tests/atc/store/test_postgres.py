@@ -24,6 +24,9 @@ from protocols.protocol import HttpBinding, ToolProtocol
 from protocols.toolbox import Tool, Toolbox
 from sandbox.trace import ToolCall
 from tests.labs.paths import ROOT
+from tests.labs.patience import PATIENCE
+
+pytestmark = pytest.mark.usefixtures("shared_sandbox")
 
 INTENT = ToolCall(index=0, tool="add", arguments={"n": 1}, line=1, outcome="unknown")
 
@@ -39,7 +42,7 @@ from atc.core import events
 from atc.store import RunRefused, StoreUnavailable
 from atc.store.postgres import PostgresStore
 from sandbox.trace import ToolCall
-store = PostgresStore(sys.argv[1], lease_seconds=2)
+store = PostgresStore(sys.argv[1], lease_seconds=3)
 run = store.create("t")
 observe = store.observer(run)
 def intent(n):
@@ -90,7 +93,7 @@ def other(address):
 
 def taken(store: PostgresStore, run: str) -> None:
     """Take the run as soon as its lease is over."""
-    deadline = time.monotonic() + 20
+    deadline = time.monotonic() + PATIENCE
     while True:
         try:
             store.take(run)
@@ -102,7 +105,7 @@ def taken(store: PostgresStore, run: str) -> None:
 
 def test_a_lease_is_renewed_while_its_process_lives(other, address) -> None:
     """The clocks of the machines play no part."""
-    until = time.monotonic() + 3
+    until = time.monotonic() + 4
     with PostgresStore(address) as store, pytest.MonkeyPatch.context() as patch:
         patch.setattr(time, "time", lambda: 4e9)
         while time.monotonic() < until:
@@ -115,7 +118,7 @@ def test_a_lease_is_renewed_while_its_process_lives(other, address) -> None:
     assert other.ask("1") == "done"
 
 
-def test_how_old_an_intent_is_does_not_depend_on_the_clocks_of_the_machines(address) -> None:
+def test_intent_ages_ignore_the_machines_clocks(address) -> None:
     """A write is given time to show from its intent on: a clock that is wrong would cut that short."""
     real = time.time
     with (
@@ -130,9 +133,7 @@ def test_how_old_an_intent_is_does_not_depend_on_the_clocks_of_the_machines(addr
         assert abs(second.load(run).calls[0].intended - real()) < 60
 
 
-def test_a_process_that_was_paused_neither_records_nor_sends_once_its_run_was_taken(
-    other, address
-) -> None:
+def test_a_paused_process_loses_its_taken_run(other, address) -> None:
     with PostgresStore(address) as store:
         other.process.send_signal(signal.SIGSTOP)
         taken(store, other.run)
@@ -151,7 +152,7 @@ def test_a_process_that_was_paused_neither_records_nor_sends_once_its_run_was_ta
         store.finish(other.run, status="interrupted")
 
 
-def test_a_transaction_that_a_paused_process_left_open_holds_nobody_up(other, address) -> None:
+def test_an_open_transaction_holds_nobody_up(other, address) -> None:
     with PostgresStore(address) as store:
         assert other.ask("stay") == "inside"
         other.process.send_signal(signal.SIGSTOP)
@@ -292,7 +293,7 @@ def test_a_password_is_used_and_never_shown(postgres, own_folders, monkeypatch, 
     assert "wr0ng" not in said
 
 
-def test_a_run_that_is_stored_says_nothing_of_the_password(
+def test_stored_runs_contain_no_password(
     postgres, own_folders, monkeypatch, atc_, tmp_path
 ) -> None:
     monkeypatch.setenv("ATC_STORE", right := over_tcp(postgres, quote(PASSWORD, safe="")))

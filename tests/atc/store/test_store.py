@@ -19,6 +19,7 @@ from atc.store.lease import this_process
 from protocols.model import Completion, Message
 from sandbox.trace import Failure, Frame, ToolCall, Trace
 from tests.labs.paths import ROOT
+from tests.labs.patience import PATIENCE
 from tests.labs.stores import both_stores, open_store
 
 CALL = ToolCall(
@@ -117,7 +118,7 @@ def test_everything_comes_back(store: RunStore) -> None:
 
 
 @both_stores
-def test_a_run_is_stored_from_its_first_moment_and_says_what_it_has_used(store: RunStore) -> None:
+def test_a_run_is_stored_from_its_start(store: RunStore) -> None:
     run = store.create(
         "How many?", model="local", strategy="auto", sandbox="zygote", config={"samples": 4}
     )
@@ -156,9 +157,7 @@ def test_runs_are_found_by_prefix_suffix_and_last(store: RunStore) -> None:
 
 
 @both_stores
-def test_a_run_that_ended_can_be_taken_for_another_program_and_deleted(
-    store: RunStore, place: str
-) -> None:
+def test_an_ended_run_can_be_taken_or_deleted(store: RunStore, place: str) -> None:
     run, other = store.create("t"), store.create("u")
     drive(store, run)
     with open_store(place) as second:
@@ -186,7 +185,7 @@ def test_a_run_that_ended_can_be_taken_for_another_program_and_deleted(
 
 
 @both_stores
-def test_calls_whose_callers_may_not_know_what_became_of_them(store: RunStore) -> None:
+def test_calls_of_unknown_outcome_are_listed(store: RunStore) -> None:
     lost, told = store.create("t"), store.create("u")
     store.observer(lost)(events.ToolCalled(0, replace(CALL, outcome="unknown", error="\x00")))
     store.observer(told)(events.ToolCalled(0, CALL))
@@ -220,7 +219,7 @@ def test_a_run_whose_process_is_gone_was_interrupted(store: RunStore, place: str
         capture_output=True,
         text=True,
         check=False,
-        timeout=30,
+        timeout=PATIENCE,
     )
     run = done.stdout.strip()
     while place.startswith("postgresql:") and store.load(run).summary.status == "running":
@@ -229,7 +228,7 @@ def test_a_run_whose_process_is_gone_was_interrupted(store: RunStore, place: str
     assert store.list()[0].status == "interrupted"
 
 
-def test_a_process_is_told_from_another_of_the_same_number() -> None:
+def test_reused_process_numbers_are_told_apart() -> None:
     mine = this_process()
     assert mine.life() == "living"
     child = subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE)
@@ -304,7 +303,7 @@ def test_a_store_of_another_version_is_left_alone(tmp_path: Path, version: int) 
     assert path.read_bytes() == before
 
 
-def test_a_full_disk_is_one_sentence_and_loses_nothing(tmp_path: Path) -> None:
+def test_a_full_disk_loses_nothing(tmp_path: Path) -> None:
     with Store(tmp_path / "runs.sqlite3") as store:
         run = store.create("kept")
         store._db.execute("PRAGMA max_page_count = 10")  # SQLite's own way to meet a full disk

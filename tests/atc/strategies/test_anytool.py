@@ -67,7 +67,7 @@ Functions that were found to be of no use are gone, and others may have been fou
 and may still help stand below, where there are any; do not make them again. Go on from there, and try another way."""
 
 
-def test_a_solver_that_gives_up_wakes_agents_and_goes_on_with_another_pool(solve, sent):
+def test_a_solvers_surrender_wakes_agents(solve, sent):
     model = cast(
         solver=[act("find_flight", city="Oslo"), give_up("no flights", "find_flight"), *TRAIN],
         travel=TRAINS_TOO,
@@ -103,7 +103,7 @@ def test_a_solver_that_gives_up_wakes_agents_and_goes_on_with_another_pool(solve
     assert solution.tools == ("find_train",)
 
 
-def test_an_answer_that_the_judge_rejects_wakes_agents_and_keeps_the_calls(solve, sent):
+def test_a_rejected_answer_keeps_the_calls(solve, sent):
     model = cast(
         flights=[added("find_flight", "find_train"), FINISH],
         travel=[call("create_agent_tool_level", tools=["trains"]), LOOK, FINISH],
@@ -160,7 +160,7 @@ def test_an_earlier_answer_stands_where_nothing_better_came(solve, sent):
 # Writes, outages, interruptions
 
 
-def test_a_write_that_happened_stays_in_the_program_whatever_is_said_of_its_tool(solve, sent):
+def test_a_made_write_stays_in_the_program(solve, sent):
     model = cast(
         meta=[
             call("create_agent_category_level", category="post"),
@@ -186,7 +186,7 @@ def test_a_write_that_happened_stays_in_the_program_whatever_is_said_of_its_tool
     assert "def send_letter(" not in again[-3].content
 
 
-def test_where_agents_find_nothing_they_are_woken_and_the_run_fails(solve, sent):
+def test_a_run_without_found_tools_fails(solve, sent):
     model = cast(meta=[FINISH])
     solution = solve(model)
     assert (solution.status, solution.answer, sent) == ("failed", None, [])
@@ -211,7 +211,7 @@ def test_where_agents_find_nothing_they_are_woken_and_the_run_fails(solve, sent)
         (["Unsure", "Unsure"], "Unsure", 2),
     ],
 )
-def test_more_than_half_of_three_votes_decide_and_none_is_asked_for_in_vain(words, decided, asked):
+def test_a_majority_of_three_votes_decides(words, decided, asked):
     model = ScriptedModel(*(verdict(word, f"reason {number}") for number, word in enumerate(words)))
     assert judge_answer(model, "Who won?", "Ada")[0] == decided
     assert len(model.prompts) == asked
@@ -224,7 +224,7 @@ def test_a_reply_that_cannot_be_read_is_unsure(text):
     assert read_vote(text) == ("Unsure", "")
 
 
-def test_calls_are_told_with_what_they_returned_the_last_ones_where_there_are_many():
+def test_calls_are_told_with_their_last_results():
     tools = Toolbox([tool("get", None, {"n": "integer"}, optional=["n"])])
     good = ToolCall(
         index=0,

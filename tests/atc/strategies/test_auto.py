@@ -96,9 +96,7 @@ def test_undescribed_responses_are_read_by_one_program_first(solve, tool, sent, 
         ),
     ],
 )
-def test_a_sole_list_and_a_near_key_are_mended_at_run_time(
-    solve, tool, sent, result, source, meant
-):
+def test_sole_lists_and_near_keys_are_mended(solve, tool, sent, result, source, meant):
     solution, model, _ = solve(Toolbox([tool("get_rows", None, result=result)]), source)
     assert (solution.answer, len(model.prompts), len(sent)) == ("9", 1, 1)
     assert meant in solution.attempts[0].program.source
@@ -112,7 +110,7 @@ def test_a_sole_list_and_a_near_key_are_mended_at_run_time(
         "ids = []\nnote = get_note(id='p1')\nids.append(note['id'])\nprint([add_star(id=one) for one in ids])",
     ],
 )
-def test_nothing_is_written_that_depends_on_a_shape_nobody_has_seen(solve, tool, sent, source):
+def test_nothing_relies_on_unseen_shapes(solve, tool, sent, source):
     tools = Toolbox(
         [tool("get_note", None), tool("add_star", STARS, reads=False, result={"stars": 6})]
     )
@@ -127,7 +125,7 @@ def test_nothing_is_written_that_depends_on_a_shape_nobody_has_seen(solve, tool,
     )
 
 
-def test_two_programs_that_misread_change_the_route_and_nothing_is_lost(solve, tool, sent):
+def test_two_misreadings_change_the_route(solve, tool, sent):
     solution, model, events = solve(
         Toolbox([tool("get_note", NOTE)]),
         MISREAD.format("p1"),

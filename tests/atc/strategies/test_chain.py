@@ -107,7 +107,7 @@ def test_two_faults_then_solved(solve, sent):
 
 
 @pytest.mark.parametrize(("samples", "asked"), [(1, 2), (3, 4)])
-def test_a_program_that_comes_back_unchanged_is_not_run_again(solve, sent, samples, asked):
+def test_an_unchanged_program_is_not_run_again(solve, sent, samples, asked):
     """Each further reply is drawn to the prompt that shows the fault, and only where the one before was nothing new."""
     solution, model, events = solve(*["print(get_note(id='p9'))"] * 9, samples=samples)
     assert (solution.status, len(solution.attempts), len(sent), len(model.prompts)) == (
@@ -155,7 +155,7 @@ def test_none_stands_where_the_task_allows_for_it(solve):
 @pytest.mark.parametrize(
     "source", ["print(len([people[0]]))", "count = len(['a', 'b'])\nprint(f'{count}')"]
 )
-def test_an_answer_that_no_response_can_change_is_a_fault(solve, sent, source):
+def test_an_unchangeable_answer_is_a_fault(solve, sent, source):
     solution, model, _ = solve(
         f"people = list_people()['people']\n{source}", "print(list_people(page=3)['page'])"
     )
@@ -175,7 +175,7 @@ WRONG = {
 
 
 @pytest.mark.parametrize("writes", ["", "mail = send_mail(to='p1')\n"])
-def test_a_document_that_is_wrong_stops_a_program_once(solve, toolbox, sent, tmp_path, writes):
+def test_a_wrong_document_stops_a_program_once(solve, toolbox, sent, tmp_path, writes):
     """The model insists: the reads are made, and what came outranks the document, in this run and in the next one."""
     tools = toolbox.map(
         lambda t: (
@@ -201,7 +201,7 @@ def test_a_document_that_is_wrong_stops_a_program_once(solve, toolbox, sent, tmp
     assert (shown.answer, len(next_model.prompts)) == ("5", 1)
 
 
-def test_what_a_document_forbids_and_the_responses_too_is_no_answer(solve, sent):
+def test_a_forbidden_value_is_no_answer(solve, sent):
     """The model insists that a page is a list: the read is made, shows that it is none, and its four keys count not."""
     slip = "people = list_people()\nmine = [one for one in people['people'] if one['id'] == 5]\nprint(len(people))"
     solution, model, _ = solve(
@@ -219,7 +219,7 @@ def test_a_slip_is_mended_without_asking_the_model(solve):
     assert solution.attempts[0].mended
 
 
-def test_pages_left_unread_are_read_without_asking_the_model(solve, sent):
+def test_unread_pages_are_read_without_the_model(solve, sent):
     solution, model, _ = solve("print(len(list_people()['people']))")
     assert (solution.answer, len(model.prompts)) == ("5", 1)
     assert [finding.code for finding in solution.attempts[0].mended] == ["first-page-only"]

@@ -58,7 +58,7 @@ def test_blocks_act_in_one_session_until_the_answer(solve, sent):
     ]  # fmt: skip
 
 
-def test_a_traceback_is_shown_as_python_shows_it_and_the_session_goes_on(solve, sent):
+def test_a_session_continues_after_a_traceback(solve, sent):
     solution, model = solve(
         LIST,
         "note = get_note(id='p1')\nprint('half')\nprint(note['rating'])\nlater = 1",
@@ -84,13 +84,13 @@ def test_a_function_of_an_earlier_block_still_prints(solve):
     assert told(model, 2) == output("shown 2")
 
 
-def test_a_block_that_exits_does_not_end_the_session(solve):
+def test_an_exiting_block_keeps_the_session(solve):
     solution, model = solve("import sys\nx = 1\nsys.exit()", "print(x)", "Answer: 1")
     assert (solution.answer, told(model, 1)) == ("1", output("(nothing was printed)"))
     assert told(model, 2) == output("1")
 
 
-def test_a_block_and_an_answer_do_not_go_together(solve, sent):
+def test_a_block_excludes_an_answer(solve, sent):
     both = f"{fenced(LIST)}\nOutput:\n```\n[]\n```\nAnswer: none"
     solution, model = solve(both, "Answer: 3")
     assert (solution.answer, len(sent)) == ("3", 1)

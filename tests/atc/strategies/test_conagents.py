@@ -103,7 +103,7 @@ def test_each_step_is_grounded_reviewed_executed_and_observed(solve, sent):
     assert "print('Metropolis')" in solution.attempts[-1].program.source
 
 
-def test_a_wrong_call_is_sent_back_corrected_and_accepted(solve, sent):
+def test_a_corrected_call_is_accepted(solve, sent):
     solution, model, purposes = solve(
         FIND[0], ACCEPT, call("find_person", name="Spielberg"), send_back("The name is Lang.", "execution"),
         *FIND[2:], call("finish", answer="p1"),
@@ -171,7 +171,7 @@ LONG = (LIST[0], ACCEPT, call("list_films", person="p1", pages=9000), ACCEPT)
 CODE = "```python\nprint('The first is', data[0]['title'])\n```"
 
 
-def test_a_long_response_is_observed_by_code_over_its_structure(solve, sent):
+def test_long_responses_are_observed_by_code(solve, sent):
     solution, model, purposes = solve(*LONG, CODE, call("finish", answer="Metropolis"))
     assert (solution.answer, len(sent), purposes) == ("Metropolis", 1, [*STEP, "ground"])
     assert "[{title: string, pages: string}] × 2" in told(model, 4)

@@ -85,7 +85,7 @@ def whole(sandbox):
 @pytest.mark.parametrize(
     "plan", [READS, MARKS, TROUBLE, ODD], ids=["reads", "writes", "trouble", "odd"]
 )
-def test_a_task_is_solved_by_the_calls_that_it_takes(stage, store, strategy, plan) -> None:
+def test_every_strategy_solves_by_the_needed_calls(stage, store, strategy, plan) -> None:
     """The suite replays what is stored as solved, without the tools."""
     solution, _ = played(stage, strategy, plan, store=store, allow_writes=("all",))
     assert (solution.status, solution.answer, solution.limit) == ("solved", "milk", None)
@@ -102,7 +102,7 @@ def test_settings_that_all_share_change_nothing_of_that(stage, strategy, setting
     assert stage.world.sent == READS.calls()
 
 
-def test_tools_that_do_not_say_what_they_answer_will_do(sandbox, strategy) -> None:
+def test_undescribed_tools_will_do(sandbox, strategy) -> None:
     """`auto` writes one program first for them, too, and RestGPT's parser reads what they answer itself."""
     stage = Stage(sandbox, World(described=False))
     solution, model = played(stage, strategy)
@@ -125,9 +125,7 @@ def after_outages(*agents: Agent) -> Solution:
     pytest.fail("the model was down each time")
 
 
-def test_after_any_outages_it_goes_on_without_asking_or_sending_twice(
-    stage, whole, sandbox, tmp_path, strategy
-) -> None:
+def test_outages_repeat_no_question_or_write(stage, whole, sandbox, tmp_path, strategy) -> None:
     """The model is down at a request and, when the run is resumed, at the one after it: so at each of them."""
     plain, clean = whole(strategy, MARKS)
     for number in range(0, len(clean.prompts), 2):
@@ -158,9 +156,7 @@ def test_after_any_outages_it_goes_on_without_asking_or_sending_twice(
 
 
 @pytest.mark.parametrize("moment", ["replied", "stored"])
-def test_interrupted_at_its_write_it_goes_on_without_writing_twice(
-    stage, whole, tmp_path, strategy, moment
-) -> None:
+def test_an_interrupted_write_is_not_repeated(stage, whole, tmp_path, strategy, moment) -> None:
     """Of a write whose answer was not stored nobody knows whether it took effect."""
     _, clean = whole(strategy, MARKS)
     kill, path = Kill(moment=moment), tmp_path / "runs.sqlite"
@@ -199,7 +195,7 @@ def test_a_write_that_nobody_allowed_waits_for_consent(stage, whole, store, stra
     assert model.prompts + more.prompts == clean.prompts
 
 
-def test_a_write_of_which_nobody_knows_is_not_sent_again(stage, store, strategy) -> None:
+def test_an_unknown_write_is_not_sent_again(stage, store, strategy) -> None:
     paused, _ = played(stage, strategy, LOST, store=store, allow_writes=("all",))
     assert (paused.status, [call.tool for call in paused.unknown_writes]) == (
         "paused",
@@ -232,7 +228,7 @@ def test_calls_may_be_used_up_at_any_point(stage, strategy) -> None:
         assert stage.world.sent == READS.calls()[:most]
 
 
-def test_a_budget_may_be_used_up_while_tools_are_looked_for(stage, strategy) -> None:
+def test_budgets_may_end_during_tool_search(stage, strategy) -> None:
     """Searching takes two requests (AnyTool's agents search in another way)."""
     plan = Plan((Move("get_note", {"person": "p0"}),))
     clean = Forgetful(plan)

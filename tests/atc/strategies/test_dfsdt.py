@@ -31,7 +31,7 @@ def searched(prompts):
     return [(steps(prompt), again(prompt)) for prompt in prompts]
 
 
-def test_a_way_given_up_goes_back_by_two_levels(lab):
+def test_giving_up_goes_back_two_levels(lab):
     solution, model = lab(dfsdt.solve, LIST, NOTE0, BACK, NOTE1, finish("bread"))
     assert searched(model.prompts) == [
         ([], None),
@@ -51,7 +51,7 @@ def test_a_way_given_up_goes_back_by_two_levels(lab):
     assert [name for name, _ in lab.world.sent] == ["list_people", "get_note", "get_note"]
 
 
-def test_a_way_that_is_too_deep_is_left_by_one_level(lab, monkeypatch):
+def test_going_too_deep_goes_back_one_level(lab, monkeypatch):
     monkeypatch.setattr(dfsdt, "DEPTH", 2)
     solution, model = lab(dfsdt.solve, LIST, NOTE0, NOTE1, LOG, finish("over"))
     assert searched(model.prompts) == [
@@ -65,7 +65,7 @@ def test_a_way_that_is_too_deep_is_left_by_one_level(lab, monkeypatch):
     assert solution.attempts[-1].program.source == "result_1 = read_log()\nprint('over')\n"
 
 
-def test_the_search_is_over_when_no_way_is_left(lab, monkeypatch):
+def test_the_search_ends_without_ways_left(lab, monkeypatch):
     monkeypatch.setattr(dfsdt, "DEPTH", 2)
     solution, model = lab(dfsdt.solve, *[LIST] * 99)
     assert (solution.status, solution.limit, solution.answer) == ("failed", None, None)
@@ -77,7 +77,7 @@ def test_the_search_is_over_when_no_way_is_left(lab, monkeypatch):
     assert (only.fault.kind, only.fault.message, only.trace) == ("no_answer", "a dead end", None)
 
 
-def test_the_same_call_on_another_way_is_answered_by_the_journal(lab):
+def test_other_ways_reuse_equal_calls(lab):
     solution, _ = lab(dfsdt.solve, LIST, NOTE0, BACK, NOTE0, finish("milk"))
     assert [name for name, _ in lab.world.sent] == ["list_people", "get_note"]
     assert (solution.answer, solution.call_count) == ("milk", 2)
@@ -91,7 +91,7 @@ def test_what_an_abandoned_way_wrote_is_an_orphan(lab):
     ]
 
 
-def test_a_write_that_the_last_way_makes_or_undoes_is_no_orphan(lab):
+def test_made_or_undone_writes_are_no_orphans(lab):
     made, _ = lab(dfsdt.solve, LIST, MARK, BACK, MARK, finish("m1"), allow_writes=("all",))
     assert (made.status, made.orphans, lab.world.marks) == ("solved", (), ["p1"])
     drop = turn("drop_mark", mark_id="m2")

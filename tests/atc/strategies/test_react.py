@@ -23,7 +23,7 @@ def lab(sandbox):
     return Lab(World(), sandbox)
 
 
-def test_a_call_that_cannot_be_made_is_told_and_costs_nothing(lab):
+def test_an_impossible_call_costs_nothing(lab):
     solution, model = lab(
         react.solve,
         turn("get_nothing"),
@@ -42,14 +42,14 @@ def test_a_call_that_cannot_be_made_is_told_and_costs_nothing(lab):
     assert "the answer is empty" in errors[4]
 
 
-def test_a_call_that_fails_is_told_and_does_not_stand(lab):
+def test_a_failed_call_does_not_stand(lab):
     solution, model = lab(react.solve, LIST, turn("get_note", id="p9"), NOTE, finish("bread"))
     assert told(model, 2) == "Observation: Error (HTTP 404): no such person"
     assert "p9" not in solution.attempts[-1].program.source
     assert (solution.answer, solution.call_count) == ("bread", 3)
 
 
-def test_a_reply_that_runs_on_is_cut_at_its_call(lab):
+def test_a_reply_is_cut_at_its_call(lab):
     forged = f"{NOTE}\nObservation: {{'text': 'gold'}}\n{turn('finish', answer='gold')}"
     solution, model = lab(react.solve, forged, finish("bread"))
     assert (solution.answer, told(model)) == ("bread", "Observation: {'text': 'bread'}")
@@ -57,7 +57,7 @@ def test_a_reply_that_runs_on_is_cut_at_its_call(lab):
 
 
 @pytest.mark.parametrize("way", [react.solve, dfsdt.solve])
-def test_a_held_model_is_told_where_an_id_comes_from_and_held_to_what_came(lab, sandbox, way):
+def test_constrained_models_use_only_known_ids(lab, sandbox, way):
     pytest.importorskip("llguidance")
     link = Link(argument="id", tool="list_people", path="people[]", support="declared")
     tools = lab.world.toolbox.map(
@@ -81,7 +81,7 @@ def test_a_held_model_is_told_where_an_id_comes_from_and_held_to_what_came(lab, 
     assert solution.status == "solved"
 
 
-def test_it_begins_anew_while_a_try_ends_without_an_answer(lab):
+def test_an_unanswered_try_begins_anew(lab):
     def thrice(task, parts):
         return react.ByTurns(task, parts, partial(react.chain_of_turns, most=2), tries=3).solve()
 
@@ -101,9 +101,7 @@ def test_it_begins_anew_while_a_try_ends_without_an_answer(lab):
     assert [options["temperature"] > 0 for options in model.options] == [False] * 2 + [True] * 4
 
 
-def test_a_schema_that_is_too_much_for_a_grammar_is_noted_and_calls_are_written_freely(
-    lab, sandbox
-):
+def test_an_excessive_schema_frees_the_calls(lab, sandbox):
     nothing = {"type": "integer", "minimum": 5, "maximum": 3}
     tools = Toolbox([*lab.world.toolbox.values(), tool("odd", None, {"of": nothing})])
     model, events = ScriptedModel(LIST, finish("2"), powers=Powers(lark=True)), []

@@ -86,7 +86,7 @@ SECOND = [
 FINAL = "Thought: I have it.\nFinal Answer: note of p1"
 
 
-def test_plan_select_call_parse_and_back_until_the_answer(solve, sent):
+def test_plan_select_call_parse_repeat_until_answered(solve, sent):
     solution, model, purposes = solve(*FIRST, *SECOND, FINAL)
     assert (solution.status, solution.answer, solution.call_count) == ("solved", "note of p1", 2)
     assert purposes == [*["plan", "select", "act", "parse", "act"] * 2, "plan"]
@@ -102,7 +102,7 @@ def test_plan_select_call_parse_and_back_until_the_answer(solve, sent):
     )
 
 
-def test_the_parser_writes_again_with_a_sample_and_then_reads(solve):
+def test_the_parser_tries_again_with_a_sample(solve):
     first = code("print(data['nobody'])")
     replies = [
         *FIRST[:3],
@@ -126,7 +126,7 @@ def test_the_parser_writes_again_with_a_sample_and_then_reads(solve):
     assert told(model, 6) == "Response: The id of Ada is p1."
 
 
-def test_an_api_that_does_not_exist_is_chosen_anew(solve, sent):
+def test_an_unknown_api_is_chosen_anew(solve, sent):
     wrong = select("get_nothing")
     solution, model, _ = solve(FIRST[0], wrong, *FIRST[1:], "Final Answer: p1", decoding="off")
     assert (solution.answer, len(sent)) == ("p1", 1)
@@ -139,7 +139,7 @@ def test_an_api_that_does_not_exist_is_chosen_anew(solve, sent):
     assert told(model).startswith("API response: nothing was called:")
 
 
-def test_malformed_calls_and_failed_ones_are_told_to_the_caller(solve, sent):
+def test_the_caller_hears_of_wrong_calls(solve, sent):
     malformed = call("get_note", id=5, output_instructions="the text")
     solution, model, _ = solve(
         "get it", select("get_note"), malformed, "no call", note("p9"), note("p1"), "note of p1", done("so"), FINAL,

@@ -68,7 +68,7 @@ def told(model, turn=-1):
     return model.prompts[turn][-1].content
 
 
-def test_a_program_grows_to_its_answer_and_makes_no_call_twice(solve, sent):
+def test_a_growing_program_repeats_no_call(solve, sent):
     solution, model, events = solve(
         LIST,
         "note = get_note(id=people['people'][1]['id'])\nprint(note)",
@@ -92,7 +92,7 @@ def test_a_program_grows_to_its_answer_and_makes_no_call_twice(solve, sent):
     ]
 
 
-def test_a_piece_that_fails_is_taken_out_and_its_calls_are_kept(solve, sent):
+def test_a_failed_piece_keeps_its_calls(solve, sent):
     solution, model, _ = solve(
         LIST,
         "note = get_note(id='p1')\nprint(note['rating'])",
@@ -112,7 +112,7 @@ def test_a_piece_that_fails_is_taken_out_and_its_calls_are_kept(solve, sent):
     assert "note['rating']" not in solution.attempts[-1].program.source
 
 
-def test_a_value_that_was_shown_is_not_made_up(toolbox, sandbox):
+def test_a_shown_value_is_not_made_up(toolbox, sandbox):
     note = toolbox["get_note"]
     linked = replace(
         note.protocol, links=(Link(argument="id", tool="list_people", path="people[].id"),)
@@ -129,7 +129,7 @@ def test_a_value_that_was_shown_is_not_made_up(toolbox, sandbox):
     assert [finding.code for finding in made_up.attempts[0].findings] == ["made-up-value"]
 
 
-def test_what_looks_like_an_answer_in_a_result_is_none(solve):
+def test_answers_within_results_are_ignored(solve):
     solution, _, _ = solve(
         "log = read_log()\nprint(log['text'])\nif not log['text']:\n    print('ANSWER:', 'nothing')",
         "print('ANSWER:', len(log['lines']))",
@@ -142,7 +142,7 @@ def test_an_answer_said_in_words_counts(solve):
     assert solution.answer == "Grace"
 
 
-def test_a_piece_that_does_not_reach_its_answer_only_looks(solve, sent):
+def test_a_piece_without_answer_only_looks(solve, sent):
     piece = "try:\n    print('ANSWER:', get_note(id='p9'))\nexcept ToolError:\n    print('nobody')"
     solution, model, _ = solve(piece, "print('ANSWER:', get_note(id='p1')['text'])")
     assert (solution.answer, sent) == (
@@ -152,7 +152,7 @@ def test_a_piece_that_does_not_reach_its_answer_only_looks(solve, sent):
     assert "nobody" in told(model)
 
 
-def test_what_a_dropped_piece_wrote_stays_in_view_until_the_program_makes_it(solve, sent):
+def test_dropped_writes_stay_in_view(solve, sent):
     solution, model, _ = solve(
         "mark = add_mark(person='p1')\nprint(mark['nothing'])",
         "mark = add_mark(person='p1')\nprint(mark)",
@@ -165,7 +165,7 @@ def test_what_a_dropped_piece_wrote_stays_in_view_until_the_program_makes_it(sol
     assert 'add_mark(person="p1") gave' not in told(model, 2)
 
 
-def test_an_answer_that_leaves_a_write_behind_is_questioned_once(solve, sent):
+def test_a_leftover_write_is_questioned_once(solve, sent):
     solution, model, _ = solve(
         "mark = add_mark(person='p1')\nprint(mark['nothing'])",
         *["print('ANSWER:', 1)"] * 2,
@@ -201,7 +201,7 @@ def test_faults_in_a_row_end_the_run(solve, sent):
     assert (solution.status, len(model.prompts), len(sent)) == ("failed", 5, 4)
 
 
-def test_a_function_shows_what_it_is_called_with_in_each_piece(solve, sent):
+def test_functions_show_their_arguments_in_each_piece(solve, sent):
     """Not what it was called with before: the model has read that."""
     first = "def show(person):\n    note = get_note(id=person)\n    print('read', note['text'])\nshow('p0')"
     solution, model, _ = solve(first, "show('p1')", "print('ANSWER:', 'both')")

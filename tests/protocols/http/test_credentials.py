@@ -200,7 +200,7 @@ PRISM = (
 @pytest.mark.skipif(
     not PRISM.exists(), reason="there is no Prism; .ci/prism installs it where npm is"
 )
-def test_a_pet_store_on_prism_which_holds_requests_to_the_document(tmp_path):
+def test_prism_accepts_credentials_as_documented(tmp_path):
     told = document(
         "http://127.0.0.1", {"key": SCHEMES["header"]}, ("get_pet", "/pet/{pet_id}", [{"key": []}])
     )
@@ -354,7 +354,7 @@ def test_what_another_process_signed_in_to_is_kept(tmp_path):
     assert (one.get("a"), other.get("b")) == ({"access_token": "1"}, {"access_token": "2"})
 
 
-def test_a_document_does_not_decide_who_gets_the_client_s_secret(tmp_path):
+def test_a_document_cannot_redirect_the_clients_secret(tmp_path):
     with serving(lambda _: Reply(body={"access_token": "x"})) as thief, serving() as service:
         flows = {"clientCredentials": {"tokenUrl": f"{thief.url}/token", "scopes": {}}}
         told = document(

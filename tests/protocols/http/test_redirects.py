@@ -51,7 +51,7 @@ def test_a_credential_goes_where_the_configuration_says(credential, arrives):
 
 
 @pytest.mark.parametrize("place", ["header", "query", "cookie"])
-def test_a_credential_replaces_what_an_argument_put_in_its_place(place):
+def test_credentials_replace_arguments_in_their_place(place):
     with (
         serving() as server,
         invoker(server.netloc, value="right", place=place, name="key", prefix="") as calls,
@@ -82,7 +82,7 @@ def test_a_credential_for_other_hosts_is_not_sent(other, hosts):
         ("http://[::1]:80/x", "[::1]", True),
     ],
 )
-def test_hosts_are_exact_and_a_bare_one_means_https(url, hosts, allowed):
+def test_bare_hosts_mean_exact_https_origins(url, hosts, allowed):
     assert Credential(value="v", hosts=(hosts,)).may_go_to(split_url(url)[0]) is allowed
 
 
@@ -115,7 +115,7 @@ def test_a_redirect_keeps_credentials_within_the_origin(place):
 
 
 @pytest.mark.parametrize("location", ["file:///etc/passwd", "http://a@b/", "http://[bad/"])
-def test_a_redirect_to_a_strange_address_is_not_followed(location):
+def test_redirects_to_strange_addresses_are_not_followed(location):
     with serving(lambda _: Reply(302, b"", {"Location": location})) as server, quick()[0] as calls:
         assert failure(calls, server.url).status == 302
         assert len(server.seen) == 1
@@ -131,7 +131,7 @@ def test_redirects_end():
 
 
 @pytest.mark.parametrize("end", [200, 404])
-def test_see_other_within_the_origin_is_read_after_a_write(end):
+def test_see_other_makes_a_read(end):
     def answer(seen):
         return (
             Reply(303, b"", {"Location": "/made/1"})
@@ -169,7 +169,7 @@ def test_neither_netrc_nor_cookies_are_used(tmp_path, monkeypatch):
 
 
 @pytest.mark.skipif(find_spec("socks") is not None, reason="with PySocks it works")
-def test_without_pysocks_a_call_through_a_socks_proxy_is_not_sent(monkeypatch):
+def test_without_pysocks_no_socks_call_is_sent(monkeypatch):
     monkeypatch.setenv("http_proxy", "socks5h://127.0.0.1:9")
     monkeypatch.setenv("no_proxy", "")
     with serving() as server, quick()[0] as calls:

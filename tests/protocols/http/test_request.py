@@ -69,7 +69,7 @@ def test_a_path_argument_stays_one_segment(call, value, path):
         ),
     ],
 )
-def test_a_path_argument_that_would_lead_elsewhere_is_refused(call, value):
+def test_misleading_path_arguments_are_refused(call, value):
     with pytest.raises(ToolError, match="lookup: ") as caught:
         call({"id": value}, "/a/{id}/z", locations={"id": "path"})
     assert (caught.value.outcome, caught.value.status) == ("not_run", None)
@@ -86,7 +86,7 @@ def test_a_path_argument_that_would_lead_elsewhere_is_refused(call, value):
         "http://api.org\r\nX: y/",
     ],
 )
-def test_a_url_whose_host_is_not_plain_cannot_be_bound(url):
+def test_odd_hosts_cannot_be_bound(url):
     with pytest.raises(InvalidProtocol) as caught:
         Invoker().bind(http_tool(url))
     assert caught.value.path == "binding.http.url"
@@ -114,7 +114,7 @@ def test_what_the_address_asks_may_be_declared_too(call):
         call({"kind": "b"}, "/x?kind=a", properties=properties)
 
 
-def test_an_array_may_be_one_value_and_an_object_its_fields(call):
+def test_arrays_and_objects_have_plain_forms(call):
     properties = {
         "ids": {"type": "array", "x-atc-join": "|"},
         "filter": {"type": "object"},
@@ -134,7 +134,7 @@ def test_an_array_may_be_one_value_and_an_object_its_fields(call):
     assert seen.query == [("type", "x"), ("how", '{"type":1}')]
 
 
-def test_an_object_or_an_array_may_stand_in_brackets(call):
+def test_arrays_and_objects_may_use_brackets(call):
     deep = {"type": "object", "x-atc-join": "[]"}
     given = {
         "created": {"gte": 5},
@@ -185,7 +185,7 @@ def test_control_characters_are_refused_in_headers_and_cookies(call, place, valu
 @pytest.mark.parametrize(
     "header", ["Host", "host", "Content-Length", "Transfer-Encoding", "Proxy-Authorization"]
 )
-def test_an_argument_cannot_say_where_or_how_a_request_travels(call, header):
+def test_arguments_cannot_change_the_request_itself(call, header):
     with pytest.raises(ToolError, match="cannot be set by an argument"):
         call({"x": "evil.org"}, locations={"x": "header"}, wire_names={"x": header})
 
@@ -247,7 +247,7 @@ def test_what_is_not_json_is_not_sent(call, value):
         assert caught.value.outcome == "not_run"
 
 
-def test_an_idempotency_key_is_sent_where_the_host_sets_one(call):
+def test_idempotency_keys_are_sent_where_set(call):
     named = {"method": "POST", "idempotency_header": "Idempotency-Key"}
     assert "idempotency-key" not in call({}, **named).headers
     assert call({}, key="run-1/3", **named).headers["idempotency-key"] == "run-1/3"

@@ -10,6 +10,7 @@ import pytest
 
 from protocols.client import Invoker
 from tests.labs.loopback import Reply, closed_port, failure, http_tool, quick, serving, speaking
+from tests.labs.patience import PATIENCE
 
 
 @pytest.mark.parametrize(
@@ -50,7 +51,7 @@ def test_outcomes_of_a_write(status, outcome):
         (b"x" * 200_000, "text/plain", "x" * 499 + "…"),
     ],
 )
-def test_the_body_of_an_error_is_short_and_harmless(body, kind, text):
+def test_error_bodies_are_short_and_harmless(body, kind, text):
     with serving(lambda _: Reply(404, body, {"Content-Type": kind})) as server, Invoker() as calls:
         assert failure(calls, server.url).body == text
 
@@ -129,7 +130,7 @@ def reset(connection, _):
     ],
     ids=["closed", "reset", "not http", "short", "short chunk", "no gzip", "headers without end"],
 )
-def test_a_connection_lost_after_sending_is_unknown_and_a_read_is_tried_again(script):
+def test_lost_connections_are_unknown_and_reads_repeated(script):
     calls, waits = quick(retries=1)
     with speaking(script) as server, calls:
         error = failure(calls, server.url, "POST")
@@ -164,7 +165,7 @@ def test_the_time_for_a_call_is_bounded(script):
     with speaking(script) as server, calls:
         began = time.monotonic()
         error = failure(calls, server.url, "POST")
-        assert 0.2 < time.monotonic() - began < 15
+        assert 0.2 < time.monotonic() - began < PATIENCE
         assert (error.outcome, error.status, len(server.seen)) == ("unknown", None, 1)
         assert error.body == f"no complete answer from {server.netloc} in time"
 

@@ -132,7 +132,7 @@ def test_a_server_that_refuses_says_its_status():
         load_tools(f"mcp:{server.url}/mcp", invoker=invoker)
 
 
-def test_a_server_that_is_not_there_or_goes_away():
+def test_missing_servers_are_explained():
     with (
         Invoker() as invoker,
         pytest.raises(SourceUnavailable, match="gives no tools: All connection attempts failed"),
@@ -201,7 +201,7 @@ def signing_in(pages):
     return answer
 
 
-def test_one_signs_in_once_in_the_browser_where_the_server_asks_for_it(tmp_path):
+def test_a_sign_in_happens_once(tmp_path):
     pages = []
 
     def browser(page):

@@ -23,13 +23,16 @@ from protocols.protocol import McpBinding
 from protocols.settings import McpServer
 from protocols.sources import load_tools
 from tests.labs.paths import LABS, ROOT
+from tests.labs.patience import PATIENCE
 
 SCRIPT = str(LABS / "mcp_service.py")
 COMMAND = f"mcp:{shlex.join([sys.executable, '-I', '-S', SCRIPT])}"
 
 
 def settings(**more):
-    return InvokeSettings(**{"confirm_start": lambda server: True, "timeout_seconds": 10.0, **more})
+    return InvokeSettings(
+        **{"confirm_start": lambda server: True, "timeout_seconds": 120.0, **more}
+    )
 
 
 @pytest.fixture(scope="module")
@@ -46,8 +49,8 @@ def failure(tool, **arguments):
 
 
 def gone(pid):
-    """Whether a process has ended; waits for it, at most five seconds."""
-    deadline = time.monotonic() + 5
+    """Whether a process has ended; waits for it."""
+    deadline = time.monotonic() + PATIENCE
     while time.monotonic() < deadline:
         try:
             state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
@@ -93,7 +96,7 @@ def test_what_a_result_is(notes, what, expected):
     assert notes["get_anything"].call({"what": what}) == expected
 
 
-def test_a_result_that_departs_from_its_schema_is_passed_on(notes):
+def test_a_departing_result_is_passed_on(notes):
     assert notes["get_note"].call({"id": "n1"}) == {"titel": "departs"}
 
 
@@ -195,7 +198,10 @@ def test_no_shell_reads_the_command(tmp_path):
     ],
 )
 def test_a_server_that_is_none(source, message):
-    with Invoker(settings(start_seconds=20)) as invoker, pytest.raises(SourceUnavailable) as caught:
+    with (
+        Invoker(settings(start_seconds=PATIENCE)) as invoker,
+        pytest.raises(SourceUnavailable) as caught,
+    ):
         load_tools(source, invoker=invoker)
     assert message in str(caught.value)
     assert "\n" not in str(caught.value)
@@ -208,23 +214,21 @@ def test_a_command_that_never_answers(tmp_path):
         pytest.raises(SourceUnavailable, match="did not answer in time"),
     ):
         load_tools(f"mcp:sleep 60{'0' * 300}", invoker=invoker)
-    assert time.monotonic() - began < 20
+    assert time.monotonic() - began < PATIENCE
 
 
-def test_ctrl_c_does_not_wait_for_a_server_that_is_starting():
+def test_ctrl_c_ends_a_servers_start():
     host = (
         "import os, signal, threading\nfrom protocols.client import *\nfrom protocols.sources import load_tools\n"
         "import mcp.client\n"  # takes its time
-        "with Invoker(InvokeSettings(confirm_start=lambda s: True)) as invoker:\n"
+        "with Invoker(InvokeSettings(confirm_start=lambda s: True, start_seconds=3600)) as invoker:\n"
         "    threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGINT)).start()\n"
-        "    load_tools('mcp:sleep 600', invoker=invoker)\n"
+        "    load_tools('mcp:sleep 3600', invoker=invoker)\n"
     )
-    began = time.monotonic()
     done = subprocess.run(
-        [sys.executable, "-c", host], cwd=ROOT, timeout=60, capture_output=True, text=True
+        [sys.executable, "-c", host], cwd=ROOT, timeout=PATIENCE, capture_output=True, text=True
     )
     assert done.stderr.strip().endswith("KeyboardInterrupt")
-    assert time.monotonic() - began < 55, "it has 60 seconds to start"
 
 
 def test_python_ends_although_nobody_closed_the_server():
@@ -234,12 +238,12 @@ def test_python_ends_although_nobody_closed_the_server():
         f"print(len(load_tools({COMMAND!r}, invoker=invoker)))\n"
     )
     done = subprocess.run(
-        [sys.executable, "-c", host], cwd=ROOT, timeout=60, capture_output=True, text=True
+        [sys.executable, "-c", host], cwd=ROOT, timeout=PATIENCE, capture_output=True, text=True
     )
     assert (done.returncode, done.stderr, done.stdout > "1") == (0, "", True)
 
 
-def test_a_time_out_is_unknown_and_the_next_call_goes_on(tmp_path):
+def test_a_timeout_is_unknown_and_calls_continue(tmp_path):
     with Invoker(settings(timeout_seconds=0.5)) as invoker:
         box = load_tools(COMMAND, invoker=invoker)
         error = failure(box["get_anything"], what="hang")
@@ -275,7 +279,7 @@ def test_closing_leaves_no_process_thread_or_descriptor(tmp_path):
     assert box["list_notes"].protocol.name == "list_notes"
 
 
-def test_protocols_in_files_are_called_through_the_configured_server(tmp_path):
+def test_filed_protocols_use_the_configured_server(tmp_path):
     (tmp_path / "n.json").write_text(
         json.dumps({"name": "notes", "binding": {"mcp": {"server": "mine", "tool": "list_notes"}}})
     )

@@ -70,14 +70,14 @@ def test_a_value_has_to_fit_its_name(name, value, secret):
 @pytest.mark.parametrize(
     "mark", [{"writeOnly": True}, {"format": "password"}, {"x-atc-secret": True}]
 )
-def test_a_schema_marks_a_secret_of_any_name_and_value(mark):
+def test_schema_marks_make_any_value_secret(mark):
     schema = of(word=mark, other={})
     assert hidden({"word": "true", "other": "true"}, schema) == {"word": "***", "other": "true"}
     assert hidden({"word": 5}, schema) == {"word": "***"}
     assert hidden({"word": None}, schema) == {"word": None}
 
 
-def test_a_mark_holds_for_all_that_is_below_it():
+def test_a_mark_holds_below_it():
     schema = of(login={"x-atc-secret": True}, user={})
     value = {"login": {"name": "bo", "codes": ["a", 1], "active": True}, "user": "bo"}
     assert hidden(value, schema) == {
@@ -170,7 +170,7 @@ def test_marks_are_found_through_references_combinations_and_maps():
         {"additionalProperties": True},
     ],
 )  # fmt: skip
-def test_a_schema_that_leads_nowhere_ends_and_names_count(schema):
+def test_dangling_schemas_end_and_names_count(schema):
     assert hidden({"token": "abc", "a": ["b"]}, schema) == {"token": "***", "a": ["b"]}
 
 
@@ -190,12 +190,12 @@ def test_anything_else_may_be_a_secret(text):
 
 def test_a_foreign_pattern_cannot_take_forever():
     schema = {"patternProperties": {"^(a+)+$": {"writeOnly": True}}}
-    began = time.perf_counter()
+    began = time.process_time()
     hidden({"a" * 40 + "!": "x"}, schema)
-    assert time.perf_counter() - began < 5
+    assert time.process_time() - began < 5
 
 
-def test_lines_that_are_repeated_hold_what_they_hold_once():
+def test_repeated_lines_hide_the_same():
     lines = [
         "<tr><td>API key</td><td>Zq8XvT3mKp7LrW2nBd5HsJ9c</td></tr>",
         '<b>password</b>: <i>sommerregen-2024</i> &amp; <code>login("bob", "winter!2024")</code>',

@@ -67,7 +67,7 @@ def test_arguments_may_have_sentences_types_and_schemas(tmp_path):
     assert protocol.writes
 
 
-def test_a_write_of_which_no_field_is_known_sends_an_empty_object(tmp_path):
+def test_fieldless_writes_send_an_empty_object(tmp_path):
     made = read(tmp_path, [f"PUT {HOST}/films/{{id}}"])["put_films_by_id"]
     assert RequestBuilder(made, made.binding).build({"id": 1}).body == b"{}"
 
@@ -116,7 +116,7 @@ def test_the_suffix_says_where_the_service_runs(tmp_path):
     }
 
 
-def test_a_function_is_bound_only_where_its_module_was_named(tmp_path):
+def test_functions_are_bound_only_from_named_modules(tmp_path):
     module = tmp_path / "prices.py"
     module.write_text(
         "def total(net: float, rate: float = 0.2) -> float:\n    return net * (1 + rate)\n"

@@ -138,7 +138,7 @@ def test_bodies_are_arguments():
     assert user.wire_names == {"body_user_id": "user_id"}
 
 
-def test_forms_are_read_from_their_fields_where_those_are_recorded():
+def test_forms_are_read_from_recorded_fields():
     fields = [{"name": "doc", "fileName": "a.txt"}, {"name": "note%5B%5D", "value": "hi"}]
     sent = [entry("POST", f"{API}/{kind}", {}, sent=(kind, "")) for kind in FORM_TYPES]
     for one in sent:

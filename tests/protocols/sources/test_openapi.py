@@ -233,7 +233,7 @@ PICTURE = {
         (["application/json", "multipart/form-data"], PICTURE, "multipart/form-data"),
     ],
 )
-def test_json_is_chosen_among_bodies_unless_there_is_a_file(kinds, schema, media):
+def test_json_is_preferred_unless_a_file_exists(kinds, schema, media):
     protocol = only(
         {"requestBody": {"content": {kind: {"schema": schema} for kind in kinds}}}, method="post"
     )
@@ -246,7 +246,7 @@ def test_a_body_of_text_is_a_string():
     assert text.parameters == {"body": {"type": "string", "contentMediaType": "text/csv"}}
 
 
-def test_a_client_sends_nothing_read_only_and_gets_nothing_write_only():
+def test_read_only_and_write_only_are_respected():
     schema = {
         "type": "object",
         "properties": {
@@ -370,7 +370,7 @@ def test_all_of_plain_objects_is_one_object():
     assert out({**closed, "description": "d"}) == {**joined, "additionalProperties": False}
 
 
-def test_a_discriminator_says_which_subtypes_there_are_and_how_each_is_told():
+def test_discriminators_name_subtypes():
     """As NSwag and springdoc write them: no `oneOf`, and a property that is any text."""
     ref, far = "#/components/schemas/", "https://elsewhere.example/monster.json"
     told = {
@@ -496,7 +496,7 @@ def test_arrays_that_are_one_value_say_so():
     }
 
 
-def test_a_body_that_can_hold_nothing_is_no_argument():
+def test_an_empty_body_is_no_argument():
     closed = {"schema": {"type": "object", "properties": {}, "additionalProperties": False}}
     assert not only(
         {"requestBody": {"content": {"application/x-www-form-urlencoded": closed}}}
@@ -525,7 +525,7 @@ def test_where_the_service_runs(servers, where, base_url, url):
     assert protocol.binding.url == url
 
 
-def test_an_operation_may_have_a_server_of_its_own():
+def test_operations_may_have_own_servers():
     own = {"servers": [{"url": "https://op.example"}]}
     paths = {"/a": {"servers": [{"url": "https://item.example"}], "get": {}, "put": own}}
     paths["/b"] = {"servers": [{"url": "/v2"}], "get": {}}
@@ -536,7 +536,7 @@ def test_an_operation_may_have_a_server_of_its_own():
 @pytest.mark.parametrize(
     "servers", [None, [{"url": "https://{host}/v1"}], [{"url": "https://[you].example/v1"}]]
 )
-def test_a_document_without_a_host_says_how_to_give_one(servers):
+def test_a_document_without_host_says_what_to_give(servers):
     advice = r"names no http\(s\) host\. Say where the service runs: 'd.json@https://HOST'\."
     with pytest.raises(InvalidProtocol, match=advice):
         read_openapi(api({"/x": {"get": {}}}) | {"servers": servers}, where="d.json")
@@ -634,7 +634,7 @@ def test_swagger_parameters_and_responses():
 
 
 @pytest.mark.parametrize("reader", [swagger, only])
-def test_swagger_s_body_is_read_in_newer_documents_too(reader):
+def test_swagger_bodies_work_in_newer_documents(reader):
     payload = {"name": "payload", "in": "body", "schema": NAMED}
     protocol = reader({"parameters": [payload]}, method="post")
     assert (protocol.binding.locations, protocol.required) == (
@@ -653,7 +653,7 @@ def test_swagger_forms():
     assert protocol.required == {"url"}
 
 
-def test_a_swagger_response_without_a_schema_is_not_described():
+def test_swagger_responses_without_schema_stay_undescribed():
     page = {"produces": ["text/html"], "responses": {"200": {"description": "a page"}}}
     assert swagger(page).output_schema == {"type": "string"}
 

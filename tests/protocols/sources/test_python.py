@@ -282,7 +282,7 @@ def bank(tmp_path):
     return module(tmp_path, BANK, "bank.py")
 
 
-def test_methods_that_a_module_lists_are_tools_of_their_object(bank):
+def test_listed_methods_are_tools(bank):
     loaded = load_source(bank)
     box = loaded.tools
     assert (loaded.name, loaded.kind, list(box)) == ("bank", "python", ["balance", "pay"])
@@ -323,7 +323,7 @@ def greet(name: str) -> str:
     return f"Hello {name}"
 
 
-def test_functions_are_sources_alone_and_in_lists_beside_others(bank):
+def test_functions_may_be_listed_with_sources(bank):
     (tool,) = load_tools(total).values()
     assert (tool.alias, tool.protocol.writes, tool.protocol.required) == (
         "total",

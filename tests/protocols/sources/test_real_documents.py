@@ -14,6 +14,7 @@ from protocols.protocol import HttpBinding
 from protocols.sources.openapi import read_openapi
 from protocols.validate import validator
 from tests.labs.paths import DATA
+from tests.labs.patience import PATIENCE
 
 SCRIPT = DATA / "openapi_of.py"
 METHODS = {"get", "put", "post", "delete", "patch", "head", "options"}
@@ -43,7 +44,7 @@ def document(request, tmp_path_factory):
         cwd=place,
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=PATIENCE,
     )
     assert done.returncode == 0, done.stderr
     return name, file
@@ -99,6 +100,6 @@ def test_links_point_to_tools_and_arguments_that_exist(protocols):
             assert link.argument in protocol.parameters
 
 
-def test_our_export_is_read_back_to_the_same_protocols(protocols):
+def test_exports_are_read_back_unchanged(protocols):
     exported = json.loads(json.dumps(to_openapi(protocols, protocols[0].collection)))
     assert read_openapi(exported, where="exported") == protocols

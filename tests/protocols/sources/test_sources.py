@@ -62,7 +62,7 @@ def module(tmp_path):
     return file
 
 
-def test_kinds_are_told_apart_and_clashes_take_the_source_as_prefix(api, folder, module):
+def test_clashing_names_take_the_sources_prefix(api, folder, module):
     box = load(api, folder, module)
     assert {alias: tool.source for alias, tool in box.items()} == {
         "my_flights_search": "my_flights",
@@ -81,7 +81,7 @@ def test_one_protocol_file_and_a_list_of_them(folder, tmp_path):
     assert (tool.alias, tool.source) == ("only", "one")
 
 
-def test_a_folder_is_read_in_order_and_a_bad_file_in_it_is_named(tmp_path):
+def test_folders_are_ordered_and_bad_files_named(tmp_path):
     with pytest.raises(SourceUnavailable, match=r"has no protocol files \(\*\.json or \*\.yaml\)"):
         read_folder(tmp_path)
     for name, text in {
@@ -104,7 +104,7 @@ def test_a_folder_is_read_in_order_and_a_bad_file_in_it_is_named(tmp_path):
             read_folder(tmp_path)
 
 
-def test_one_source_twice_counts_once_and_two_of_one_name_are_refused(api, tmp_path):
+def test_repeated_sources_count_once(api, tmp_path):
     assert len(load(api, api)) == 2
     other = tmp_path / "other.json"
     other.write_text(api.read_text())
@@ -126,7 +126,7 @@ def test_the_suffix_says_where_the_service_runs(api):
 
 
 @pytest.mark.parametrize("binding", [None, {"mcp": {"server": "files", "tool": "read"}}])
-def test_a_tool_that_cannot_be_called_says_so_when_called(tmp_path, binding):
+def test_an_uncallable_tool_says_so(tmp_path, binding):
     (tmp_path / "a.json").write_text(
         json.dumps({"name": "loose"} | ({"binding": binding} if binding else {}))
     )

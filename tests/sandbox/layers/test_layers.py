@@ -95,7 +95,7 @@ def test_with_no_layer_a_program_reaches_the_machine(listener, abstract):
         assert outcome(bare, "import os\nos.kill(os.getppid(), 0)") is None
 
 
-def test_seccomp_alone_allows_no_new_descriptor_process_or_code():
+def test_seccomp_alone_stops_descriptors_processes_and_code():
     with alone("seccomp", "no_new_privs") as sandbox:
         for source in (
             "open('/etc/hostname')",

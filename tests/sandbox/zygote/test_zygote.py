@@ -21,6 +21,7 @@ from sandbox.testing import make_tool
 from sandbox.zygote import ZygoteSandbox, unavailable
 from tests.labs import sandbox_checks
 from tests.labs.paths import ROOT
+from tests.labs.patience import PATIENCE
 
 pytestmark = pytest.mark.skipif(unavailable() is not None, reason=str(unavailable()))
 
@@ -47,7 +48,7 @@ def children_of(pid):
     return Path(f"/proc/{pid}/task/{pid}/children").read_text().split()[1:]
 
 
-def until(condition, seconds=10):
+def until(condition, seconds=PATIENCE):
     """Whether the condition comes true in time."""
     end = time.monotonic() + seconds
     while not condition() and time.monotonic() < end:
@@ -68,12 +69,12 @@ def settled_children(sandbox):
     return children_of(pid)
 
 
-def gone(pidfd, seconds=10):
+def gone(pidfd, seconds=PATIENCE):
     """Whether the process ends in time."""
     return bool(select.select([pidfd], [], [], seconds)[0])
 
 
-def test_the_zygote_is_reused_and_ends_with_the_sandbox(own):
+def test_the_zygote_is_reused_until_closed(own):
     own.warm()
     first = pid_of(own)
     assert run(own, "1 + 1").value == 2
@@ -106,7 +107,7 @@ def test_the_zygote_ends_with_its_host():
     os.close(pidfd)
 
 
-def test_a_zygote_that_dies_during_a_run_is_replaced_and_no_call_repeated(own):
+def test_a_dead_zygote_is_replaced_without_repetition(own):
     made = []
 
     def kill_once(n):
@@ -158,7 +159,7 @@ def test_nothing_is_left_of_runs_however_they_end(sandbox):
     assert open_now <= before + 3
 
 
-def test_a_child_has_one_live_descriptor_no_thread_and_nothing_of_ours(own):
+def test_a_child_has_one_descriptor_and_thread(own):
     run(own, "1")
     (pid,) = settled_children(own)
     descriptors = Path(f"/proc/{pid}/fd")
@@ -215,7 +216,7 @@ def test_a_program_that_ignores_its_end_is_killed(sandbox):
         "while True: pass"
     )
     trace = run(sandbox, source, wall_seconds=0.2)
-    assert (trace.failure.type, trace.seconds < 15) == ("wall_seconds", True)
+    assert (trace.failure.type, trace.seconds < PATIENCE) == ("wall_seconds", True)
 
 
 def test_output_as_python_gives_it(sandbox):
@@ -240,7 +241,7 @@ def test_output_as_python_gives_it(sandbox):
     assert run(sandbox, textwrap.dedent(source)).stdout == expected + "é" * 20_000 + "\n"
 
 
-def test_modules_have_what_they_import_when_they_are_used(sandbox):
+def test_modules_import_what_they_use(sandbox):
     source = """
         from email.message import EmailMessage
         from xml.dom.minidom import parseString
@@ -265,12 +266,12 @@ def test_arguments_that_cannot_be_sent_are_shown(sandbox):
         assert trace.calls[0].arguments["text"].startswith(shown)
 
 
-def test_ctrl_c_while_a_tool_works_kills_the_child(sandbox):
+def test_ctrl_c_kills_the_child_of_a_call(sandbox):
     released = threading.Event()
 
     def slow():
         signal.pthread_kill(threading.main_thread().ident, signal.SIGINT)
-        released.wait(20)
+        released.wait(PATIENCE)
 
     with pytest.raises(KeyboardInterrupt):
         run(sandbox, "slow()", Toolbox([make_tool("slow", {}, slow)]))
@@ -286,5 +287,5 @@ def test_a_zygote_that_does_not_answer_is_replaced(own, monkeypatch):
     monkeypatch.setattr("sandbox.zygote.DEATH_SECONDS", 1.0)
     run(own, "1")
     os.kill(pid_of(own), signal.SIGSTOP)
-    trace = run(own, "5", wall_seconds=1.0)  # and as long again in the new one
+    trace = run(own, "5", wall_seconds=3.0)  # and as long again in the new one
     assert trace.value == 5

@@ -31,7 +31,7 @@ def call(tool: str, result: Any, index: int = 0, **arguments: Any) -> ToolCall:
 # --- flows
 
 
-def test_a_value_comes_from_the_first_response_that_held_it() -> None:
+def test_values_come_from_their_first_response() -> None:
     calls = [
         call(
             "search",
@@ -96,12 +96,12 @@ def test_a_call_for_show_is_named(sandbox: Sandbox) -> None:
     assert "line 3: the answer is the same when get gives nothing" in found
 
 
-def test_an_answer_that_the_question_gives_away_is_found(sandbox: Sandbox) -> None:
+def test_an_answer_in_the_question_is_found(sandbox: Sandbox) -> None:
     program = "name = get(key='it_a')['name']\nprint('Moby' if name else 'nobody')"
     assert any("gives 'Moby' of the question" in one for one in problems(program, sandbox))
 
 
-def test_where_there_is_none_a_match_must_change_the_answer(sandbox: Sandbox) -> None:
+def test_vain_matches_must_change_the_answer(sandbox: Sandbox) -> None:
     looks = "print(', '.join(one for one in find(key='Moby') if get(key=one)['name'] == 'Moby') or 'none')"
     blind = "for one in find(key='Moby'):\n    get(key=one)\nprint('none')"
     assert problems(looks, sandbox, none=True) == []
@@ -177,7 +177,7 @@ def test_what_is_no_answer_is_refused(data: ServiceDatabases, query: str, type_:
         data.derive(query, type_)
 
 
-def test_a_task_of_some_recipes_is_derived_twice_and_needs_its_calls() -> None:
+def test_some_recipe_tasks_are_derived_twice() -> None:
     """A case of every twentieth recipe; `atc bench check` takes all of them."""
     tasks = {task.id: task for task in load_tasks()}
     recipes = [(folder, recipe) for folder in FOLDERS for recipe in recipes_of(folder)]

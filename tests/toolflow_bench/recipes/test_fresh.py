@@ -48,7 +48,7 @@ def test_a_wording_spells_every_constant_that_is_drawn() -> None:
     assert case.constants == {"page": 2, "airline": "DL", "date": "2013-11-30"}
 
 
-def test_what_says_more_of_somebody_than_the_name_is_no_wording() -> None:
+def test_wordings_say_no_more_than_the_name() -> None:
     she = recipe(("When did Ada Barros fly, and did she pay?", {"who": "Ada Barros"}))
     again = recipe(
         ("Where does Curt Schilling live? In the year Schilling won.", {"who": "Curt Schilling"})
@@ -58,7 +58,7 @@ def test_what_says_more_of_somebody_than_the_name_is_no_wording() -> None:
     assert wordings(again, ["who"], men=True) == []
 
 
-def test_every_draw_has_rows_and_its_recipe_a_wording() -> None:
+def test_every_draw_has_rows_and_a_wording() -> None:
     draws = yaml.safe_load(Path(fresh.__file__).with_name("draws.yaml").read_text())
     known = {f"{folder}/{one.id}": one for folder in FOLDERS for one in recipes_of(folder)}
     with closing(ServiceDatabases()) as data:

@@ -156,7 +156,7 @@ class Page(HTMLParser):
 # What the page says
 
 
-def test_a_report_shows_what_was_run_and_what_came_of_it(save: Save) -> None:
+def test_a_report_shows_runs_and_results(save: Save) -> None:
     first = save("first", [row(1), wrong(2), wrong(3), outage(4)], max_repairs=3)
     second = save("second", [row(1), row(2), row(3), wrong(4)], strategy="react")
     text = Page(page_of(first, second)).text
@@ -170,7 +170,7 @@ def test_a_report_shows_what_was_run_and_what_came_of_it(save: Save) -> None:
     assert "+66.7" in text
 
 
-def test_an_opened_task_has_everything_that_is_known_of_its_answers(save: Save) -> None:
+def test_an_opened_task_shows_all_answers(save: Save) -> None:
     faulty = wrong(
         1,
         answer=None,
@@ -327,7 +327,7 @@ def test_nothing_in_a_run_becomes_markup(save: Save) -> None:
     assert "\\u202edetrever" in page.text
 
 
-def test_the_policy_allows_this_style_and_this_script_and_nothing_else(save: Save) -> None:
+def test_the_policy_allows_only_this_pages_code(save: Save) -> None:
     source = page_of(save("run", [row(1)]))
     policy = next(
         attributes["content"] or ""
@@ -394,7 +394,7 @@ def run_report(*arguments: str | Path) -> None:
     cli.main(["bench", "report", *map(str, arguments)], standalone_mode=False)
 
 
-def test_the_command_writes_a_page_and_replaces_its_own(
+def test_the_command_replaces_its_own_page(
     save: Save, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
@@ -405,7 +405,7 @@ def test_the_command_writes_a_page_and_replaces_its_own(
     assert sorted(path.name for path in tmp_path.iterdir()) == ["report.html", "run.jsonl"]
 
 
-def test_json_gives_the_figures_and_a_page_only_where_one_is_asked(
+def test_json_figures_write_no_page_unasked(
     save: Save, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     one, other = save("one", [row(1), wrong(2)]), save("other", [row(1), row(2)], strategy="react")

@@ -70,7 +70,7 @@ def stored(service: RunningService) -> list[str]:
     return [note["text"] for note in service.app.state.run.all("notes")]
 
 
-def test_429_says_when_to_come_back_and_nothing_is_done(service: RunningService) -> None:
+def test_429_names_a_time_and_does_nothing(service: RunningService) -> None:
     service.app.state.control.set_faults(Faults(rate_429=1, retry_after_seconds=3))
     status, headers, body = parts(raw(service, "POST", "/notes", {"text": "milk"}))
     assert (status, headers["retry-after"]) == (429, "3")
@@ -79,7 +79,7 @@ def test_429_says_when_to_come_back_and_nothing_is_done(service: RunningService)
     assert kinds(service) == ["429"]
 
 
-def test_a_connection_dropped_before_has_no_byte_and_no_effect(service: RunningService) -> None:
+def test_a_connection_dropped_before_has_no_effect(service: RunningService) -> None:
     service.app.state.control.set_faults(Faults(rate_drop=1))
     assert raw(service, "POST", "/notes", {"text": "milk"}) == b""
     assert stored(service) == []
@@ -93,7 +93,7 @@ def test_a_connection_dropped_before_has_no_byte_and_no_effect(service: RunningS
 
 
 @under_both_parsers
-def test_a_connection_dropped_after_has_no_byte_but_its_effect(service: RunningService) -> None:
+def test_a_connection_dropped_after_has_its_effect(service: RunningService) -> None:
     service.app.state.control.set_faults(Faults(rate_drop_after=1))
     assert raw(service, "POST", "/notes", {"text": "milk"}) == b""
     assert stored(service) == ["milk"]
@@ -114,7 +114,7 @@ def test_a_truncated_answer_ends_before_its_length(service: RunningService) -> N
         assert whole.startswith(cut)
 
 
-def test_a_run_repeats_by_its_seed_and_starts_anew_with_each_reset(service: RunningService) -> None:
+def test_a_seed_repeats_a_run(service: RunningService) -> None:
     faults = Faults(seed=5, rate_429=0.2, rate_500=0.2, rate_drop=0.2, rate_truncated=0.2)
     service.app.state.control.set_faults(faults)
 
@@ -144,7 +144,7 @@ def test_a_request_that_outlives_its_run_writes_nothing(
     assert kinds(service) == ["stale"]
 
 
-def test_tools_report_each_fault_as_what_is_known_of_the_write(service: RunningService) -> None:
+def test_tools_report_what_faults_leave_known(service: RunningService) -> None:
     """A lost write is unknown, never done or refused; with a key it can be made sure of."""
     with Invoker(InvokeSettings(retries=0)) as invoker:
         add = load_tools(service.document_url, invoker=invoker)["add_note"].call
@@ -161,7 +161,7 @@ def test_tools_report_each_fault_as_what_is_known_of_the_write(service: RunningS
     assert stored(service) == ["warm", "milk", "bread"]
 
 
-def test_a_drift_is_the_same_for_every_answer_of_an_operation() -> None:
+def test_an_operation_drifts_alike_everywhere() -> None:
     page = {"films": [{"film_id": "a", "year": 1999}, {"film_id": "b", "year": 2001}], "total": 2}
     for seed in range(30):
         changed, change = drift_answer(page, operation="list_films", seed=seed)

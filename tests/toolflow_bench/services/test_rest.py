@@ -12,6 +12,7 @@ import requests
 pytest.importorskip("uvicorn", reason="needs the extra 'toolflow'")
 
 from tests.labs.notes_service import notes_app
+from tests.labs.patience import PATIENCE
 from toolflow_bench.services.serve import RunningService, serve
 
 
@@ -27,7 +28,9 @@ def send(
     """Status, body and headers of one request."""
     data = body if isinstance(body, bytes) or body is None else json.dumps(body).encode()
     given = {name.replace("_", "-"): value for name, value in headers.items()}
-    answer = requests.request(method, service.url + path, data=data, headers=given, timeout=10)
+    answer = requests.request(
+        method, service.url + path, data=data, headers=given, timeout=PATIENCE
+    )
     return answer.status_code, answer.json() if answer.content else None, answer.headers
 
 
@@ -35,7 +38,7 @@ def texts(service: RunningService) -> list[str]:
     return [note["text"] for note in send(service, "GET", "/notes")[1]["notes"]]
 
 
-def test_a_refusal_of_the_handler_is_an_answer_too(service: RunningService) -> None:
+def test_a_handlers_refusal_is_an_answer(service: RunningService) -> None:
     note = send(service, "POST", "/notes", {"text": "milk"})[1]
     assert send(service, "POST", "/notes", {"text": "milk"}, idempotency_key="k")[0] == 409
     send(service, "DELETE", f"/notes/{note['note_id']}")
@@ -56,15 +59,13 @@ def test_a_refusal_of_the_handler_is_an_answer_too(service: RunningService) -> N
     ],
     ids=lambda body: body[:24].decode(errors="replace"),
 )
-def test_a_body_that_cannot_be_used_is_refused_in_json(
-    service: RunningService, body: bytes
-) -> None:
+def test_unusable_bodies_are_refused_in_json(service: RunningService, body: bytes) -> None:
     status, answer, _ = send(service, "POST", "/notes", body)
     assert (status, list(answer)) == (422, ["detail"])
     assert texts(service) == []
 
 
-def test_a_harness_outside_can_see_and_reset_and_leaves_no_record(service: RunningService) -> None:
+def test_outside_harnesses_reset_without_a_record(service: RunningService) -> None:
     send(service, "POST", "/notes", {"text": "milk"}, idempotency_key="k")
     state = send(service, "GET", "/bench/state")[1]
     assert state == {"state": {"notes": [{"text": "milk", "stars": 0}]}}

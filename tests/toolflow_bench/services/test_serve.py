@@ -18,6 +18,7 @@ pytest.importorskip("uvicorn", reason="needs the extra 'toolflow'")
 from benchmarks.local import free_port
 from tests.labs import commands
 from tests.labs.notes_service import notes_app
+from tests.labs.patience import PATIENCE
 from toolflow_bench.services.serve import serve
 
 
@@ -25,7 +26,7 @@ def test_it_answers_until_it_is_closed() -> None:
     closed: list[str] = []
     with serve(notes_app(lambda: closed.append("x"))) as service, requests.Session() as session:
         assert session.get(service.url + "/notes", timeout=10).json() == {"notes": []}
-        document = session.get(service.document_url, timeout=10).json()
+        document = session.get(service.document_url, timeout=PATIENCE).json()
         assert document["servers"] == [{"url": service.url}]
         port = int(service.url.rsplit(":", 1)[1])
     assert closed == ["x"]
@@ -59,7 +60,7 @@ def test_the_command_serves_until_it_is_interrupted() -> None:
         ).raise_for_status()
         assert requests.get(shown["url"] + "/airlines/AA", timeout=10).status_code == 500
         child.send_signal(signal.SIGINT)
-        _, talk = child.communicate(timeout=30)
+        _, talk = child.communicate(timeout=PATIENCE)
     assert child.returncode == 130
     assert talk.endswith("atc: interrupted.\n")
 

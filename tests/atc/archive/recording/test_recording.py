@@ -101,9 +101,7 @@ def test_a_solved_run_runs_again_from_its_file(stored, replayer, program):
         ("get_note(id='p1')\nsend_mail(to='a')\nprint(1)", "paused", "Paused"),
     ],
 )
-def test_a_run_without_an_answer_fails_the_same_way_again(
-    stored, replayer, program, status, failure
-):
+def test_a_run_without_answer_fails_alike_again(stored, replayer, program, status, failure):
     run = stored(*[program] * 2, max_repairs=1, max_calls=4)
     assert run.summary.status == status
     recording = through_a_file(make_recording(run))
@@ -111,7 +109,7 @@ def test_a_run_without_an_answer_fails_the_same_way_again(
     assert replayer.rerun(recording).departure is None
 
 
-def test_what_no_recording_can_be_made_of_is_named(stored):
+def test_an_impossible_recording_is_explained(stored):
     with pytest.raises(InvalidRecording, match="has no program that ran to an end"):
         make_recording(stored("print(get_nothing())", max_repairs=0))
 
@@ -119,7 +117,7 @@ def test_what_no_recording_can_be_made_of_is_named(stored):
 class TestSecrets:
     PASSED_ON = "t = log_in(user='ada', password='hunter-2000')['token']\nprint(fetch_mail(token=t)['mail'])"
 
-    def test_they_are_not_in_the_file_and_passing_them_on_needs_none(self, stored, replayer):
+    def test_replay_without_the_secrets_works(self, stored, replayer):
         run = stored(self.PASSED_ON, task="My password is hunter-2000. How many mails have I?")
         assert run.summary.status == "solved"
         text = json.dumps(to_document(make_recording(run)))
@@ -192,7 +190,7 @@ def test_a_document_that_is_none_says_why(document, path_and_value, problem):
     assert problem in str(caught.value)
 
 
-def test_a_file_that_is_none_and_a_broken_tool_are_named(document):
+def test_broken_files_and_tools_are_named(document):
     with pytest.raises(InvalidRecording, match="it may have been cut off"):
         parse_recording('{"format": "atc recording 2", "run', where="run.json")
     with pytest.raises(InvalidRecording, match=r"run\.json: it is n"):
@@ -204,7 +202,7 @@ def test_a_file_that_is_none_and_a_broken_tool_are_named(document):
         )
 
 
-def test_a_file_does_not_choose_a_sandbox_that_is_no_boundary(document, replayer):
+def test_a_file_chooses_no_unbounded_sandbox(document, replayer):
     recording = parse_recording(
         json.dumps(changed(document, "end", "backend", "unconfined")), where="f"
     )
@@ -225,7 +223,7 @@ JSON = st.recursive(
     arguments=st.dictionaries(TEXTS, JSON, max_size=2),
     text=TEXTS,
 )
-def test_a_file_gives_back_exactly_what_was_put_in(results, arguments, text):
+def test_a_file_returns_what_was_put_in(results, arguments, text):
     calls = tuple(
         ToolCall(index=index, tool="get", arguments=arguments, line=1, result=result)
         for index, result in enumerate(results)

@@ -18,6 +18,8 @@ from protocols.toolbox import Tool, Toolbox
 from sandbox.trace import Trace
 from tests.labs.loopback import Reply, serving
 
+pytestmark = pytest.mark.usefixtures("shared_sandbox")
+
 
 def protocol(
     name="act",
@@ -128,7 +130,7 @@ def test_credentials_come_from_the_configuration(tmp_path):
 @pytest.mark.parametrize(
     "text", ['"""\nimport os', "a\rimport os; os.abort()", "a\x0cb\x00c", "# \u2028import os", "\\"]
 )
-def test_nothing_that_a_task_or_an_answer_says_is_code(text):
+def test_texts_of_a_run_are_never_code(text):
     with serving() as server:
         tool = replace(protocol(url=f"{server.url}/x"), description=text, title=text)
         script = to_script(replace(recorded("print(act()['ok'])", tool, task=text), answer=text))
@@ -143,7 +145,7 @@ def test_a_write_is_sent_under_a_key():
         assert len(server.last.headers["idempotency-key"]) == 32
 
 
-def test_a_tool_that_no_script_can_call_and_a_run_without_an_answer():
+def test_uncallable_tools_and_missing_answers_are_refused():
     for binding in (
         None,
         McpBinding(server="s", tool="t"),
@@ -155,7 +157,7 @@ def test_a_tool_that_no_script_can_call_and_a_run_without_an_answer():
         to_script(replace(recorded("1 / 0"), answer=None))
 
 
-def test_a_value_that_was_left_out_is_named_and_nothing_runs_without_it(capsys, monkeypatch):
+def test_a_script_names_its_missing_value_and_stops(capsys, monkeypatch):
     monkeypatch.setattr(sys, "argv", ["script.py"])
     recording = replace(
         recorded("print('[redacted-str-8-p0.1]')"), secrets=("[redacted-str-8-p0.1]",)

@@ -59,7 +59,7 @@ def may_be(scope: IdScope, name: str, argument: str) -> Any:
     return scope.tools[name].protocol.parameters.get(argument, {"enum": "-"}).get("enum")
 
 
-def test_a_tool_whose_id_is_not_known_waits_for_those_that_yield_it() -> None:
+def test_a_tool_waits_until_its_id_is_known() -> None:
     scope = KnownIds(BOX, TASK).after([])
     assert set(scope.waiting) == {"get_movie_credits", "get_person"}
     assert list(scope.tools) == list(BOX), "a model that has begun a name can end it"
@@ -72,7 +72,7 @@ def test_a_tool_whose_id_is_not_known_waits_for_those_that_yield_it() -> None:
     assert may_be(scope, "search_movie", "query") is None
 
 
-def test_an_id_takes_what_results_held_under_its_name() -> None:
+def test_an_id_takes_results_under_its_name() -> None:
     reach = KnownIds(BOX, TASK)
     found = {"results": [{"id": 7, "title": "Casablanca"}, {"id": 9, "title": "1000"}], "page": 1}
     scope = reach.after([("search_movie", found)])
@@ -87,7 +87,7 @@ def test_an_id_takes_what_results_held_under_its_name() -> None:
     assert may_be(scope, "get_person", "movie_id") == [7, 9]
 
 
-def test_an_optional_id_of_which_none_is_known_is_not_offered() -> None:
+def test_an_unknown_optional_id_is_not_offered() -> None:
     scope = KnownIds(BOX, TASK).after(
         [("search_person", {"results": [{"id": 41, "name": "Bogart"}]})]
     )
@@ -97,7 +97,7 @@ def test_an_optional_id_of_which_none_is_known_is_not_offered() -> None:
     )
 
 
-def test_what_a_tool_lists_that_is_named_for_the_thing_are_its_ids() -> None:
+def test_ids_come_from_a_tools_named_list() -> None:
     scope = KnownIds(BOX, TASK).after(
         [("list_movie_popular", {"results": [{"id": 3}], "total": 8000})]
     )
@@ -113,13 +113,13 @@ def test_what_a_tool_lists_that_is_named_for_the_thing_are_its_ids() -> None:
         ("", None),
     ],
 )
-def test_the_task_may_give_an_id_and_without_a_task_nobody_knows(task: str, known: Any) -> None:
+def test_the_task_may_give_an_id(task: str, known: Any) -> None:
     scope = KnownIds(BOX, task).after([])
     assert may_be(scope, "get_movie_credits", "movie_id") == known
     assert ("get_movie_credits" in scope.waiting) is (bool(task) and not known)
 
 
-def test_a_long_result_is_read_in_little_time_and_not_to_its_end() -> None:
+def test_long_results_are_read_only_in_part() -> None:
     found = {"results": [{"id": 7, "title": "x", "tags": list(range(100))} for _ in range(10_000)]}
     assert may_be(
         KnownIds(BOX, TASK).after([("search_movie", found)]), "get_movie_credits", "movie_id"

@@ -46,7 +46,7 @@ def test_random_tokens_make_a_valid_call(form: CallFormat, one_grammar: int) -> 
 
 
 @STAGES
-def test_text_stands_around_calls_and_only_a_trigger_begins_one(one_grammar: int) -> None:
+def test_only_a_trigger_begins_a_call(one_grammar: int) -> None:
     matcher = ToolMatcher(TOOLS, BYTES, TOOLDEC, one_grammar=one_grammar)
     assert matcher.is_complete
     wrote(matcher, "Is 2 < 3? <b>Yes</b>: <T>add(1, 2)")
@@ -62,7 +62,7 @@ def test_text_stands_around_calls_and_only_a_trigger_begins_one(one_grammar: int
     assert matcher.is_finished
 
 
-def test_scores_are_masked_row_by_row_and_the_best_of_the_rest_is_taken() -> None:
+def test_scores_are_masked_row_by_row() -> None:
     processor = ToolLogits(ToolMatcher(TOOLS, BYTES, FUNCTION), prompt_tokens=1)
     scores = np.zeros((2, BYTES.vocab_size), dtype=np.float32)
     rows = np.array([[0, *b"pow"], [0, *b"add"]])

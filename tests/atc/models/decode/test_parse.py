@@ -54,7 +54,7 @@ TABLE = yaml.safe_load((DATA / "decode_read.yaml").read_text(encoding="utf-8"))
 
 
 @pytest.mark.parametrize("row", TABLE, ids=lambda row: row["text"][:40])
-def test_a_reply_is_read_as_a_good_agent_reads_it_or_has_the_error_of_its_class(
+def test_replies_are_read_or_classed_as_errors(
     row: dict[str, Any],
 ) -> None:
     forms = {
@@ -70,7 +70,7 @@ def test_a_reply_is_read_as_a_good_agent_reads_it_or_has_the_error_of_its_class(
         assert call.name in row["text"][slice(*call.span)]
 
 
-def test_in_text_only_what_follows_the_trigger_is_a_call() -> None:
+def test_only_text_after_the_trigger_is_a_call() -> None:
     text = "By power(1, 1) it is <T>power(2, 3)=8, and <T>add(8, 1)=9."
     call = read(text, TOOLDEC)
     assert (call.tool, call.arguments) == ("power", {"base": 2, "exponent": 3})
@@ -90,7 +90,7 @@ def test_in_text_only_what_follows_the_trigger_is_a_call() -> None:
         ),
     ],
 )
-def test_of_turns_of_react_the_first_call_is_read(text: str) -> None:
+def test_the_first_call_of_react_turns_counts(text: str) -> None:
     call = read(text, REACT)
     assert (call.tool, call.arguments, call.error) == ("power", {"base": 2, "exponent": 3}, None)
     assert text[: call.span[0]].strip().endswith("I need it.")

@@ -46,7 +46,7 @@ def test_amid_text_a_call_follows_its_trigger() -> None:
     assert messages[2].content == 'A function gives it: <T>exchange_rate("CHF", "JPY", 2019)'
 
 
-def test_what_does_not_fit_the_budget_is_left_out() -> None:
+def test_the_prompt_drops_what_exceeds_its_budget() -> None:
     many = Toolbox(tool(f"tool_{i}", x=NUMBER) for i in range(500))
     assert "tool_499" in call_prompt("x", many, JSON_CALL, "names")[-1].content
     short = call_prompt("x", many, JSON_CALL, "names", budget=100)[-1].content

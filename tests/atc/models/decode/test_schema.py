@@ -106,7 +106,7 @@ def test_strings_lists_and_numbers_are_bounded() -> None:
         ({"type": "object", "properties": {"p": TEXT}}, '{"p": "x"}'),
     ],
 )
-def test_literals_are_pythons_where_a_call_is_written_as_in_python(schema: Any, text: str) -> None:
+def test_python_calls_use_python_literals(schema: Any, text: str) -> None:
     assert verdict(schema, text, PYTHON_CALL) == "complete"
 
 
@@ -127,9 +127,7 @@ def test_positions_are_filled_in_order() -> None:
 
 @settings(max_examples=10, deadline=None)
 @given(st.permutations(["a", "b", "c"]), st.sets(st.sampled_from(["b", "c"])))
-def test_arguments_come_in_any_order_and_each_at_most_once(
-    order: list[str], absent: set[str]
-) -> None:
+def test_arguments_come_once_in_any_order(order: list[str], absent: set[str]) -> None:
     text = call_grammar(Toolbox([tool("f", ("a",), a=NUMBER, b=NUMBER, c=NUMBER)]), JSON_CALL).text
     pairs = [f'"{key}": 1' for key in order if key not in absent]
     call = '{{"name": "f", "arguments": {{{}}}}}'
@@ -166,7 +164,7 @@ def test_what_a_grammar_cannot_hold_is_listed(schema: Any, clause: str) -> None:
     ],
     ids=str,
 )
-def test_an_argument_that_nothing_fits_is_left_out_or_named(schema: Any) -> None:
+def test_unsatisfiable_arguments_are_omitted_or_named(schema: Any) -> None:
     with pytest.raises(Undecodable) as caught:
         verdict(schema, "1")
     assert (caught.value.tool, caught.value.clause) == ("one", "/properties/a")
@@ -181,7 +179,7 @@ def test_a_name_is_one_of_the_names(names: set[str], other: str) -> None:
     assert (classify_text(grammar, other) == "complete") is (other in names)
 
 
-def test_openais_strict_mode_takes_the_schema_and_null_stands_for_leaving_out() -> None:
+def test_strict_mode_uses_null_for_omitted_arguments() -> None:
     schema = call_schema(TOOLS, thought=True, strict=True)
     assert fits_strict(schema)
     given_null = {"thought": "t", "call": {"name": "add", "arguments": {"a": 1, "b": 2, "c": None}}}

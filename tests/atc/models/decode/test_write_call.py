@@ -58,7 +58,7 @@ def test_off_is_one_free_reply_right_or_wrong() -> None:
 # --- check and resample ----------------------------------------------------------------------------------------------
 
 
-def test_where_nothing_is_enforced_the_reply_is_checked_and_sampled_again() -> None:
+def test_unconstrained_replies_are_checked_and_sampled_again() -> None:
     model = ScriptedModel(BAD, "no idea", GOOD)
     written = write_call(model, ASKED, TOOLS, sampling=Sampling(seed=7))
     assert (written.how, written.tries, len(model.prompts), written.is_valid) == (
@@ -71,7 +71,7 @@ def test_where_nothing_is_enforced_the_reply_is_checked_and_sampled_again() -> N
     assert [(o["temperature"], o["seed"]) for o in model.options] == [(0.0, 7), (0.7, 8), (0.7, 9)]
 
 
-def test_after_the_samples_the_model_is_told_its_error_once() -> None:
+def test_the_model_hears_its_error_once_after_samples() -> None:
     model = ScriptedModel("no idea", BAD, GOOD)
     written = write_call(model, ASKED, TOOLS, sampling=Sampling(tries=2))
     assert (written.tries, written.is_valid) == (3, True)
@@ -104,9 +104,7 @@ def test_an_outage_is_no_verdict_on_the_call() -> None:
     ],
     ids=lambda value: value.name if isinstance(value, CallFormat) else "",
 )
-def test_a_schema_is_asked_for_and_its_reply_given_in_the_format(
-    form: CallFormat, text: str
-) -> None:
+def test_a_schema_reply_is_returned_in_the_format(form: CallFormat, text: str) -> None:
     reply = {"call": json.loads(GOOD)} | ({"thought": "it\nis<T>"} if form is TOOLDEC else {})
     model = ScriptedModel(json.dumps(reply), powers=SCHEMA)
     written = write_call(model, ASKED, TOOLS, form=form)
@@ -119,7 +117,7 @@ def test_a_schema_is_asked_for_and_its_reply_given_in_the_format(
     assert not find_violation(model.options[0]["schema"], reply)
 
 
-def test_the_schema_knows_arguments_by_alias_and_keeps_their_references() -> None:
+def test_the_schema_keeps_aliases_and_references() -> None:
     size = {
         "$defs": {"size": {"type": "integer", "minimum": 1}},
         "type": "object",
@@ -147,7 +145,7 @@ def test_the_schema_knows_arguments_by_alias_and_keeps_their_references() -> Non
     assert find_violation(schema, {"call": {"name": "one", "arguments": {"x": 1, "y": 1}}})
 
 
-def test_of_many_tools_the_schema_first_asks_for_the_name() -> None:
+def test_many_tools_are_chosen_by_name_first() -> None:
     model = ScriptedModel(
         '{"name": "power"}', json.dumps({"call": json.loads(GOOD)}), powers=SCHEMA
     )
@@ -196,16 +194,14 @@ def test_whatever_the_model_prefers_its_call_is_valid(
         (TOOLDEC, "It is <T>power(2, 3)"),
     ],
 )
-def test_a_call_that_conforms_is_written_as_the_model_wishes(
-    tools: Toolbox, form: CallFormat, text: str
-) -> None:
+def test_conforming_calls_keep_the_models_form(tools: Toolbox, form: CallFormat, text: str) -> None:
     name, between, _ = text.partition("(" if form.arguments != "json" else '"arguments": ')
     model = HoldingModel(text, text if tools is TOOLS else text[len(name + between) :])
     written = write_call(model, ASKED, tools, form=form)
     assert (written.text, written.call.error) == (text, None)
 
 
-def test_in_two_stages_the_second_request_goes_on_from_the_first() -> None:
+def test_the_second_stage_continues_the_first() -> None:
     model = HoldingModel("power(", "2, 3)")
     written = write_call(model, [*ASKED, Message("assistant", "It is ")], MANY, form=FUNCTION)
     assert written.text == "power(2, 3)"
@@ -214,7 +210,7 @@ def test_in_two_stages_the_second_request_goes_on_from_the_first() -> None:
 
 
 @pytest.mark.parametrize("tools", [TOOLS, MANY], ids=["few", "many"])
-def test_a_turn_of_react_is_a_bounded_thought_and_a_valid_call(tools: Toolbox) -> None:
+def test_a_react_turn_bounds_its_thought(tools: Toolbox) -> None:
     wish = "Thought: So " + "very " * 200 + "long"
     held = {"form": REACT, "thought": True, "characters": 40, "sampling": Sampling(max_tokens=4000)}
     written = write_call(HoldingModel(wish, "{"), ASKED, tools, **held)
@@ -233,7 +229,7 @@ def test_a_turn_of_react_is_a_bounded_thought_and_a_valid_call(tools: Toolbox) -
         (SCHEMA, f"Here: {BAD}"),
     ],
 )
-def test_where_the_grammar_was_ignored_the_reply_is_checked_and_sampled_again(
+def test_an_ignored_grammar_causes_another_sample(
     tools: Toolbox, powers: Powers, reply: str
 ) -> None:
     model = ScriptedModel(reply, GOOD, powers=powers)
@@ -247,7 +243,7 @@ def test_where_the_grammar_was_ignored_the_reply_is_checked_and_sampled_again(
     assert model.options[1]["grammar"] is model.options[1]["schema"] is None
 
 
-def test_what_no_grammar_holds_is_checked_and_sampled_again() -> None:
+def test_what_no_grammar_holds_is_checked() -> None:
     tags = {"type": "array", "items": TEXT, "uniqueItems": True, "minItems": 2, "maxItems": 2}
     tools = Toolbox(
         [tool("mark", ("tags",), tags=tags, never={"type": "integer", "minimum": 5, "maximum": 3})]
@@ -290,7 +286,7 @@ def test_hostile_names_stay_inside_the_grammar(form: CallFormat, many: bool) -> 
         assert (written.enforced, written.call.error) == (True, None)
 
 
-def test_sixteen_thousand_tools_need_no_grammar_of_them_all() -> None:
+def test_sixteen_thousand_tools_need_no_common_grammar() -> None:
     tools = Toolbox(
         [*TOOLS.values(), *(tool(f"service_{i}_get_{i % 97}", id=TEXT) for i in range(16_000))]
     )

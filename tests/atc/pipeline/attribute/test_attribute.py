@@ -95,7 +95,7 @@ def test_the_producing_call_is_blamed(case: Case) -> None:
     assert len(set(fault.evidence)) == len(fault.evidence)
 
 
-def test_the_line_is_enough_where_a_sandbox_tells_no_columns() -> None:
+def test_a_line_suffices_without_columns() -> None:
     named = {
         "key",
         "key of a loop's element",
@@ -158,7 +158,7 @@ def test_an_answer_is_no_fault() -> None:
         ),
     ],
 )
-def test_a_finding_names_tool_and_path_before_any_call(
+def test_a_finding_names_tool_and_path_before_calls(
     source: str, kind: str, tool: str, path: str
 ) -> None:
     fault = fault_of(source, None, findings=check(Program(source), TOOLS))
@@ -266,7 +266,7 @@ def wrapped(tool: str, index: int, result: Any) -> Any:
         ('print([a.get("code") for a in search_airports(query="N")])', wrapped, "drift", "results"),
     ],
 )
-def test_a_response_that_departs_from_its_schema_is_drift(
+def test_a_departure_from_the_schema_is_drift(
     source: str, change: Any, kind: str, path: str
 ) -> None:
     fault = blamed(source, change=change)

@@ -74,7 +74,7 @@ CASES = dict(case.split("\n", 1) for case in (DATA / "mends.txt").read_text().sp
 
 
 @pytest.mark.parametrize("case", CASES)
-def test_what_leaves_one_way_is_mended_and_a_choice_left_to_the_model(case):
+def test_only_a_sole_way_to_write_is_mended(case):
     written, meant = CASES[case].rstrip("\n").split("\n->")
     assert mended(written) == (meant.removeprefix("\n") or None)
 
@@ -105,7 +105,7 @@ def test_pages_that_were_read_are_not_unread(source, calls):
 
 
 @pytest.mark.parametrize(("size", "left"), [(5, True), (50, False)])
-def test_who_asks_for_fewer_rows_than_a_page_has_may_want_no_more(size, left):
+def test_few_rows_requested_may_be_all_wanted(size, left):
     program = Program(f"print(list_trains(city='AMS', page_size={size})['trains'])")
     unread = unread_pages(program, trace(({"city": "AMS", "page_size": size}, page(1, 2))), TOOLS)
     assert (read_every_page(program, unread[0], TOOLS) is None) == left
@@ -181,7 +181,7 @@ def answered(source, made, asked):
         ),
     ],
 )
-def test_a_result_that_is_exactly_as_long_as_a_page_is_read_on(source, made, told):
+def test_a_full_page_is_read_on(source, made, told):
     assert answered(source, made, []) == told
 
 
@@ -193,7 +193,7 @@ def test_a_result_that_is_exactly_as_long_as_a_page_is_read_on(source, made, tol
         "near = rows()\nif not near:\n    print(None)\nfirst = near[0]\nprint(first['order_id'])",
     ],
 )
-def test_a_program_that_takes_the_first_rows_is_left_as_it_is(source):
+def test_taking_the_first_rows_stays_unchanged(source):
     asked = []
     assert answered(
         source, rows_tool("rows", page="offset", description="Orders, nearest first."), asked
@@ -201,7 +201,7 @@ def test_a_program_that_takes_the_first_rows_is_left_as_it_is(source):
     assert len(asked) == 1
 
 
-def test_a_key_that_a_response_chose_stays_a_text_in_the_mended_program():
+def test_a_responses_key_stays_text_in_mended_programs():
     key, printed = 'rows"] + [print("hostile")] + [""][0:0] + page["', []
     parameters = {"limit": {"type": "integer", "default": 2}, "offset": {"type": "integer"}}
     made = tool("rows", None, parameters, None, optional=parameters)

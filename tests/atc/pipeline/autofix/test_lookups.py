@@ -91,7 +91,7 @@ def looked_up(task, source, answer):
         ),
     ],
 )
-def test_an_id_is_looked_up_where_the_task_names_a_field(task, source, answer, better):
+def test_an_id_becomes_the_field_the_task_names(task, source, answer, better):
     assert looked_up(task, source, answer) == better
 
 

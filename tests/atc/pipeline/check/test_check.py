@@ -68,7 +68,7 @@ def test_nothing_is_certainly_wrong_in_a_correct_program(over: str | None) -> No
     assert _certainly_wrong(programs) == []
 
 
-def test_nothing_is_certainly_wrong_in_a_program_of_a_strong_model() -> None:
+def test_strong_programs_have_no_certain_faults() -> None:
     assert _certainly_wrong(cases("strong")) == []
 
 
@@ -83,7 +83,7 @@ def test_what_a_small_model_gets_wrong_is_found() -> None:
 
 
 @pytest.mark.parametrize("over", OVER)
-def test_most_faults_of_programs_that_were_written_unseen_are_found_and_nothing_else_is(
+def test_faults_of_unseen_programs_are_found(
     over: str | None,
 ) -> None:
     programs = cases_over("batches", over)
@@ -130,12 +130,12 @@ def reading(
 PLAIN = {"type": "object", "properties": {"a": {"type": "integer"}, "b": {"type": "string"}}}
 
 
-def test_what_a_schema_says_of_a_key_that_it_does_not_name() -> None:
+def test_the_schema_decides_about_unnamed_keys() -> None:
     rows = [*map(json.loads, (FOLDER / "schemas.jsonl").read_text("utf-8").splitlines())]
     assert [row for row in rows if sorted(reading(row["schema"])) != row["codes"]] == []
 
 
-def test_what_is_not_declared_is_not_held_against_a_program() -> None:
+def test_undeclared_fields_are_no_faults() -> None:
     assert reading(PLAIN, level="observed") == []
     assert reading(PLAIN, level="guessed") == []
     assert reading({"type": "array", "items": {}}, level="observed") == ["not-an-object"]
@@ -170,7 +170,7 @@ def test_a_schema_that_never_ends() -> None:
         assert all(finding.line == 2 for finding in check(Program(source), tools))
 
 
-def test_a_none_that_a_test_has_ruled_out_is_not_told_twice() -> None:
+def test_a_ruled_out_none_is_not_reported() -> None:
     tools = Toolbox(
         [tool("fetch", output=arr(obj(a={"type": ["integer", "null"]}, b={"type": "integer"})))]
     )
@@ -236,7 +236,7 @@ def test_a_sentence_says_where_and_what_to_write() -> None:
     assert "float" not in said
 
 
-def test_findings_stand_in_order_without_repeats_and_are_not_too_many() -> None:
+def test_findings_are_ordered_unique_and_limited() -> None:
     lines = [
         f"print(get_order(order_id=1)['k{n}'], get_order(order_id=1)['delay_days'] + 1)"
         for n in range(9)

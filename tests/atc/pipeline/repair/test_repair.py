@@ -54,7 +54,7 @@ EMPTY = Attempt(
 
 @pytest.mark.parametrize("mode", WAYS)
 @pytest.mark.parametrize("source", [MISREAD, NAMED, "print(nothing)\n"])
-def test_every_way_shows_the_program_and_asks_for_all_of_it(mode, source):
+def test_every_way_asks_for_the_whole_program(mode, source):
     turns = correction(RepairCase(attempt(source), TOOLS, complete=model("list_flights")), mode)
     assert [turn.role for turn in turns] == ["assistant", "user"] * (len(turns) // 2)
     assert turns[0].content == f"```python\n{source}```"
@@ -65,7 +65,7 @@ def test_every_way_shows_the_program_and_asks_for_all_of_it(mode, source):
         assert "class " not in turn.content
 
 
-def test_facts_name_the_line_the_real_keys_and_what_can_be_read():
+def test_facts_name_line_keys_and_readable_values():
     message = told(MISREAD)
     assert "Line 3 is `print(f['delay'])`." in message
     assert "its keys are flight_id, number" in message
@@ -75,7 +75,7 @@ def test_facts_name_the_line_the_real_keys_and_what_can_be_read():
     assert "The nearest key to 'delay' is 'dep_delay'." in message
 
 
-def test_facts_say_that_a_checked_program_did_not_run():
+def test_facts_say_a_checked_program_never_ran():
     message = told(
         "p = get_plane(tail_number='N14228')\nprint(p['owner_name'], get_planes())\n", checked=True
     )
@@ -85,7 +85,7 @@ def test_facts_say_that_a_checked_program_did_not_run():
     assert 'result["owner"]["country"]: str' in message
 
 
-def test_facts_say_which_search_turns_a_name_into_the_id():
+def test_facts_name_the_search_for_an_id():
     message = told(NAMED)
     assert (
         "- 'origin' of list_flights takes what `search_airports(query='New York')[0][\"code\"]` gives."
@@ -94,7 +94,7 @@ def test_facts_say_which_search_turns_a_name_into_the_id():
     assert "search_airports is defined already, as `def search_airports(*, query: str)`" in message
 
 
-def test_facts_say_where_an_id_comes_from_that_found_nothing():
+def test_facts_name_the_origin_of_a_useless_id():
     source = (
         "d = list_flights(origin='Paris', date='2013-01-01')\nprint(d['flights'][0]['carrier'])\n"
     )
@@ -113,12 +113,12 @@ def test_facts_say_where_an_id_comes_from_that_found_nothing():
     assert "'date' of list_flights takes" not in message
 
 
-def test_where_no_call_is_to_blame_what_all_returned_is_told():
+def test_without_a_culprit_all_results_are_shown():
     source = "page = list_flights(origin='JFK', date='2013-01-01')\nprint({'UA': 1}['AA'])\n"
     assert "The calls so far:\nlist_flights(" in told(source, made=attempt(source).calls)
 
 
-def test_a_reply_without_a_program_is_told_what_to_write():
+def test_a_missing_program_is_asked_for():
     turns = correction(RepairCase(EMPTY, TOOLS))
     assert turns[0].content == "(no program)"
     assert "no Python program" in turns[1].content
@@ -149,7 +149,7 @@ def test_writes_that_happened_are_named_in_every_way(mode):
     assert "BK-77" not in told(MISREAD, mode=mode, complete=model("list_flights"))
 
 
-def test_reflection_asks_for_the_tool_then_gives_its_documentation():
+def test_reflection_shows_the_named_tools_documentation():
     complete = model("The error comes from `get_plane`, I think.")
     case = RepairCase(
         attempt(MISREAD), TOOLS, complete=complete, messages=[Message("user", "task")]
@@ -191,7 +191,7 @@ def test_traceback_of_what_has_none():
     assert "no Python program" in correction(RepairCase(EMPTY, TOOLS), "traceback")[-1].content
 
 
-def test_what_can_be_read_is_nearest_to_the_fault_where_there_is_too_much():
+def test_shown_values_are_nearest_to_the_fault():
     tool = Tool(protocol=ToolProtocol(name="wide"), call=print)
     result = {
         "head": {f"h{n}": n for n in range(40)},
@@ -204,7 +204,7 @@ def test_what_can_be_read_is_nearest_to_the_fault_where_there_is_too_much():
     assert lines[-1] == "  … and 18 more"
 
 
-def test_what_is_shown_of_a_response_keeps_its_secrets_from_the_prompt_though_it_is_cut_short():
+def test_shortened_responses_keep_secrets_from_the_prompt():
     tool = Tool(protocol=ToolProtocol(name="log_in"), call=print)
     result = {
         "token": "t" * 20,

@@ -13,6 +13,7 @@ from atc.pipeline.retrieve.anytool import AgentSearch, AnyTool
 from atc.pipeline.retrieve.document import ToolDocument
 from atc.pipeline.retrieve.model_replies import prompt_tokens
 from atc.pipeline.retrieve.search_agents import AnyToolOptions
+from tests.labs.patience import PATIENCE
 from tests.labs.search_agents import (
     CHECK,
     FINISH,
@@ -39,7 +40,7 @@ def played(
     return search
 
 
-def test_meta_creates_category_agents_and_these_tool_agents_that_fill_the_pool() -> None:
+def test_meta_creates_agents_that_fill_the_pool() -> None:
     cast = Cast({
         META: [
             call("get_tools_in_category", category="sports", page=1),
@@ -81,7 +82,7 @@ def test_meta_creates_category_agents_and_these_tool_agents_that_fill_the_pool()
     )
 
 
-def test_the_result_does_not_depend_on_which_reply_comes_first() -> None:
+def test_the_order_of_replies_changes_no_result() -> None:
     """The same scripts, with the agents' replies held back in both orders."""
 
     def pool(first: str) -> tuple[list[str], list[str]]:
@@ -92,7 +93,7 @@ def test_the_result_does_not_depend_on_which_reply_comes_first() -> None:
                 if who == first:
                     said.set()
                 else:
-                    assert said.wait(20)
+                    assert said.wait(PATIENCE)
                 return call("add_API_into_API_pool", apis=[f"{tool}/0"])
 
             return line
@@ -142,13 +143,13 @@ def test_the_budget_is_shared_and_stops_all_agents() -> None:
         (call("get_tool_descriptions", tools=["club99"]), "error: not among the names left for 'tools': 'club99'"),
     ],
 )  # fmt: skip
-def test_a_malformed_call_is_answered_with_what_is_possible(said: str, answer: str) -> None:
+def test_malformed_calls_are_answered_with_possible_ones(said: str, answer: str) -> None:
     search = played(Cast({META: [said, FINISH]}))
     assert search.agents[0].history[3].content.startswith(answer)
     assert search.agents[0].status == "finished"
 
 
-def test_the_flat_agent_has_all_functions_but_creates_nobody() -> None:
+def test_the_flat_agent_creates_no_agents() -> None:
     cast = Cast({
         "You search a catalogue": [
             call("get_tools_in_category", category="weather", page=1),
@@ -179,7 +180,7 @@ def test_the_flat_agent_has_all_functions_but_creates_nobody() -> None:
         ),
     ],
 )
-def test_small_boxes_have_no_level_that_has_nothing_to_choose(
+def test_small_boxes_skip_levels_without_a_choice(
     documents: Mapping[str, ToolDocument], roles: list[str]
 ) -> None:
     search = played(Cast({"": [FINISH]}), documents)
@@ -243,7 +244,7 @@ def test_a_pruned_api_leaves_the_pool_for_good() -> None:
 
 
 @pytest.mark.parametrize("room", [1000, 1500, 4000])
-def test_no_prompt_is_longer_than_the_model_can_hold(room: int) -> None:
+def test_no_prompt_exceeds_the_models_room(room: int) -> None:
     """Many categories and tools, long descriptions in another script, a query of 100 kB, twenty long results."""
     documents = box(**{f"c{i}": {f"c{i}tool{j}": 3 for j in range(30)} for i in range(60)})
     documents = {

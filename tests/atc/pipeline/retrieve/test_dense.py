@@ -49,7 +49,7 @@ def test_the_nearest_come_first_with_their_cosines():
 
 @settings(max_examples=60, deadline=None)
 @given(st.lists(st.sampled_from([-1.0, 0.0, 0.5, 2.0, -np.inf]), max_size=30), st.integers(-1, 40))
-def test_the_best_are_a_sorted_prefix_ties_by_name(scores, n):
+def test_the_best_are_sorted_with_ties_by_name(scores, n):
     names = [f"{(7 * row) % 31:02}" for row in range(len(scores))]
     wanted = sorted(
         (row for row in range(len(scores)) if scores[row] > -np.inf),
@@ -60,7 +60,7 @@ def test_the_best_are_a_sorted_prefix_ties_by_name(scores, n):
     assert ranked.scores.tolist() == [scores[row] for row in wanted[: max(0, n)]]
 
 
-def test_a_query_is_embedded_once_however_often_it_is_compared():
+def test_a_query_is_embedded_once():
     asked = []
 
     class Counting(Compass):

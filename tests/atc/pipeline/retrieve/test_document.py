@@ -46,7 +46,7 @@ TOOL = Tool(
 )
 
 
-def test_a_document_holds_every_section_under_the_tools_alias():
+def test_a_document_holds_all_sections_under_its_alias():
     [document] = documents(Toolbox([TOOL]).values())
     assert document == ToolDocument(
         name="list_departures",

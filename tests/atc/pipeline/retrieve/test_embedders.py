@@ -64,7 +64,7 @@ def unit(*numbers: float):
     return pytest.approx(np.array(numbers) / np.linalg.norm(numbers), abs=1e-6)
 
 
-def test_a_vector_is_the_mean_over_all_tokens_of_length_one(tiny, tmp_path):
+def test_a_vector_is_the_normalized_token_mean(tiny, tmp_path):
     vectors = embedder(tiny, tmp_path).embed(["east east north", "north"])
     assert vectors.shape == (2, 3)
     assert vectors.dtype == np.float32
@@ -72,7 +72,7 @@ def test_a_vector_is_the_mean_over_all_tokens_of_length_one(tiny, tmp_path):
     assert vectors[1] == unit(0, 1, 1)
 
 
-def test_a_mix_has_the_weighted_mean_of_its_parts_cosines(tiny, tmp_path, monkeypatch):
+def test_a_mix_has_the_mean_cosine(tiny, tmp_path, monkeypatch):
     other = replace(tiny, name="other", max_tokens=3)
     monkeypatch.setitem(MODELS, "mix", ((tiny, 0.75), (other, 0.25)))
     mix = choose_embedder("mix", folder=tmp_path)
@@ -95,14 +95,14 @@ def test_a_blank_text_has_the_zero_vector(tiny, tmp_path, text):
     assert embedder(tiny, tmp_path).embed([]).shape == (0, 3)
 
 
-def test_a_long_text_is_cut_and_an_odd_one_is_read(tiny, tmp_path):
+def test_long_and_odd_texts_are_embedded(tiny, tmp_path):
     made = embedder(tiny, tmp_path)
     vectors = made.embed(["east " * 20_000, "\ud800 east", "東 🙂"])
     assert vectors[0] == unit(5, 0, 1)
     assert np.linalg.norm(vectors, axis=1) == pytest.approx([1, 1, 1])
 
 
-def test_weights_that_are_not_the_pinned_ones_are_refused(tiny, tmp_path):
+def test_unpinned_weights_are_refused(tiny, tmp_path):
     path = tmp_path / tiny.weights.file_name
     path.write_bytes(path.read_bytes()[:-1] + b"!")
     with pytest.raises(
@@ -123,7 +123,7 @@ def test_ready_says_whether_a_first_query_would_fetch(tiny, tmp_path, monkeypatc
     assert not embedders.is_ready("tiny", folder=tmp_path)
 
 
-def test_a_name_gives_back_the_embedder_that_has_it(monkeypatch, tmp_path):
+def test_an_embedder_is_found_by_its_name(monkeypatch, tmp_path):
     monkeypatch.setenv("OPENAI_BASE_URL", "http://127.0.0.1:9/v1")
     for name in [
         "minilm",
@@ -188,7 +188,7 @@ def bodies(server: Server) -> list[dict[str, Any]]:
     return [json.loads(seen.body) for seen in server.seen]
 
 
-def test_rows_are_of_length_one_and_follow_the_index_not_the_order_of_the_reply(endpoint):
+def test_rows_follow_the_replys_indices(endpoint):
     embedder, server = endpoint(honest)
     vectors = embedder.embed(["east", "north", "else", "east"])
     assert vectors.dtype == np.float32
@@ -199,7 +199,7 @@ def test_rows_are_of_length_one_and_follow_the_index_not_the_order_of_the_reply(
     ]
 
 
-def test_blank_texts_are_not_sent_and_odd_and_long_ones_are_made_fit(endpoint):
+def test_blank_and_long_texts_are_made_to_fit(endpoint):
     embedder, server = endpoint(honest)
     vectors = embedder.embed(["", "east", " ", "\ud800", "long " * 20_000])
     assert embedder.embed([" "]).tolist() == [[0, 0]]
@@ -236,9 +236,7 @@ def test_blank_texts_are_not_sent_and_odd_and_long_ones_are_made_fit(endpoint):
         (given([[1.0, float("inf")], [1.0, 2.0]]), r"no JSON object"),
     ],
 )
-def test_a_failure_is_one_sentence_with_the_next_step_and_no_key(
-    endpoint, reply: Reply, sentence: str
-):
+def test_an_embedding_failure_shows_no_key(endpoint, reply: Reply, sentence: str):
     embedder, _ = endpoint(given([[1.0, 2.0]]), reply)
     assert embedder.dimensions == 2
     with pytest.raises(RetrievalUnavailable, match=sentence) as caught:
@@ -247,7 +245,7 @@ def test_a_failure_is_one_sentence_with_the_next_step_and_no_key(
     assert "--model" not in str(caught.value) or "HTTP 404" in str(caught.value)
 
 
-def test_a_name_that_nobody_has_is_said_with_those_that_there_are():
+def test_an_unknown_embedder_lists_the_known():
     for name in ["minilmm", ""]:
         with pytest.raises(RetrievalUnavailable, match=r"no embedder .*minilm.*'openai:MODEL'"):
             choose_embedder(name)

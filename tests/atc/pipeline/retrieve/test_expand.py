@@ -55,7 +55,7 @@ def kept():
     return DocumentStore()
 
 
-def test_a_tool_gets_as_many_queries_as_are_wanted_each_sampled_at_0_7(kept):
+def test_tools_get_the_number_of_queries_wanted(kept):
     model = Writer()
     usage = expand_all([RENT], kept, lambda: model, queries=10)
     assert len(set(kept.texts(RENT))) == 10
@@ -65,7 +65,7 @@ def test_a_tool_gets_as_many_queries_as_are_wanted_each_sampled_at_0_7(kept):
     assert len({seed for _, seed, _ in model.asked}) == 10
 
 
-def test_what_is_there_is_not_asked_for_again_and_more_is_added_to_it(kept):
+def test_only_missing_queries_are_asked_for(kept):
     expand_all(ALL, kept, Writer, queries=3)
     few = kept.texts(RENT)
     again = Writer()
@@ -76,7 +76,7 @@ def test_what_is_there_is_not_asked_for_again_and_more_is_added_to_it(kept):
     assert kept.texts(RENT, most=2) == few[:2]
 
 
-def test_an_outage_loses_nothing_and_the_next_call_goes_on(kept):
+def test_an_outage_loses_no_queries(kept):
     broken = Writer(fails={7})
     with pytest.raises(
         ModelUnavailable, match=r"when 2 of 3 tools were expanded \(the endpoint is down\)"
@@ -94,7 +94,7 @@ def test_an_outage_loses_nothing_and_the_next_call_goes_on(kept):
     ["", "no JSON at all", said(query=", , ,"), said(query=""), said(query=RENT.description), said(other="hello there"),
      said(query="flats flats flats " * 9), '["a", "b"]'],
 )  # fmt: skip
-def test_a_useless_reply_is_asked_for_again_with_another_seed(kept, bad):
+def test_a_useless_reply_is_asked_again(kept, bad):
     model = ScriptedModel(bad, said(query="a room in Graz under 500 euros"))
     expand_all([RENT], kept, lambda: model, queries=1)
     assert kept.texts(RENT) == ("a room in Graz under 500 euros",)

@@ -64,13 +64,13 @@ def names(found):
         ("Get_Plane", "get_weather"),
     ],
 )
-def test_a_tool_that_is_named_comes_first_and_an_ordinary_word_is_no_name(query, first):
+def test_a_named_tool_comes_first(query, first):
     found = finder("get_weather", "list_departures", closure=False).search(query, k=3)
     assert names(found)[0] == first
     assert len(set(names(found))) == len(names(found)) <= 3
 
 
-def test_producers_come_along_within_k_and_say_for_whom():
+def test_producers_are_found_within_k():
     found = finder("get_plane", "forecast").search("seats", k=4)
     assert [(hit.tool, hit.why) for hit in found.hits] == [
         ("get_plane", ""),
@@ -94,7 +94,7 @@ def test_a_circle_of_producers_ends():
     assert [hit.tool for hit in with_producers([Hit("a", 1.0)], Toolbox([a, b]), k=8)] == ["a", "b"]
 
 
-def test_several_searches_are_merged_in_turns_and_producers_come_along():
+def test_several_searches_are_merged_in_turns():
     searches = [
         [Hit("get_plane", 9.0), Hit("search", 8.0)],
         [Hit("forecast", 0.2), Hit("get_plane", 0.1), Hit("elsewhere", 0.0)],

@@ -33,7 +33,7 @@ class Fixed:
         return [Ranking(positions, self._scores[positions]) for _ in views]
 
 
-def test_peak_rank_breaks_ties_by_the_highest_similarity_anywhere_and_multi_view_by_that_of_the_best_rank():
+def test_ties_go_to_the_best_similarity():
     lists = [
         ranked(("ant", 0.3), ("bee", 0.2)),
         ranked(("cat", 0.9), ("ant", 0.8)),
@@ -51,7 +51,7 @@ def test_a_hybrid_weighs_its_rankers():
         assert hits(both.top(["a query"], n=2)[0], NAMES, k=2)[0].tool == first
 
 
-def test_a_hybrid_of_many_documents_finds_what_a_full_pass_finds():
+def test_the_hybrid_equals_a_full_pass():
     generator = np.random.default_rng(7)
     names = [f"t{number:04}" for number in range(2000)]
     parts = [(Fixed(generator.standard_normal(2000), names), weight) for weight in (0.7, 0.3)]

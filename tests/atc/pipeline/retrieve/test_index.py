@@ -17,6 +17,7 @@ from atc.pipeline.retrieve.document_store import FILE, DocumentStore
 from atc.pipeline.retrieve.index import ToolIndex
 from protocols.private_files import CannotWrite
 from tests.labs.paths import ROOT
+from tests.labs.patience import PATIENCE
 from tests.labs.rankers import BagOfWords, document, found, zoo
 
 QUERIES = ["count the fox in Oslo", "cat", "bee bee Lima", "tool_3 dog", "what does it say"]
@@ -104,7 +105,7 @@ DOCUMENTS = st.dictionaries(
     max_examples=8, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
 @given(states=st.lists(DOCUMENTS, min_size=2, max_size=4))
-def test_after_any_changes_it_ranks_like_a_fresh_one(
+def test_a_changed_index_ranks_like_a_fresh_one(
     states: list[dict[str, str]], tmp_path_factory: pytest.TempPathFactory
 ) -> None:
     place = tmp_path_factory.mktemp("index")
@@ -115,9 +116,7 @@ def test_after_any_changes_it_ranks_like_a_fresh_one(
         same_ranking(index, ToolIndex.build(documents, embedder=BagOfWords()))
 
 
-def test_an_outage_of_the_embedding_model_loses_nothing_and_the_next_build_goes_on(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_embedding_outage_loses_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     class Down(BagOfWords):
         left = 2
 
@@ -141,7 +140,7 @@ def test_an_outage_of_the_embedding_model_loses_nothing_and_the_next_build_goes_
 
 
 @pytest.mark.parametrize("harm", ["cut", "empty", "gone", "other"])
-def test_what_is_derived_is_made_anew_where_it_is_damaged(tmp_path: Path, harm: str) -> None:
+def test_damaged_derived_data_is_rebuilt(tmp_path: Path, harm: str) -> None:
     whole = ToolIndex.build(zoo(50), embedder=BagOfWords())
     ToolIndex.build(zoo(50), folder=tmp_path, embedder=BagOfWords())
     for path in [path for path in tmp_path.rglob("*") if path.parent != tmp_path]:
@@ -160,9 +159,7 @@ def test_what_is_derived_is_made_anew_where_it_is_damaged(tmp_path: Path, harm: 
         assert embedder.asked == []  # the vectors stand in the file
 
 
-def test_a_change_of_the_texts_makes_the_words_anew(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_changed_texts_rebuild_the_words(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     ToolIndex.build(zoo(5), folder=tmp_path)
     monkeypatch.setattr(index_module, "words_text", lambda document: f"yak {document.name}")
     assert len(found(ToolIndex(DocumentStore(tmp_path)).lexical, "yak")) == 0
@@ -182,7 +179,7 @@ def test_a_file_that_cannot_be_used_is_told(tmp_path: Path) -> None:
         ToolIndex.build(zoo(3), folder=tmp_path / "file")
 
 
-def test_an_index_stays_whole_while_another_process_changes_it(tmp_path: Path) -> None:
+def test_an_index_stays_whole_under_concurrent_changes(tmp_path: Path) -> None:
     first = ToolIndex.build(zoo(50), folder=tmp_path, embedder=BagOfWords())
     ToolIndex.build(zoo(10), folder=tmp_path, embedder=BagOfWords())
     same_ranking(first, ToolIndex.build(zoo(50), embedder=BagOfWords()))
@@ -190,7 +187,7 @@ def test_an_index_stays_whole_while_another_process_changes_it(tmp_path: Path) -
     assert first.documents["tool_30"] == ToolDocument(name="tool_30")  # its record has gone
 
 
-def test_processes_that_build_at_once_leave_one_whole_index(tmp_path: Path) -> None:
+def test_concurrent_builds_leave_one_whole_index(tmp_path: Path) -> None:
     program = (
         "import sys; from pathlib import Path; from atc.pipeline.retrieve.index import ToolIndex\n"
         "from tests.labs.rankers import BagOfWords, zoo\n"
@@ -198,7 +195,7 @@ def test_processes_that_build_at_once_leave_one_whole_index(tmp_path: Path) -> N
     )
     command = [sys.executable, "-c", program, str(tmp_path)]
     running = [subprocess.Popen([*command, str(count)], cwd=ROOT) for count in (300, 200)]
-    assert [process.wait(120) for process in running] == [0, 0]
+    assert [process.wait(PATIENCE) for process in running] == [0, 0]
     index = ToolIndex(DocumentStore(tmp_path), embedder=BagOfWords())
     assert len(index.names) in (200, 300)
     same_ranking(index, ToolIndex.build(zoo(len(index.names)), embedder=BagOfWords()))

@@ -55,7 +55,7 @@ def index():
     return ToolIndex.build(DOCUMENTS)
 
 
-def test_what_a_method_lacks_is_said_when_it_is_built(index):
+def test_a_method_says_what_it_lacks_when_built(index):
     with pytest.raises(RetrievalUnavailable, match="no vectors; make them with 'atc tools index'"):
         build("dense", Setup(index=index))
     with pytest.raises(

@@ -55,7 +55,7 @@ def tools(retriever, query, k=3):
 
 
 @pytest.mark.parametrize("on", ["dense", "bm25"])
-def test_synthetic_queries_find_a_tool_whose_document_says_it_in_other_words(kept, on):
+def test_synthetic_queries_find_differently_worded_tools(kept, on):
     plain = Lexical.build([tool.name for tool in TOOLS], [tool.description for tool in TOOLS])
     assert tools(ReInvoke(plain), "will it rain in Oslo") == []
     ranker = (
@@ -74,7 +74,7 @@ def test_a_score_is_the_mean_of_the_copies(kept):
     assert found(ranker, "a bed", n=1) == ["lodging"]
 
 
-def test_every_intent_brings_its_tool_and_the_transcript_tells(kept):
+def test_every_intent_brings_its_tool(kept):
     model = ScriptedModel('{"intents": ["will it rain", "a cab to the airport"]}')
     found = ReInvoke(
         expanded_dense(TOOLS, kept, Words()), find=partial(extract_intents, ask=model)
@@ -84,7 +84,7 @@ def test_every_intent_brings_its_tool_and_the_transcript_tells(kept):
     assert found.usage.model_calls == 1
 
 
-def test_doc2query_searches_a_document_and_its_queries_as_one_text(kept):
+def test_doc2query_joins_document_and_queries(kept):
     ranker = d2q(TOOLS, kept, embedder := Words(), queries=2)
     assert found(ranker, "a cab to the airport", n=1) == ["rides"]
     assert embedder.asked[0] == "\n".join([json_text(WEATHER), *WRITTEN["meteo"][:2]])
@@ -102,7 +102,7 @@ def test_what_was_written_about_a_tool_finds_it(kept):
     assert tools(blend, "counts eel in Cairo", 1) == ["tool_4"]
 
 
-def test_two_requests_bring_both_tools_and_the_transcript_tells(kept):
+def test_two_requests_bring_both_tools(kept):
     blend = built(kept)
     query = "Will it rain tomorrow? Also, find me a cab to the airport."
     assert set(tools(blend, query, 2)) == {"meteo", "rides"}
@@ -113,7 +113,7 @@ def test_two_requests_bring_both_tools_and_the_transcript_tells(kept):
     assert blend.search("is it sunny outside", k=1).transcript == ()
 
 
-def test_what_was_written_about_few_tools_is_not_used_since_it_would_hide_the_others(kept):
+def test_sparse_queries_are_ignored(kept):
     many = [
         *MANY,
         *[
@@ -128,7 +128,7 @@ def test_what_was_written_about_few_tools_is_not_used_since_it_would_hide_the_ot
     )
 
 
-def test_a_document_that_comes_up_more_than_its_share_is_held_back(kept):
+def test_an_overrepresented_document_is_held_back(kept):
     index = ToolIndex.build(MANY, embedder=Words())
     signals = Signals.build(index, index.dense, kept)
     for name, asked in (("meteo", "will it rain"), ("tool_4", "counts eel in Cairo")):
@@ -176,20 +176,20 @@ QUERY = "Book a table in Graz, and also tell me whether it will rain tonight. Th
         ("", ("",)),
     ],
 )
-def test_a_query_is_cut_where_a_request_may_begin(query, requests):
+def test_queries_split_where_requests_begin(query, requests):
     assert split_requests(query) == requests
 
 
 @settings(max_examples=60, deadline=None)
 @given(st.text(max_size=200))
-def test_any_text_can_be_cut_and_no_part_is_new(query):
+def test_splitting_any_text_adds_nothing(query):
     parts = split_requests(query)
     assert parts
     whole = " ".join(query.split())
     assert all(" ".join(part.split()) in whole for part in parts)
 
 
-def test_a_model_names_the_intents_and_what_that_took_is_counted():
+def test_the_models_intents_are_counted():
     reply = json.dumps(
         {
             "intents": [
@@ -211,5 +211,5 @@ def test_a_model_names_the_intents_and_what_that_took_is_counted():
 @pytest.mark.parametrize(
     "reply", ["", "no JSON", "[1, 2]", '{"intents": "one"}', '{"intents": [" ", 3]}', "{"]
 )
-def test_where_the_model_says_nothing_of_use_the_query_stands(reply):
+def test_without_intents_the_query_stands(reply):
     assert extract_intents(QUERY, ScriptedModel(reply))[0] == (QUERY,)

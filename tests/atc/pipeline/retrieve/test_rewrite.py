@@ -11,6 +11,7 @@ from atc.pipeline.retrieve.lexical import Lexical
 from atc.pipeline.retrieve.rewrite import REWRITERS, Rewriter
 from protocols.errors import ModelUnavailable
 from protocols.model import Completion, Powers
+from tests.labs.patience import PATIENCE
 
 DOCUMENTS = {
     document.name: document
@@ -65,7 +66,7 @@ WRITTEN = "rain forecast, wind of a city"
         ("q2e", SEARCH, (f"{QUERY}\n{WRITTEN}",) * 5),
     ],
 )
-def test_what_is_searched_is_put_together_as_the_method_says(method, reply, view):
+def test_searches_follow_the_rewriting_method(method, reply, view):
     tested, model, ranker = rewriter(method, *[reply] * REWRITERS[method].samples)
     found = tested.search(QUERY, k=1)
     assert ranker.views[-1] == view
@@ -74,7 +75,7 @@ def test_what_is_searched_is_put_together_as_the_method_says(method, reply, view
     assert found.usage.output_tokens > 0
 
 
-def test_feedback_shows_what_the_query_alone_finds_and_nothing_else_does():
+def test_feedback_shows_only_the_querys_hits():
     query = "wind on the boats between islands"
     tested, model, ranker = rewriter("hyde-prf", *[TOOL] * 5, feedback=2)
     found = tested.search(query, k=1)
@@ -121,13 +122,13 @@ class Crowd:
         self._met, self._down = threading.Barrier(together), down
 
     def __call__(self, messages, *, seed, **_):
-        self._met.wait(timeout=10)
+        self._met.wait(timeout=PATIENCE)
         if seed == self._down:
             raise ModelUnavailable("away")
         return Completion(text=json.dumps({"search": [f"tool {seed}"]}), model="m", output_tokens=1)
 
 
-def test_samples_are_asked_for_side_by_side_where_the_endpoint_takes_several():
+def test_samples_are_requested_side_by_side():
     found = Rewriter(WordRanker(), Crowd(5), "q2e", documents=DOCUMENTS).search("query", k=1)
     assert found.transcript == tuple(f"search {number + 1}: tool {number}" for number in range(5))
     assert found.usage.model_calls == 5

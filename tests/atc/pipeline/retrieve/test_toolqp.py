@@ -37,7 +37,7 @@ def tools(found):
     return [hit.tool for hit in found.hits]
 
 
-def test_a_prerequisite_that_the_task_does_not_name_is_planned_for_and_found():
+def test_an_unnamed_prerequisite_is_planned_and_found():
     model = ScriptedModel(
         plan("Get an access token.", "Change the password of a user."),
         asks("get access token by name and password"),
@@ -58,7 +58,7 @@ def test_a_prerequisite_that_the_task_does_not_name_is_planned_for_and_found():
     assert found.usage.model_calls == 4
 
 
-def test_the_model_sees_the_best_five_with_their_descriptions_and_may_name_one_of_them_or_none():
+def test_the_model_chooses_among_the_best_five():
     model = ScriptedModel(plan("Forecast."), asks("weather a"), asks("", serves="weather_today"))
     searched(model, shown=2)
     shown = model.prompts[2][-1].content
@@ -74,7 +74,7 @@ def test_the_model_sees_the_best_five_with_their_descriptions_and_may_name_one_o
     ]
 
 
-def test_a_sub_goal_with_more_queries_is_not_favoured():
+def test_more_queries_favour_no_sub_goal():
     model = ScriptedModel(
         plan("Weather.", "Mail."),
         asks("weather forecast city today"),
@@ -86,7 +86,7 @@ def test_a_sub_goal_with_more_queries_is_not_favoured():
     assert set(tools(searched(model, "zzz"))[:2]) == {"weather_today", "send_mail"}
 
 
-def test_a_sub_goal_that_nothing_serves_is_tried_thrice_then_the_next_has_its_turn():
+def test_a_hopeless_sub_goal_is_tried_thrice():
     model = ScriptedModel(
         plan("Fly.", "Send a mail."),
         asks("book a flight"),

@@ -37,14 +37,14 @@ def test_a_text_gives_its_words(text: str, expected: list[str]) -> None:
 @pytest.mark.parametrize(
     "piece", ["find the cheapest flights ", "A", "Aa", "é", "搜索", "\u0301", "_", "\ud800"]
 )
-def test_a_hundred_kilobytes_take_no_time_worth_speaking_of(piece: str) -> None:
+def test_long_texts_are_split_in_linear_time(piece: str) -> None:
     before = time.process_time()
     tokens(piece * (100_000 // len(piece)))
     assert time.process_time() - before < 2  # a regular expression that backtracks takes hours
 
 
 @given(st.text())
-def test_any_text_is_read_and_its_words_are_its_own(text: str) -> None:
+def test_words_come_from_the_text_alone(text: str) -> None:
     found = tokens(text)
     assert all(found)
     assert tokens(text + " " + text) == found * 2
@@ -73,7 +73,7 @@ def test_scores_are_those_of_bm25s_from_disk_too(tmp_path: Path) -> None:
             )
 
 
-def test_equal_documents_come_in_the_order_of_their_names() -> None:
+def test_equal_documents_are_ordered_by_name() -> None:
     names = [f"tool_{i:05}" for i in np.random.default_rng(0).permutation(10_000)]
     ranker = Lexical.build(names, ["the same description"] * len(names))
     assert found(ranker, "same description", n=12) == [f"tool_{i:05}" for i in range(12)]

@@ -89,7 +89,7 @@ def test_it_is_found_however_it_is_spelled(redact, spell):
     assert "4fQ9" not in shown
 
 
-def test_text_that_was_cut_short_shows_no_beginning_of_it():
+def test_shortened_texts_show_no_secrets_beginning():
     redactor = Redactor(TOOLS)
     key = "-----BEGIN PRIVATE KEY-----\nMIIEvQIBADANBgkqhkiG9w0BAQEFAASC\nBKcwggSjAgEAAoIBAQ\n-----END PRIVATE KEY-----"
     learn(redactor, {}, {"token": key, "secret": "9f8e7d6c5b4a"})
@@ -103,7 +103,7 @@ def test_text_that_was_cut_short_shows_no_beginning_of_it():
     )  # a key that a secret happens to begin with
 
 
-def test_a_short_one_is_replaced_as_a_word_only():
+def test_a_short_secret_is_replaced_as_a_word():
     redactor = Redactor(TOOLS)
     learn(redactor, {}, {"pin": "1234", "otp": 555, "password": "9"})
     assert redactor("pin 1234, 12345, a1234, 1234.") == (
@@ -128,7 +128,7 @@ def test_a_short_one_is_replaced_as_a_word_only():
     }
 
 
-def test_a_value_is_replaced_where_it_stands_and_where_it_is_told_of(redact):
+def test_secrets_are_replaced_wherever_they_appear(redact):
     value = {
         "note": f"use {TOKEN}",
         TOKEN: 1,
@@ -191,7 +191,7 @@ other(secret=("a", "b"), token=rows["token"])
 """
 
 
-def test_literals_of_a_program_are_learned_before_it_is_shown():
+def test_literals_are_learned_before_showing_a_program():
     redactor = Redactor(TOOLS)
     shown = redactor.value(events.ProgramWritten(0, Program(PROGRAM), ())).program.source
     for secret in ("hunter2!", "k-123456", "zz-top", "to-thread"):
@@ -257,7 +257,7 @@ def test_a_hostile_value_cannot_leave_its_literal():
     assert eval(redactor.restore(f"f'{name}'")) == evil
 
 
-def test_reading_while_others_learn_never_shows_what_was_known_before():
+def test_concurrent_learning_never_reveals_known_secrets():
     redactor = Redactor(TOOLS)
     learn(redactor, {"password": "known-before"}, {"pin": "4711"}, at=(9, 0))
     text = "known-before 4711 " * 20

@@ -74,7 +74,7 @@ def test_a_guess_by_names_and_format(tool, name, schema, kind):
         ("pay_bill", "amount", "amount"),
     ],
 )
-def test_of_a_tool_that_only_reads_less_is_guessed(tool, name, kind):
+def test_read_only_tools_are_guessed_less(tool, name, kind):
     schema = NUMBER if name == "amount" else TEXT
     assert argument_kind(protocol({name: schema}, name=tool, reads=True), name) == kind
 
@@ -97,19 +97,19 @@ def test_a_declared_mark_wins(mark):
 
 
 @pytest.mark.parametrize("mark", [True, "recipients"])
-def test_a_mark_that_is_no_kind_is_the_strictest(mark):
+def test_an_unknown_mark_is_the_strictest(mark):
     assert leaves({"x": {"type": "string", "x-atc-sensitive": mark}}, {"x": "a"}) == [
         ("x", "a", "command")
     ]
 
 
-def test_a_mark_behind_a_reference_and_in_an_alternative_counts():
+def test_marks_behind_references_and_alternatives_count():
     properties = {"x": {"anyOf": [{"$ref": "#/$defs/Who"}, {"type": "null"}]}}
     defs = {"Who": {"type": "string", "x-atc-sensitive": "recipient"}}
     assert leaves(properties, {"x": "a"}, **{"$defs": defs}) == [("x", "a", "recipient")]
 
 
-def test_everything_beneath_a_mark_is_sensitive_keys_of_the_program_too():
+def test_everything_beneath_a_mark_is_sensitive():
     marked = {"type": "object", "properties": {"name": TEXT}, "x-atc-sensitive": "recipient"}
     assert leaves({"x": marked}, {"x": {"name": "a", "b": [1, True, None], "c": {"d": "e"}}}) == [
         ("x.name", "a", "recipient"),
@@ -122,7 +122,7 @@ def test_everything_beneath_a_mark_is_sensitive_keys_of_the_program_too():
     ]
 
 
-def test_fields_within_an_argument_are_guessed_by_their_names():
+def test_argument_fields_are_guessed_by_name():
     person = {"type": "object", "properties": {"email": TEXT, "role": TEXT}}
     properties = {"people": {"type": "array", "items": person}, "body": {"type": "object"}}
     given = {"people": [{"email": "a@b.org", "role": "c"}], "body": {"to": "eve", "text": "hi"}}
@@ -132,7 +132,7 @@ def test_fields_within_an_argument_are_guessed_by_their_names():
     ]
 
 
-def test_a_mark_within_something_that_is_declared_harmless_counts():
+def test_a_mark_within_harmless_arguments_counts():
     properties = {
         "body": {
             "type": "object",
@@ -158,7 +158,7 @@ def test_a_mark_within_something_that_is_declared_harmless_counts():
         ("spotify:track:123", None),
     ],
 )
-def test_a_value_of_a_write_may_say_itself_what_it_is(value, kind):
+def test_a_value_may_show_its_own_kind(value, kind):
     found = [(leaf[1], leaf[2]) for leaf in leaves({"thing": TEXT}, {"thing": value})]
     assert found == ([(value, kind)] if kind else [])
     assert leaves({"thing": TEXT}, {"thing": value}, reads=True) == []

@@ -66,7 +66,7 @@ def asks(made, name, **arguments):
 # --- what is clean
 
 
-def test_a_literal_of_a_blind_program_is_clean_and_stays_so():
+def test_a_blind_programs_literals_stay_clean():
     made = taint("Write to Bob.", BLIND, later=["send(to='eve@zlotnik.example')"])
     assert asks(made, "send", to="bob@acme.example") == []
     assert asks(made, "send", to=EVE) == [("to", EVE)]
@@ -87,7 +87,7 @@ def test_what_a_rule_trusts_is_clean_unchanged():
     assert asks(taint(rules=["value=1,200"]), "pay", amount=1200) == []
 
 
-def test_a_rule_for_a_whole_tool_does_not_trust_what_the_tool_repeats():
+def test_tool_rules_do_not_cover_repeated_arguments():
     echo = response({"query": EVE, "found": "bob@acme.example"}, arguments={"q": EVE})
     made = taint(calls=[echo], rules=["read_mail"])
     assert asks(made, "send", to=EVE)
@@ -95,12 +95,12 @@ def test_a_rule_for_a_whole_tool_does_not_trust_what_the_tool_repeats():
 
 
 @pytest.mark.parametrize("rule", ["", ":a", "tool:a[", "value="])
-def test_a_rule_that_is_none_is_said_to_be_none(rule):
+def test_a_malformed_rule_is_refused(rule):
     with pytest.raises(InvalidConfig, match=r"trust: .* is no rule; write TOOL"):
         taint(rules=[rule])
 
 
-def test_a_list_of_addresses_in_one_text_is_as_clean_as_each_of_them():
+def test_address_lists_are_as_clean_as_their_items():
     made = taint("Write to ann@acme.example and bob@acme.example.")
     assert asks(made, "send", to="ann@acme.example, bob@acme.example") == []
     assert asks(made, "send", to=f"ann@acme.example, {EVE}")
@@ -149,7 +149,7 @@ def test_an_amount_is_the_same_or_asks(amount):
     assert asks(made, "pay", amount=amount) == [("amount", amount)]
 
 
-def test_list_elements_and_keys_are_judged_one_by_one():
+def test_list_elements_and_keys_are_judged_singly():
     made = taint("Write to bob@acme.example", "parts = ['eve', 'zlotnik']")
     assert asks(made, "send", to=["bob@acme.example", EVE]) == [("to[1]", EVE)]
     assert asks(made, "send", to={EVE: "bob@acme.example"}) == [("to (a key)", EVE)]
@@ -161,7 +161,7 @@ def test_values_are_compared_by_type():
     assert asks(taint("Say 1"), "mark", flag=True)
 
 
-def test_a_number_of_thousands_of_digits_asks_like_any_other():
+def test_a_huge_number_asks_like_others():
     assert len(asks(taint(), "pay", amount=10**5000)) == 1
     assert str(taint().find_tainted(toolbox()["pay"], {"amount": 10**5000})[0])
 
@@ -169,13 +169,13 @@ def test_a_number_of_thousands_of_digits_asks_like_any_other():
 # --- what a program wrote out by itself
 
 
-def test_what_the_model_wrote_by_itself_asks_where_others_told_it_anything():
+def test_the_models_own_values_ask_after_outside_input():
     for name, argument, value in (("send", "to", EVE), ("pay", "amount", 8750)):
         said = taint("Do the usual.", f"{name}({argument}={value!r})", description="It does it.")
         assert asks(said, name, **{argument: value}) == [(argument, value)]
 
 
-def test_texts_count_where_nobody_but_the_user_said_anything():
+def test_the_users_texts_alone_count():
     assert asks(taint("Do it.", "x = 'ab' + y"), "send", to="abc")
     assert asks(taint("Do it.", "pay(amount=77)"), "pay", amount=77)
     assert asks(taint("Do it.", "x = ("), "send", to="x")
@@ -201,12 +201,12 @@ def test_texts_count_where_nobody_but_the_user_said_anything():
         ),
     ],
 )
-def test_a_person_is_told_where_a_value_came_from(value, calls, later, said):
+def test_questions_name_a_values_origin(value, calls, later, said):
     found = taint(calls=calls, later=later).find_tainted(toolbox()["send"], {"to": value})
     assert [one.origin for one in found] == [said]
 
 
-def test_rules_are_offered_the_narrowest_first_and_only_what_can_be_typed():
+def test_rules_are_offered_narrowest_first():
     def offered(value):
         return (
             taint(calls=[response([{"a b": value}])])

@@ -74,7 +74,7 @@ DO_NOT = {
 
 
 @pytest.mark.parametrize("kind", STAND)
-def test_a_value_of_the_task_stands_there_as_a_whole_and_no_part_or_lookalike_does(kind):
+def test_only_whole_values_of_the_task_count(kind):
     for text, value in STAND[kind]:
         assert is_in_text(text, value, kind), (text, value)
     for text, value in DO_NOT[kind]:
@@ -88,7 +88,7 @@ def test_a_value_of_the_task_stands_there_as_a_whole_and_no_part_or_lookalike_do
         lambda glue: glue[0] != "." and glue.strip(".")
     ),
 )
-def test_whatever_is_glued_to_an_address_makes_it_another_one(address, glue):
+def test_text_glued_to_an_address_changes_it(address, glue):
     assert is_in_text(f"write to {address}, please", address, "recipient")
     assert not is_in_text(f"write to {address}{glue}, please", address, "recipient")
     assert not is_in_text(f"write to {address}, please", address + glue, "recipient")

@@ -36,8 +36,11 @@ from protocols.protocol import ToolProtocol
 from protocols.toolbox import Tool
 from sandbox.trace import Failure, ToolCall, Trace
 from tests.labs.browser import HOSTILE, Browser, needs_chromium
+from tests.labs.patience import PATIENCE
 from tests.labs.stores import both_stores, open_store
 from tests.labs.viewed_runs import RIGHT, TASK, WRONG, desk, many_calls
+
+pytestmark = pytest.mark.usefixtures("shared_sandbox")
 
 
 def call(index: int, tool: str, line: int = 1, *, result: Any = None, **arguments: Any) -> ToolCall:
@@ -47,7 +50,7 @@ def call(index: int, tool: str, line: int = 1, *, result: Any = None, **argument
 # Where values came from
 
 
-def test_a_value_came_from_the_response_that_holds_it() -> None:
+def test_values_point_to_the_response_holding_them() -> None:
     calls = [
         call(0, "search", result={"results": [{"id": 41}, {"id": 42}]}, name="Nolan"),
         call(1, "film", 2, id=41, flags={"deep": [42, True]}),
@@ -124,16 +127,16 @@ def viewing(store: RunStore, resumes: Resumes | None = None) -> Iterator[str]:
         )
         thread.start()
         try:
-            yield ready.get(timeout=10)()
+            yield ready.get(timeout=PATIENCE)()
         finally:
-            servers.get(timeout=10).should_exit = True
-            thread.join(10)
+            servers.get(timeout=PATIENCE).should_exit = True
+            thread.join(PATIENCE)
 
 
 @cache
 def entered(url: str) -> tuple[str, str]:
     """Where the pages are, and the cookie that an address is exchanged for."""
-    answer = requests.get(url, timeout=10, allow_redirects=False)
+    answer = requests.get(url, timeout=PATIENCE, allow_redirects=False)
     cookie = answer.headers["set-cookie"].partition(";")[0]
     return urljoin(url, answer.headers["location"]), cookie
 
@@ -146,7 +149,7 @@ def ask(
     given = {name.replace("_", "-"): value for name, value in {"Cookie": cookie, **headers}.items()}
     target = path if path.startswith("http") else base + path
     answer = requests.request(
-        method, target, data=body, headers=given, timeout=10, allow_redirects=False
+        method, target, data=body, headers=given, timeout=PATIENCE, allow_redirects=False
     )
     return answer.status_code, answer.text, answer.headers
 
@@ -182,7 +185,7 @@ def test_only_the_address_with_its_token_is_answered(store: RunStore) -> None:
         assert ask(url, f"runs/{run}", Cookie="atc-view=x")[0] == 403
 
 
-def test_nothing_changes_but_by_a_post_of_the_page_itself(store: RunStore) -> None:
+def test_only_the_page_itself_changes_anything(store: RunStore) -> None:
     run, begun = many_calls(store, 1), []
     with viewing(store, Resumes(lambda run, **how: begun.append((run, how)))) as url:
         own = f"http://{urlsplit(url).netloc}"
@@ -233,9 +236,7 @@ def only(store: RunStore) -> str:
 
 
 @needs_chromium
-def test_a_run_is_shown_with_its_fault_its_change_and_its_arrows(
-    own_folders, atc_: Atc, browser: Browser
-) -> None:
+def test_a_run_shows_fault_change_and_arrows(own_folders, atc_: Atc, browser: Browser) -> None:
     atc_(
         "run",
         TASK,
@@ -285,9 +286,7 @@ def opened(state: Path) -> Iterator[tuple[RunStore, str]]:
 
 
 @needs_chromium
-def test_a_write_is_allowed_and_refused_on_the_page(
-    own_folders, atc_: Atc, browser: Browser
-) -> None:
+def test_writes_are_allowed_and_refused_on_pages(own_folders, atc_: Atc, browser: Browser) -> None:
     options = desk(own_folders, WRONG, RIGHT)
     assert atc_("run", TASK, *options)[0] == 1
     with opened(own_folders / "state") as (store, url):
@@ -326,7 +325,7 @@ def test_a_page_whose_viewer_has_ended_offers_nothing(
     assert browser.run("[...document.querySelectorAll('[data-post]')].every((one) => one.disabled)")
 
 
-def test_an_answer_is_for_the_question_that_waits_and_an_end_refuses() -> None:
+def test_an_answer_is_for_the_waiting_question() -> None:
     question = Question(
         tool=Tool(ToolProtocol(name="pay"), lambda _: None), arguments={"amount": 3}
     )
@@ -350,7 +349,7 @@ def test_an_answer_is_for_the_question_that_waits_and_an_end_refuses() -> None:
     assert not resumes.start("r")
 
 
-def test_a_viewer_that_nobody_started_on_a_terminal_allows_nothing(store: RunStore) -> None:
+def test_a_viewer_without_terminal_allows_nothing(store: RunStore) -> None:
     run, begun = many_calls(store, 1), []
     store.finish(run, status="interrupted")
     resumes = Resumes(lambda run, **how: begun.append(run), person=False)
@@ -366,7 +365,7 @@ def test_a_viewer_that_nobody_started_on_a_terminal_allows_nothing(store: RunSto
 
 def waiting(resumes: Resumes, run: str, *, after: int = 0) -> int:
     """The number of the question that waits."""
-    ends = time.monotonic() + 10
+    ends = time.monotonic() + PATIENCE
     while time.monotonic() < ends:
         going = resumes._runs[run]
         if going.question is not None and going.number > after:
@@ -461,9 +460,7 @@ def hostile(store: RunStore, port: int) -> str:
 
 
 @needs_chromium
-def test_nothing_that_a_run_says_acts_in_the_browser(
-    store: RunStore, browser: Browser, tmp_path: Path
-) -> None:
+def test_no_content_acts_in_the_browser(store: RunStore, browser: Browser, tmp_path: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as listener:
         listener.setblocking(False)
         run = hostile(store, listener.getsockname()[1])
@@ -518,7 +515,7 @@ def test_the_policy_holds_where_escaping_would_fail(
 
 
 @needs_chromium
-def test_a_thousand_calls_are_all_there_and_fit_a_narrow_window(
+def test_a_thousand_calls_fit_a_narrow_window(
     store: RunStore, browser: Browser, record_property: Callable[[str, object], None]
 ) -> None:
     run = many_calls(store, 1000)

