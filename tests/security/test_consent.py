@@ -29,6 +29,7 @@ from tests.labs.patience import PATIENCE
 from tests.labs.tools import tool, writing
 
 SHOP = '''
+from pathlib import Path
 
 LOG = Path(__file__).with_name("sent")
 
