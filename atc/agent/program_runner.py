@@ -76,7 +76,14 @@ class ProgramRunner(AgentResources):
                 program = Program(parts.redact.restore(source))
             earlier = past.attempts if past else ()
             return record.finish(
-                run_given(program, record.task, parts, everything=self.toolbox, earlier=earlier)
+                run_given(
+                    program,
+                    record.task,
+                    parts,
+                    everything=self.toolbox,
+                    earlier=earlier,
+                    insists=options.insists,
+                )
             )
 
     def _build_parts(

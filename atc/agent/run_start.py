@@ -68,6 +68,8 @@ class RunOptions:
     """True if somebody has found out that the writes in doubt did not happen."""
     client: GatewayClient | None = None
     """The client whose program it is, if a gateway runs it."""
+    insists: bool = False
+    """True if the caller has sent the program before and knows the findings about it."""
 
     def __post_init__(self) -> None:
         """Check the time limit. Raises `InvalidConfig`."""

@@ -12,7 +12,7 @@ import hmac
 from collections import Counter, OrderedDict
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from functools import partial
 from hashlib import sha256
 from typing import Unpack
@@ -25,6 +25,7 @@ from atc.safety.redaction import Redactor
 from atc.serve.earlier_writes import find_write_in_doubt
 from atc.serve.gateway_agent import ClientAgents, ToolSearch
 from atc.serve.large_results import LargeResults
+from atc.serve.refused_programs import INSIST, RefusedPrograms
 from atc.serve.replies import GatewayReply, call_reply, describe_finding, run_reply
 from atc.serve.requests import (
     Asking,
@@ -36,7 +37,7 @@ from atc.serve.requests import (
     validate_query,
 )
 from atc.store.stored import RunTaken
-from atc.strategies.provided import certain_findings
+from atc.strategies.provided import certain_findings, is_open_to_doubt
 from protocols.documentation import docs_page
 from protocols.protocol import dump
 from protocols.render import describe_within_budget, signature_line, stubs, token_estimate
@@ -106,6 +107,7 @@ class Gateway:
         self.limits = limits or GatewayLimits()
         self.waits = waits
         self._results = LargeResults()
+        self._refused = RefusedPrograms()
         self._own = load_tools(self._results.read_result)
         self._agents = ClientAgents(agent, self._own, key=self._key, share_learned=share_learned)
         self._search = ToolSearch(self._agents.of_user)
@@ -190,11 +192,16 @@ class Gateway:
         program = validate_program(source)
         run = self._run_of(continues) if continues else None
         client = sent.get("client") or ""
+        agent = self._agents.of(client)
+        options = self._run_options(**sent)
+        options = replace(options, insists=self._refused.contains(client, program.source))
         with _one_at_a_time():
-            solution = self._agents.of(client).run(
-                program.source, self._run_options(**sent), continues=run
-            )
-        return self._run_reply(solution, client)
+            solution = agent.run(program.source, options, continues=run)
+        reply = self._run_reply(solution, client)
+        if is_open_to_doubt(solution.attempts[-1].findings, program, agent.toolbox):
+            self._refused.add(client, program.source)
+            reply["next"] = INSIST
+        return reply
 
     def resume_run(self, run: str, **sent: Unpack[Sent]) -> GatewayReply:
         """Go on with a paused run after a person has allowed its write."""

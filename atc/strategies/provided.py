@@ -14,6 +14,7 @@ from typing import Any, NoReturn
 from atc.core.types import Attempt, Finding, Program, Solution
 from atc.pipeline.check import check
 from atc.run.attempt import run_given_program
+from atc.run.passes import rests_on_responses
 from atc.run.program_tools import with_named
 from atc.run.strategy_run import Parts, Run
 from protocols.errors import ModelUnavailable
@@ -47,18 +48,30 @@ def run_given(
     *,
     everything: Toolbox,
     earlier: Sequence[Attempt] = (),
+    insists: bool = False,
 ) -> Solution:
     """Execute `program` after the `earlier` attempts of the same run, whose completed calls are not
     repeated.
 
-    Certain findings stop it before any call. `everything` holds the names used for suggestions;
-    `parts.toolbox` may contain only the tools that the run needs.
+    Certain findings stop it before any call. If they rest on response schemas alone, the program is
+    executed once its caller has sent it again, in this run or (`insists`) in another one.
+    `everything` holds the names used for suggestions; `parts.toolbox` may contain only the tools
+    that the run needs.
     """
     run = Run(task, parts, tools=named_tools(program, parts.toolbox), attempts=earlier)
     # running the same program again is not a repair
     run.round = len({one.program for one in earlier} - {program})
-    run.answer = run_given_program(run, program, certain_findings(program, everything)).answer
+    findings = certain_findings(program, everything)
+    was_refused = any(one.program == program and one.findings for one in earlier)
+    if (insists or was_refused) and is_open_to_doubt(findings, program, everything):
+        findings = ()
+    run.answer = run_given_program(run, program, findings).answer
     return run.solution()
+
+
+def is_open_to_doubt(findings: Sequence[Finding], program: Program, toolbox: Toolbox) -> bool:
+    """Return True if all findings rest on response schemas, which may be wrong."""
+    return bool(findings) and rests_on_responses(findings, program, named_tools(program, toolbox))
 
 
 def named_tools(program: Program, toolbox: Toolbox) -> Toolbox:

@@ -177,6 +177,21 @@ def test_a_fault_is_found_before_any_call(gateway, shop):
     assert shop.calls == []
 
 
+def test_a_repeated_program_overrules_response_schemas_alone(gateway, shop):
+    async def conversation(client):
+        wrong = "print(list_orders()['order'])"
+        replies = [await run_program(client, wrong) for _ in range(2)]
+        unknown = [await run_program(client, "print(list_orders(size=3))") for _ in range(2)]
+        return replies, unknown
+
+    (first, second), unknown = talk(gateway, conversation)
+    assert "send the same program again" in first["next"]
+    assert "findings" not in second
+    assert second["fault"]["problem"].startswith("line 1: KeyError 'order'")
+    assert len(shop.calls) == 1
+    assert all("findings" in reply and "next" not in reply for reply in unknown)
+
+
 def test_no_other_run_resends_a_lost_write(open_gateway, shop):
     """The client that got no answer sends its program anew, also when the gateway was started again."""
 
