@@ -42,7 +42,8 @@ from toolflow_bench.task import Task, load_tasks
 from toolflow_bench.world import World
 
 SHOWN = (12, 20, 40)
-DEPTH = 100  # hits of each search that take part
+DEPTH = 100
+"""Hits of each search that are used."""
 
 
 def share_of_tasks_covered(

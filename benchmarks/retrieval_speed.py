@@ -35,11 +35,16 @@ from benchmarks.local import resident_bytes
 from benchmarks.retrieval.data import load_data
 from benchmarks.runner import measure_seconds, suite
 
-NOISE = 0.36  # length of what is added to a copy's vector, of length one before
-MOST = 4  # arguments and fields of a crossed tool: the others' documents are short, too
+NOISE = 0.36
+"""Length of the noise that is added to a copy's vector, which has length 1."""
+MOST = 4
+"""Most arguments and fields of a crossed tool. Real documents are about as short."""
 QUERIES = 300
-EXACT = 100  # queries that are timed, and those of them that are searched exactly too
-PART = 1000  # originals that are embedded and kept at a time
+"""Queries that are timed."""
+EXACT = 100
+"""Queries among them that are also searched exactly."""
+PART = 1000
+"""Originals that are embedded and stored at a time."""
 MARK = "~"
 
 

@@ -30,7 +30,8 @@ from toolflow_bench.resampling import estimate
 from toolflow_bench.rows import InvalidRunFile, LineFile, differences
 from toolflow_bench.suites import draw_stratified
 
-MOST_OUTAGES = 5  # in a row: after so many nobody is asked any further
+MOST_OUTAGES = 5
+"""Outages in a row after which a run stops."""
 _SCREEN = 30
 
 
@@ -162,8 +163,8 @@ class Rows(LineFile):
                 f"{str(self.path)!r} cannot be continued ({error}); give another --out."
             ) from error
         if differing := differences(found, header):
-            told = f"{str(self.path)!r} holds work done otherwise ({'; '.join(differing)})"
-            raise InvalidRunFile(f"{told}; give another --out, or remove it to begin anew.")
+            problem = f"{str(self.path)!r} holds work done otherwise ({'; '.join(differing)})"
+            raise InvalidRunFile(f"{problem}; give another --out, or remove it to begin anew.")
         self.truncate_to(self.whole)
 
 

@@ -338,7 +338,7 @@ def probe(rate: int) -> dict[str, Any]:
         for name, answered in found.items()
         if answered != 2 and name != "source3"
     ]
-    if max(in_a_second) > rate + 1:  # one more for a request that was late on its way
+    if max(in_a_second) > rate + 1:  # one request more may have been delayed on its way
         wrong.append("a host was called faster than its rate")
     return report | {"passed": not wrong, "wrong": wrong}
 

@@ -35,7 +35,7 @@ class Scene:
     search_seconds: float = 0.024
     searches: int = 3
     model_calls: float = 1.3
-    new_tokens: int = 1500  # of a prompt, those that no cache holds
+    new_tokens: int = 1500  # tokens of a prompt that are in no cache
     prefill_a_second: float = 5000
     output_tokens: int = 350
     tokens_a_second: float = 40

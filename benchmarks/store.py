@@ -81,13 +81,13 @@ def write_runs(
 
 
 def measure(place: str, *, runs: int, calls: int, at_once: int, processes: int) -> dict[str, Any]:
-    open_run_store(place).__exit__()  # its tables are made
+    open_run_store(place).__exit__()  # creates the tables
     shares = [
         (place, range(number, runs, processes), calls, at_once // processes)
         for number in range(processes)
     ]
     with multiprocessing.get_context("spawn").Pool(processes) as pool:
-        pool.starmap(write_runs, [(place, [-1], 1, 1)] * processes)  # everything is imported
+        pool.starmap(write_runs, [(place, [-1], 1, 1)] * processes)  # imports everything
         began = time.perf_counter()
         written = pool.starmap(write_runs, shares)
         seconds = time.perf_counter() - began

@@ -62,7 +62,7 @@ class Caller:
       asks to wait (429), an unreachable host, an unanswered read. It still counts as a call, unless
       it never left this machine.
     - A tool that writes gets only calls that the write rules allow. A call that needs the approval
-      of a person (`held`) is not made.
+      of a person (`needs_approval`) is not made.
 
     `stopped` maps tools to the reason why they are not called, or not any more.
     """
@@ -76,12 +76,12 @@ class Caller:
         watch: Watch = lambda _: None,
         sleep: Callable[[float], object] = time.sleep,
         now: Callable[[], float] = time.monotonic,
-        held: ApprovalCheck = needs_no_approval,
+        needs_approval: ApprovalCheck = needs_no_approval,
     ) -> None:
         self._log = log
         self._settings = settings
         self._watch = watch
-        self._held = held
+        self._needs_approval = needs_approval
         self._tools = {tool.protocol.name: tool for tool in toolbox.values()}
         self.stopped = {
             name: reason
@@ -148,7 +148,7 @@ class Caller:
         """
         if reason := self.stopped.get(tool):
             raise NotCalled(f"{reason}.", scope="tool")
-        if self._held(self._tools[tool], plain):
+        if self._needs_approval(self._tools[tool], plain):
             why = "a person declined this call, or has not decided about it, so no option sends it"
             raise NotCalled(f"{why}; 'atc tools call' on a terminal asks again.", scope="call")
         if self._log.was_intended(tool, plain):

@@ -29,20 +29,22 @@ class ValueFilter:
         self._as_text = argument.place in TEXT_PLACES
         root = tool.protocol.input_schema
         self._wanted = set(types(resolve(argument.declared, root)) or argument.types)
-        told = limits_of(replace(argument, declared={}))
+        hinted = limits_of(replace(argument, declared={}))
         self._listed = {
-            url_text(v) for v in told.pop("enum", ()) if isinstance(v, str | int | float)
+            url_text(v) for v in hinted.pop("enum", ()) if isinstance(v, str | int | float)
         }
         texts = ("minLength", "maxLength", "pattern", "format")
-        of_text: dict[str, Any] = {key: told.pop(key) for key in texts if key in told}
+        of_text: dict[str, Any] = {key: hinted.pop(key) for key in texts if key in hinted}
         beside = {key: root[key] for key in ("$defs", "definitions", "properties") if key in root}
         declared = {**beside, "allOf": [dict(argument.declared)]} if argument.declared else {}
         if of_text.keys() & {"pattern", "format"}:
             of_text["type"] = "string"
-        self._plain = [check for schema in (declared, told) if schema and (check := _check(schema))]
+        self._plain = [
+            check for schema in (declared, hinted) if schema and (check := _check(schema))
+        ]
         self._text = _check(of_text) if of_text else None
-        lost = (held for held in argument.not_found if _is_to_blame(tool, argument.name, held))
-        self._gone = {self.value_key(held.value) for held in (*argument.refused, *lost)}
+        lost = (value for value in argument.not_found if _is_to_blame(tool, argument.name, value))
+        self._gone = {self.value_key(value.value) for value in (*argument.refused, *lost)}
 
     def value_key(self, value: Json) -> str:
         """Return a key that is equal for values that look the same when they are sent."""
@@ -106,7 +108,7 @@ def _check(schema: JsonObject) -> Any:
         return None
 
 
-def _is_to_blame(tool: ToolFacts, name: str, held: Value) -> bool:
+def _is_to_blame(tool: ToolFacts, name: str, suspect: Value) -> bool:
     """Return True if a "not found" must be caused by this value: all others in its call are known
     to be good.
     """
@@ -120,7 +122,7 @@ def _is_to_blame(tool: ToolFacts, name: str, held: Value) -> bool:
         for sample in tool.samples
         if not sample.done
         and name in sample.arguments
-        and sample.arguments[name].value == held.value
+        and sample.arguments[name].value == suspect.value
     ]
     for sample in failed:
         others = {
@@ -148,11 +150,11 @@ def candidates(
     """
     fits = ValueFilter(tool, argument)
     listed = argument.declared.get("enum")
-    told = [value for hint in argument.hints_of_kind("enum") for value in hint.values]
+    hinted = [value for hint in argument.hints_of_kind("enum") for value in hint.values]
     plain: list[tuple[float, OriginKind, Iterable[Json]]] = [
         (0.0, "given", _described_values(tool, argument)),
         (0.4, "enum", listed if isinstance(listed, list) else []),
-        (1.4, "error", told),
+        (1.4, "error", hinted),
         (2.6, "model", suggested),
     ]
     found = [

@@ -199,7 +199,7 @@ def input_schema(facts: ToolFacts, *, keep_values: bool = True) -> dict[str, Any
 def _property(
     facts: ToolFacts, argument: ArgumentFacts, root: JsonObject, *, keep_values: bool
 ) -> dict[str, Any]:
-    accepted = [held.value for held in argument.accepted]
+    accepted = [one.value for one in argument.accepted]
     schema = dict(root["properties"].get(argument.name, {}))
     top = resolve(schema, root)
     found: dict[str, Any] = {}
@@ -231,7 +231,7 @@ def _types(argument: ArgumentFacts, found: Mapping[str, Any]) -> list[str]:
         return ["number", *made]
     if found.keys() & {"minLength", "maxLength", "pattern", "format"}:
         return made or ["string"]
-    real = [held.value for held in argument.accepted if held.origin.kind not in _OURS]
+    real = [one.value for one in argument.accepted if one.origin.kind not in _OURS]
     kinds = {type_name(value) for value in real}
     if argument.place not in TEXT_PLACES:
         return sorted(kinds) if set(made) <= kinds or kinds == {"number"} else []

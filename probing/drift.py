@@ -206,24 +206,24 @@ def _refusals(old: ToolProtocol, facts: ToolFacts) -> Iterator[DriftChange]:
         return
     whole = f"{len(refused)} of {len(facts.samples)} calls that were answered before"
     statuses = {sample.status for sample in refused}
-    said = f"“{one_line(refused[0].error, limit=120)}”"
+    message = f"“{one_line(refused[0].error, limit=120)}”"
     if statuses <= _DENIED:
         yield DriftChange(
             old.name,
             "",
             "denied",
             "risky",
-            f"{whole} are not let in: {said}; look at the credential",
+            f"{whole} are not let in: {message}; look at the credential",
         )
     elif not statuses <= _NO_TOOL:
-        yield DriftChange(old.name, "", "refused", "breaking", f"{whole} are refused: {said}")
+        yield DriftChange(old.name, "", "refused", "breaking", f"{whole} are refused: {message}")
     elif facts.done or (statuses == {404} and len(refused) == 1 and refused[0].arguments):
         yield DriftChange(
-            old.name, "", "not_found", "risky", f"{whole} find nothing any more: {said}"
+            old.name, "", "not_found", "risky", f"{whole} find nothing any more: {message}"
         )
     else:
         yield DriftChange(
-            old.name, "", "gone", "breaking", f"{whole} find nothing any more: {said}"
+            old.name, "", "gone", "breaking", f"{whole} find nothing any more: {message}"
         )
 
 
@@ -246,7 +246,7 @@ def recheck(
     settings: ProbeSettings | None = None,
     earlier: Sequence[Sample] = (),
     watch: Watch = lambda _: None,
-    held: ApprovalCheck = needs_no_approval,
+    needs_approval: ApprovalCheck = needs_no_approval,
 ) -> DriftReport:
     """Call the read-only tools again and compare their answers with their protocols.
 
@@ -259,11 +259,15 @@ def recheck(
         earlier: samples whose arguments are used again. Then come the arguments of examples. A tool
             without any is probed with values that the other tools return now.
         watch: called with each sample and with messages for the user.
-        held: returns True for a call that needs the approval of a person.
+        needs_approval: returns True for a call that needs the approval of a person.
     """
     settings = settings or ProbeSettings()
     session = Session(
-        toolbox, log, Caller(toolbox, log, settings, watch=watch, held=held), settings, watch=watch
+        toolbox,
+        log,
+        Caller(toolbox, log, settings, watch=watch, needs_approval=needs_approval),
+        settings,
+        watch=watch,
     )
     session.round = 1  # a round that uses values of other tools
     old = session.protocols

@@ -82,9 +82,9 @@ def _hints(
     kept: dict[ArgumentHint, ArgumentHint] = {}
     for hint in found:
         kept.setdefault(replace(hint, text=""), replace(hint, text=one_line(hint.text, limit=200)))
-    told = {hint.argument for hint in kept.values() if hint.kind != "refused"}
+    explained = {hint.argument for hint in kept.values() if hint.kind != "refused"}
     return tuple(
-        hint for hint in kept.values() if hint.kind != "refused" or hint.argument not in told
+        hint for hint in kept.values() if hint.kind != "refused" or hint.argument not in explained
     )
 
 
@@ -338,12 +338,12 @@ def _document(text: str) -> Json:
 
 
 def _unfold(node: dict[str, Json]) -> dict[str, Json]:
-    held = {
+    lists = {
         key: _document(part)
         for key, part in node.items()
         if isinstance(part, str) and _ISSUES.match(part)
     }
-    return node | {key: part for key, part in held.items() if part is not None}
+    return node | {key: part for key, part in lists.items() if part is not None}
 
 
 def _messages(document: Json, depth: int = 5) -> Iterator[str]:

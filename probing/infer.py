@@ -62,9 +62,9 @@ def infer(
             that may be data become a map.
     """
     seen = [_cut(response, _DEEPEST) for response in responses]
-    told = frozenset({*words, *property_names(known)})
+    known_words = frozenset({*words, *property_names(known)})
     rule = shared_data_keys if shared else own_data_keys
-    data_of: DataKeys = (lambda _: frozenset()) if every_key else partial(rule, words=told)
+    data_of: DataKeys = (lambda _: frozenset()) if every_key else partial(rule, words=known_words)
     found = _infer_from_values(seen, data_of)
     wide = None if known is None else relax_schema(known, seen)
     return found if wide is None else _merge_schemas(wide, found, wide, seen, _FOLLOWED, data_of)

@@ -144,10 +144,10 @@ class Flows:
             ranked: dict[tuple[str, str], tuple[bool, int, bool]] = {}
             for source, named in self._find_sources(profile):
                 for place in source.places:
-                    held = sum(text in place.values for text in profile.accepted_values)
+                    accepted = sum(text in place.values for text in profile.accepted_values)
                     if place.tool != profile.tool.name:
                         ranked.setdefault(
-                            (place.tool, place.path), (not named, -held, "[]" not in place.path)
+                            (place.tool, place.path), (not named, -accepted, "[]" not in place.path)
                         )
             for tool, path in sorted(ranked, key=lambda place: (ranked[place], place)):
                 link = Link(
@@ -182,13 +182,13 @@ class Flows:
 
     def _is_confirmed(self, profile: ArgumentProfile, source: LinkSource) -> bool:
         """Return True if the names match and the accepted values do not contradict."""
-        apart = profile.distance_to(source)
+        gap = profile.distance_to(source)
         accepted = profile.accepted_values.keys() & source.texts
-        if apart is None or not accepted:
+        if gap is None or not accepted:
             return False
         of_ids = profile.name.is_identifier or source.name.is_identifier
         telling = any(map(is_identifying, accepted))
-        if apart > NEAR or (apart > EQUAL and not of_ids):
+        if gap > NEAR or (gap > EQUAL and not of_ids):
             return telling
         if of_ids or profile.name.own in POSITIONS:
             return True
@@ -241,12 +241,12 @@ class Flows:
         for source in self._sources:
             if source in confirmed or profile.can_leak_secret(source):
                 continue
-            apart = profile.distance_to(source)
+            gap = profile.distance_to(source)
             is_list = all(place.path.endswith("[]") for place in source.places)
-            if apart is not None and not is_known:
-                ranked.append((apart, source.name.key, source))
+            if gap is not None and not is_known:
+                ranked.append((gap, source.name.key, source))
             elif profile.argument.place == "path" and is_list:
-                ranked.append((10.0 if apart is None else apart, source.name.key, source))
+                ranked.append((10.0 if gap is None else gap, source.name.key, source))
         return [source for *_, source in sorted(ranked, key=lambda entry: entry[:2])]
 
 

@@ -152,20 +152,20 @@ class Teacher:
         if tool.protocol.description or not tool.done:
             return ""
         schema = _record({"description": {"type": "string"}})
-        said = self._answer(
+        answer = self._answer(
             f"words of {tool.name}", _DESCRIBE, _describe_tool(tool), schema, max_tokens=60
         )
-        return _text(said.get("description"), tool.name)
+        return _text(answer.get("description"), tool.name)
 
     def _answer(
-        self, note: str, told: str, asked: str, schema: JsonObject, *, max_tokens: int
+        self, note: str, instructions: str, question: str, schema: JsonObject, *, max_tokens: int
     ) -> JsonObject:
         """Return the model's JSON answer, from the log if it is there.
 
         Return an empty object if the model failed or its answer is no JSON.
         """
         if note not in self._log.notes and not self.failed:
-            messages = [Message("system", told), Message("user", asked)]
+            messages = [Message("system", instructions), Message("user", question)]
             try:
                 completion = self._ask(
                     messages, schema=schema, temperature=0.0, seed=0, max_tokens=max_tokens
@@ -259,15 +259,15 @@ def _sensible(value: Json, name: str) -> bool:
     return isinstance(value, int | float)
 
 
-def _text(said: Json, name: str) -> str:
+def _text(answer: Json, name: str) -> str:
     """Return a model's text as a protocol may have it, or "".
 
     Other models will read it, and a tool's output may have influenced it. So a text is dropped if
     it addresses its reader, gives an order, or contains an address or code.
     """
-    if not isinstance(said, str):
+    if not isinstance(answer, str):
         return ""
-    text = one_line(said, limit=200).strip(" \"'*#-")
+    text = one_line(answer, limit=200).strip(" \"'*#-")
     if _NOT_PLAIN.search(text) or _ORDERS.search(text) or not any(map(str.isalpha, text)):
         return ""
     letters = [re.sub(r"[\W_]", "", one.lower()) for one in (text, name, f"the {name}")]

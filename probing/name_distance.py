@@ -126,21 +126,21 @@ def field_name(protocol: ToolProtocol, path: str) -> NormalizedName:
 
 @lru_cache(maxsize=131_072)
 def distance(
-    wanted: NormalizedName, held: NormalizedName, text: frozenset[str] = frozenset()
+    wanted: NormalizedName, field: NormalizedName, text: frozenset[str] = frozenset()
 ) -> float | None:
     """Return the distance between the names of an argument and a response field, or None.
 
     None means that they do not match. `text` are the words of the argument's description and of
     replies about it.
     """
-    if wanted.key == held.key or (wanted.own == held.own and held.own not in VAGUE):
+    if wanted.key == field.key or (wanted.own == field.own and field.own not in VAGUE):
         return NEAR if wanted.key in VAGUE else EQUAL  # `id` and `id`, of whatever
-    if wanted.key.replace("_", "") == held.key.replace("_", ""):
+    if wanted.key.replace("_", "") == field.key.replace("_", ""):
         return EQUAL
-    if _ends(wanted.key, held.key) or _ends(held.key, wanted.key) or wanted.key == held.thing:
+    if _ends(wanted.key, field.key) or _ends(field.key, wanted.key) or wanted.key == field.thing:
         return NEAR  # the last: `database` and `database_name`
-    if held.thing and held.is_identifier and set(held.thing.split("_")) <= text:
-        return NAMED_IN_TEXT - (0.5 if held.key.rpartition("_")[2] in text else 0.0)
+    if field.thing and field.is_identifier and set(field.thing.split("_")) <= text:
+        return NAMED_IN_TEXT - (0.5 if field.key.rpartition("_")[2] in text else 0.0)
     return None
 
 

@@ -69,7 +69,7 @@ def probe(
     ask: Ask | None = None,
     caller: Caller | None = None,
     watch: Watch = lambda _: None,
-    held: ApprovalCheck = needs_no_approval,
+    needs_approval: ApprovalCheck = needs_no_approval,
 ) -> Probed:
     """Probe all tools of one source, continuing from what the log contains.
 
@@ -83,10 +83,10 @@ def probe(
         ask: a model that proposes values, reads refusals that no rule reads, and describes tools.
         caller: makes the calls; by default a new one.
         watch: called with each sample and with messages for the user.
-        held: returns True for a call that needs the approval of a person. It is not made.
+        needs_approval: returns True for a call that needs the approval of a person. It is not made.
     """
     settings = settings or ProbeSettings()
-    caller = caller or Caller(toolbox, log, settings, watch=watch, held=held)
+    caller = caller or Caller(toolbox, log, settings, watch=watch, needs_approval=needs_approval)
     teacher = Teacher(ask, log) if ask is not None else None
     session = Session(toolbox, log, caller, settings, watch=watch, teacher=teacher)
     for intent in [intent for intent in log.intents.values() if intent["tool"] in session.reads]:
@@ -135,7 +135,7 @@ def probe_in_turn(
     invoker: Invoker,
     settings: ProbeSettings,
     ask: Ask | None,
-    held: ApprovalCheck,
+    needs_approval: ApprovalCheck,
 ) -> list[SourceProbing]:
     """Probe sources of one host one after another, so that the host's rate limit holds.
 
@@ -160,7 +160,9 @@ def probe_in_turn(
                     )
                     for protocol in one.protocols
                 )
-                probed = probe(tools, log, settings=settings, ask=ask, held=held)
+                probed = probe(
+                    tools, log, settings=settings, ask=ask, needs_approval=needs_approval
+                )
                 ended.append(replace(one, probed=probed, sent=log.sent_count))
             if probed.interrupted:
                 break
@@ -203,10 +205,10 @@ class _Probing:
         self._test_links()
         self.take_away()
         if self._teacher is not None:
-            told = {
+            descriptions = {
                 name: self._teacher.description(session.facts(name)) for name in session.protocols
             }
-            self._words = {name: words for name, words in told.items() if words}
+            self._words = {name: words for name, words in descriptions.items() if words}
             if self._teacher.failed:
                 session.watch(self._teacher.failed)
 

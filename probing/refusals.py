@@ -80,11 +80,13 @@ def _has_data(fields: Mapping[str, Json], *, is_certain: bool) -> bool:
 
 def as_refused(sample: Sample) -> Sample:
     """Return a sample whose response is a refusal as an error reply; other samples as they are."""
-    said = refusal_in(sample.response) if sample.done else ""
-    if not said:
+    message = refusal_in(sample.response) if sample.done else ""
+    if not message:
         return sample
     answer = json.dumps(sample.response, ensure_ascii=False)
-    return replace(sample, outcome="refused", status=200, response=None, error=said, answer=answer)
+    return replace(
+        sample, outcome="refused", status=200, response=None, error=message, answer=answer
+    )
 
 
 def _is_error_value(value: Json) -> bool:

@@ -156,7 +156,7 @@ def from_line(line: str) -> Sample:
     record = json.loads(line)
     given = record.pop("arguments")
     arguments = {
-        name: Value(held["value"], ValueOrigin(**held["origin"])) for name, held in given.items()
+        name: Value(one["value"], ValueOrigin(**one["origin"])) for name, one in given.items()
     }
     return Sample(arguments=arguments, **record)
 

@@ -201,12 +201,12 @@ class Pools:
         """Return the response paths that contained a value. `5` and `"5"` are equal."""
         return self._where.get(url_text(value), {}).keys()
 
-    def popularity(self, held: Value) -> int:
+    def popularity(self, value: Value) -> int:
         """Return how many response paths have a value that was not sent before.
 
         A tool more likely knows a popular value.
         """
-        return sum(not place.echoes for place in self.places_holding(held.value))
+        return sum(not place.echoes for place in self.places_holding(value.value))
 
     def _groups(
         self, protocol: ToolProtocol, argument: ArgumentFacts, wanted: NormalizedName
@@ -220,15 +220,15 @@ class Pools:
         words = words_about(argument)
         groups: dict[tuple[str, bool, float], tuple[float, list[ValuePlace]]] = {}
         for name, places in self._by_name.items():
-            apart = distance(wanted, name, words)
-            if apart is None and not search.admits_stranger(name):
+            by_name = distance(wanted, name, words)
+            if by_name is None and not search.admits_stranger(name):
                 continue
-            for place in places if apart is not None else places[:2]:
-                far = search.distance_of_stranger(place) if apart is None else apart
+            for place in places if by_name is not None else places[:2]:
+                away = search.distance_of_stranger(place) if by_name is None else by_name
                 is_own = place.argument and place.tool == protocol.name
-                if far is not None and not is_own and search.admits(place, far):
-                    key = (name.key, place.argument, round(far, 1))
-                    groups.setdefault(key, (far, []))[1].append(place)
+                if away is not None and not is_own and search.admits(place, away):
+                    key = (name.key, place.argument, round(away, 1))
+                    groups.setdefault(key, (away, []))[1].append(place)
         return sorted(groups.values(), key=lambda pair: pair[0])
 
     def _place(self, protocol: ToolProtocol, path: str, *, argument: str = "") -> ValuePlace:
@@ -310,7 +310,7 @@ def words_about(argument: ArgumentFacts) -> frozenset[str]:
 
 def good_values(argument: ArgumentFacts) -> Iterator[Json]:
     """Yield values that are known, or documented, to be good for an argument."""
-    yield from (held.value for held in argument.accepted)
+    yield from (one.value for one in argument.accepted)
     yield from (value for h in argument.hints if h.kind == "enum" for value in h.values)
     for key in ("examples", "enum"):
         yield from values if isinstance(values := argument.declared.get(key), list) else ()

@@ -308,10 +308,12 @@ class Calls:
     ) -> CallReply:
         status = getattr(error, "status", None)
         curl = getattr(error, "curl", None)
-        said = getattr(error, "body", "") or str(error)
+        message = getattr(error, "body", "") or str(error)
         outcome = outcome or getattr(error, "outcome", "refused")
-        self._record(self._outcome(opened, error=said, status=status, outcome=outcome, curl=curl))
-        return CallReply(opened.asked.index, error=said, status=status)
+        self._record(
+            self._outcome(opened, error=message, status=status, outcome=outcome, curl=curl)
+        )
+        return CallReply(opened.asked.index, error=message, status=status)
 
     def _prepare(self, call: ToolCall, *, complete: bool) -> None:
         """Run the slow part of recording a call, without holding the lock, so that the run can end

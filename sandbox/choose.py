@@ -63,10 +63,10 @@ def open_sandbox(
                 break
             reasons.append(f"{name}: {reason}")
         else:
-            told = "; ".join(reasons)
+            all_reasons = "; ".join(reasons)
             needs = docs_page("guides/sandboxes#which-one-runs")
             raise SandboxUnavailable(
-                f"no sandbox can be had here ({told}); {needs} has what each needs"
+                f"no sandbox can be had here ({all_reasons}); {needs} has what each needs"
             )
     if name not in NAMES:
         raise ValueError(f"no sandbox named {name!r}; there are {AUTO} and {', '.join(NAMES)}")

@@ -92,8 +92,8 @@ def failure_frame(
         [line, escape_lone_surrogates(shorten(function, NAME_CHARACTERS)), *more]
         for line, function, *more in frames
     ]
-    told = {"kind": kind, "type": name, "message": message, "frames": frames, "call": call}
-    return {"fail": {**told, "hints": hints} if hints else told}
+    failure = {"kind": kind, "type": name, "message": message, "frames": frames, "call": call}
+    return {"fail": {**failure, "hints": hints} if hints else failure}
 
 
 def split_arguments(arguments: dict[str, Any]) -> tuple[dict[str, Any], dict[str, str]]:

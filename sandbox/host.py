@@ -318,23 +318,23 @@ class _Run:
         self._output_left -= size
         self.stdout.append(text)
 
-    def _failure(self, told: Failure) -> Failure:
+    def _failure(self, reported: Failure) -> Failure:
         """Return the failure that the child reported, without the parts that cannot be true."""
         made = self._calls.made
-        own = tuple(frame for frame in told.frames if frame.line <= self._lines)
-        if told.kind == "limit":
-            if told.type not in ("memory_bytes", "cpu_seconds"):
+        own = tuple(frame for frame in reported.frames if frame.line <= self._lines)
+        if reported.kind == "limit":
+            if reported.type not in ("memory_bytes", "cpu_seconds"):
                 raise wire.protocol_violation("claims a limit that it cannot know")
-            return replace(kernel_limit(told.type, self._limits), frames=own)
+            return replace(kernel_limit(reported.type, self._limits), frames=own)
         known = (
-            told.call is not None
-            and 0 <= told.call < len(made)
-            and made[told.call].error is not None
+            reported.call is not None
+            and 0 <= reported.call < len(made)
+            and made[reported.call].error is not None
         )
         # If a level was left out, the hints' level numbers are wrong.
-        found = map(self._calls.confirm_hint, told.hints if own == told.frames else ())
+        found = map(self._calls.confirm_hint, reported.hints if own == reported.frames else ())
         hints = tuple(hint for hint in found if hint is not None)
-        return replace(told, frames=own, call=told.call if known else None, hints=hints)
+        return replace(reported, frames=own, call=reported.call if known else None, hints=hints)
 
 
 class _ProgramFailed(wire.RunEnded):

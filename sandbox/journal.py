@@ -71,7 +71,7 @@ class Journal:
     _completed: dict[str, list[_Entry]] = field(default_factory=dict)
     _issued: dict[str, int] = field(default_factory=dict)
     _history: tuple[str, ...] = ()
-    _places: dict[int, _CallPlace] = field(default_factory=dict)
+    _positions: dict[int, _CallPosition] = field(default_factory=dict)
     _unconfirmed: dict[str, ToolCall] = field(default_factory=dict)
     _failures: dict[tuple[int, int], ToolCall] = field(default_factory=dict)
     """Failed calls of a repeated execution that did not end it, by execution and index."""
@@ -82,7 +82,7 @@ class Journal:
         self.execution += 1
         self._issued = {}
         self._history = ()
-        self._places = {}
+        self._positions = {}
         self._unconfirmed = {}
         return self.pins
 
@@ -98,22 +98,22 @@ class Journal:
             defaults: values of the arguments that the call leaves out. A call with a default value
                 and one without it are equal.
         """
-        place = self._places[call.index] = self._issue(call, defaults, writes=writes)
-        entry = place.entry
+        position = self._positions[call.index] = self._issue(call, defaults, writes=writes)
+        entry = position.entry
         if (
             entry is not None
             and entry.call.outcome == "done"
-            and (writes or entry.history == place.history)
+            and (writes or entry.history == position.history)
         ):
             return answer_from(entry.call, call)
         if (failed := self._find_earlier_failure(call, writes=writes)) is not None:
             return answer_from(failed, call)
-        if entry is None and (lost := self._unconfirmed.get(place.key)) is not None:
-            said = f"not sent: an equal call is without an outcome ({lost.error})"
-            return replace(call, outcome="not_run", error=said)
+        if entry is None and (lost := self._unconfirmed.get(position.key)) is not None:
+            message = f"not sent: an equal call is without an outcome ({lost.error})"
+            return replace(call, outcome="not_run", error=message)
         return None
 
-    def _issue(self, call: ToolCall, defaults: JsonObject, *, writes: bool) -> _CallPlace:
+    def _issue(self, call: ToolCall, defaults: JsonObject, *, writes: bool) -> _CallPosition:
         """Count a call that is issued now, and return its position among equal calls."""
         idempotency_key_of = canonical_call(
             call.tool, {**defaults, **call.arguments} if defaults else call.arguments
@@ -124,10 +124,10 @@ class Journal:
         entries = self._completed.get(idempotency_key_of, ())
         # Entries of this execution are never an answer: they are numbered below `occurrence`.
         entry = entries[occurrence] if occurrence < len(entries) else None
-        place = _CallPlace(idempotency_key_of, occurrence, entry, self._history, writes)
+        position = _CallPosition(idempotency_key_of, occurrence, entry, self._history, writes)
         if writes:
             self._history = (*self._history, idempotency_key_of)
-        return place
+        return position
 
     def _find_earlier_failure(self, call: ToolCall, *, writes: bool) -> ToolCall | None:
         was = self.preanswered[call.index] if call.index < len(self.preanswered) else None
@@ -142,7 +142,7 @@ class Journal:
 
         The time is Unix time.
         """
-        entry = self._places[index].entry
+        entry = self._positions[index].entry
         return (
             (entry.call, entry.intended)
             if entry is not None and entry.call.outcome == "unknown"
@@ -153,8 +153,8 @@ class Journal:
         """Return the idempotency key of an open call, which is the same in every execution of the
         run.
         """
-        place = self._places[index]
-        text = f"{self.run or self._unstored_run_id}\n{place.occurrence}\n{place.key}"
+        position = self._positions[index]
+        text = f"{self.run or self._unstored_run_id}\n{position.occurrence}\n{position.key}"
         return hashlib.sha256(text.encode()).hexdigest()[:32]
 
     def record(self, call: ToolCall, *, complete: bool) -> None:
@@ -167,14 +167,14 @@ class Journal:
     def record_outcome(self, call: ToolCall) -> None:
         """Record the outcome of a call, even if the journal answered it. Any order is allowed."""
         self.record(call, complete=True)
-        place = self._places[call.index]
-        lost = place.writes and call.outcome == "unknown"
+        position = self._positions[call.index]
+        lost = position.writes and call.outcome == "unknown"
         if lost:
-            self._unconfirmed[place.key] = call
+            self._unconfirmed[position.key] = call
         if call.reused or (call.outcome != "done" and not lost):
-            self._forget(place, call)
+            self._forget(position, call)
         else:
-            self._enter(place, call, self.execution, time.time() if lost else None)
+            self._enter(position, call, self.execution, time.time() if lost else None)
 
     def restore(
         self, calls: Sequence[RecordedCall], tools: Mapping[str, Tool], *, unfinished: bool = False
@@ -250,43 +250,48 @@ class Journal:
         """Add a stored call as if it were issued again."""
         call = recorded.call
         execution = recorded.execution
-        place = self._issue(call, contract(tool.protocol).defaults, writes=tool.protocol.writes)
+        position = self._issue(call, contract(tool.protocol).defaults, writes=tool.protocol.writes)
         if call.reused:
             return
         if call.outcome == "done" and recorded.complete:
-            self._enter(place, call, execution, recorded.intended)
+            self._enter(position, call, execution, recorded.intended)
         elif tool.protocol.writes and (not recorded.complete or call.outcome == "unknown"):
-            said = call.error or "the process ended before its answer was recorded"
+            message = call.error or "the process ended before its answer was recorded"
             self._enter(
-                place, replace(call, outcome="unknown", error=said), execution, recorded.intended
+                position,
+                replace(call, outcome="unknown", error=message),
+                execution,
+                recorded.intended,
             )
         else:
-            self._forget(place, call)
+            self._forget(position, call)
 
     def _enter(
-        self, place: _CallPlace, call: ToolCall, execution: int, intended: float | None
+        self, position: _CallPosition, call: ToolCall, execution: int, intended: float | None
     ) -> None:
-        entry = _Entry((execution, call.index), call, place.history, place.writes, intended or 0.0)
-        entries = self._completed.setdefault(place.key, [])
-        if place.entry is not None:
-            entries[place.occurrence] = entry._replace(order=place.entry.order)
+        entry = _Entry(
+            (execution, call.index), call, position.history, position.writes, intended or 0.0
+        )
+        entries = self._completed.setdefault(position.key, [])
+        if position.entry is not None:
+            entries[position.occurrence] = entry._replace(order=position.entry.order)
         else:
             insort(entries, entry, key=attrgetter("order"))
 
-    def _forget(self, place: _CallPlace, call: ToolCall) -> None:
+    def _forget(self, position: _CallPosition, call: ToolCall) -> None:
         """Note that a write with unknown outcome did not take effect: its tool has refused it.
 
         The recorded call stays, so that later calls keep their numbers.
         """
         if (
             call.outcome == "refused"
-            and place.entry is not None
-            and place.entry.call.outcome == "unknown"
+            and position.entry is not None
+            and position.entry.call.outcome == "unknown"
         ):
-            self._completed[place.key][place.occurrence] = place.entry._replace(call=call)
+            self._completed[position.key][position.occurrence] = position.entry._replace(call=call)
 
 
-class _CallPlace(NamedTuple):
+class _CallPosition(NamedTuple):
     """The position of an open call among equal calls.
 
     `key` is equal for equal calls, and `occurrence` counts them. `entry` is the recorded call with

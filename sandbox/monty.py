@@ -282,11 +282,11 @@ class _Interpreter:
                 "return_value": json.loads(text.encode("utf-8", "replace"))
             }  # without lone surrogates
         status = reply["status"]
-        said = escape_lone_surrogates(
+        message = escape_lone_surrogates(
             reply["error"] if status is None else f"HTTP {status}: {reply['error']}"
         )
-        self._failed[said] = reply["id"]
-        return _exception_reply("RuntimeError", said)
+        self._failed[message] = reply["id"]
+        return _exception_reply("RuntimeError", message)
 
     def _print(self, stream: str, text: str) -> None:
         if stream == "stdout":

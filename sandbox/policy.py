@@ -147,11 +147,11 @@ class PolicySandbox(Sandbox):
 
 def refusal_trace(violations: tuple[PolicyViolation, ...], *, backend: str, pins: Pins) -> Trace:
     """Return the trace of a program that the policy refused."""
-    told = [f"line {line}: {message}" for line, message in violations[:SHOWN]]
+    shown = [f"line {line}: {message}" for line, message in violations[:SHOWN]]
     if len(violations) > SHOWN:
-        told.append(f"and {len(violations) - SHOWN} more")
+        shown.append(f"and {len(violations) - SHOWN} more")
     frames = (Frame(line=violations[0].line),)
-    failure = Failure(kind="policy", type="Refused", message="\n".join(told), frames=frames)
+    failure = Failure(kind="policy", type="Refused", message="\n".join(shown), frames=frames)
     return Trace(failure=failure, backend=backend, pins=pins)
 
 

@@ -222,9 +222,9 @@ def _parse_failure(fail: dict[str, Json]) -> Failure:
             levels = tuple(map(_parse_frame, frames))
             found = tuple(map(_parse_hint, hints))
             what = _safe_name(name) or "Exception"
-            told = message[:LONGEST_MESSAGE]
+            text = message[:LONGEST_MESSAGE]
             return Failure(
-                kind=kind, type=what, message=told, frames=levels, call=call, hints=found
+                kind=kind, type=what, message=text, frames=levels, call=call, hints=found
             )
     raise protocol_violation("sent a failure of the wrong shape")
 
@@ -279,6 +279,6 @@ def _is_deeper_than(levels: int, value: Json) -> bool:
     inside = [value]
     while inside and levels >= 0:
         levels -= 1
-        held = (list(one.values()) if isinstance(one, dict) else one for one in inside)
-        inside = [item for one in held if isinstance(one, list) for item in one]
+        containers = (list(one.values()) if isinstance(one, dict) else one for one in inside)
+        inside = [item for one in containers if isinstance(one, list) for item in one]
     return bool(inside)

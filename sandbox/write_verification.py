@@ -196,7 +196,7 @@ def _is_whole(read: Tool, response: Json) -> bool:
     Its own paging fields decide. Without any, the response of a read with paging parameters may be
     incomplete.
     """
-    said = []
+    evidence = []
     if isinstance(response, Mapping):
         longest = max(
             (len(part) for part in response.values() if isinstance(part, list)), default=0
@@ -204,18 +204,20 @@ def _is_whole(read: Tool, response: Json) -> bool:
         for key, value in response.items():
             name = key.lower()
             if name in ("pages", "total_pages", "page_count") and isinstance(value, int):
-                said.append(value <= 1)
+                evidence.append(value <= 1)
             elif name in ("total", "total_count", "total_results", "count") and isinstance(
                 value, int
             ):
-                said.append(value <= longest)
+                evidence.append(value <= longest)
             elif (
                 "next" in name
                 or "cursor" in name
                 or name in ("has_more", "hasmore", "more", "truncated")
             ):
-                said.append(not value)
-    return all(said) if said else not _PAGING & set(map(str.lower, read.protocol.parameters))
+                evidence.append(not value)
+    return (
+        all(evidence) if evidence else not _PAGING & set(map(str.lower, read.protocol.parameters))
+    )
 
 
 sorted_json = json.JSONEncoder(

@@ -51,7 +51,7 @@ class ServiceDatabases:
             NoDerivation: the query is wrong, its rows are no answer of this type, or a tie leaves
                 several answers.
         """
-        # Rows that are equal in all they are sorted by come in the opposite order.
+        # Rows that the sorting does not distinguish come in the opposite order.
         answer = self._answer(query, type_)
         turned = re.sub(r"\s+LIMIT\b", ", visited() DESC LIMIT", query)
         try:

@@ -346,7 +346,7 @@ def failure_class(row: Row) -> FailureClass:
         return "limit"
     if (
         row.status == "paused"
-    ):  # every write is allowed here, so what stopped it is one whose outcome nobody knows
+    ):  # all writes are allowed here, so the run stopped at an unknown outcome
         return "tool"
     if not row.faults:
         return "no_answer"

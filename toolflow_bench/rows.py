@@ -50,8 +50,10 @@ class LineFile:
             fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             self._file.close()
-            told = f"another process is writing {str(path)!r}; wait for it, or give another --out."
-            raise InvalidRunFile(told) from None
+            problem = (
+                f"another process is writing {str(path)!r}; wait for it, or give another --out."
+            )
+            raise InvalidRunFile(problem) from None
         except OSError as error:
             raise InvalidRunFile(
                 f"cannot write {str(path)!r}: {error.strerror}; give another --out."
@@ -86,7 +88,7 @@ class LineFile:
 
     def close(self) -> None:
         """Close and unlock the file."""
-        with suppress(OSError):  # of a line that the disk did not take; `write` has told
+        with suppress(OSError):  # an unwritten line, which `write` has reported
             self._file.close()
 
     def __enter__(self) -> Self:
@@ -174,10 +176,10 @@ def read_rows(path: Path) -> tuple[Header, list[Row]]:
     try:
         content = path.read_bytes()
     except OSError as error:
-        told = (
+        problem = (
             f"cannot read {str(path)!r}: {error.strerror}; give a file that 'atc bench run' wrote."
         )
-        raise InvalidRunFile(told) from error
+        raise InvalidRunFile(problem) from error
     header, rows = _parse(content[: content.rfind(b"\n") + 1], path, advice=_READING)
     return header, list(rows.values())
 

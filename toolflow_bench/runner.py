@@ -136,7 +136,7 @@ def run_suite(
     with RowFile(out, header) as file:
         known = {key for key, row in file.rows.items() if row.graded}
         todo = [(item, key[1]) for key, item in turns.items() if key not in known]
-        # After Ctrl-C what is under way is not waited for: it is asked on resume.
+        # After Ctrl-C, unfinished items are not awaited. A continued run asks them again.
         with closing(pool(open_asker, todo)) as rows:
             for finished, row in enumerate(rows, start=len(turns) - len(todo) + 1):
                 file.append(row)
@@ -178,8 +178,8 @@ def ask_item(
         return replace(blank, status="outage", error=str(error), seconds=time.monotonic() - begun)
     except Exception as error:  # noqa: BLE001
         # A bug of ours must neither end hours of work nor count as the model's failure.
-        told = f"{type(error).__name__}: {error}"
-        return replace(blank, status="crash", error=told, seconds=time.monotonic() - begun)
+        message = f"{type(error).__name__}: {error}"
+        return replace(blank, status="crash", error=message, seconds=time.monotonic() - begun)
 
 
 def _row(

@@ -268,7 +268,7 @@ def _probe(tools: Toolbox, log: Log, config: Config, settings: ProbeSettings) ->
         _probing_bar(log, most) as watch,
     ):
         held = wiring.load_held_check(config)
-        return probe(tools, log, settings=settings, ask=ask, watch=watch, held=held)
+        return probe(tools, log, settings=settings, ask=ask, watch=watch, needs_approval=held)
 
 
 def confirm_writes(tools: Toolbox, settings: ProbeSettings, log: Log) -> ProbeSettings:
@@ -323,7 +323,9 @@ def _check_again(source: str, tools: Toolbox, config: Config, settings: ProbeSet
         _probing_bar(log, most) as watch,
         redirect_stdout(sys.stderr),
     ):
-        checked = recheck(tools, log, settings=settings, earlier=earlier, watch=watch, held=held)
+        checked = recheck(
+            tools, log, settings=settings, earlier=earlier, watch=watch, needs_approval=held
+        )
     problem = "" if checked.breaking or checked.calls else "Nothing could be checked."
     document = (
         {"breaking": checked.breaking}

@@ -111,7 +111,9 @@ def _prober(
 ) -> Iterator[Callable[[Sequence[SourceProbing]], list[SourceProbing]]]:
     """Open a worker that probes the sources of one host."""
     with invoker_for(config, settings) as invoker, open_model(config) as ask:
-        yield partial(probe_in_turn, invoker=invoker, settings=settings, ask=ask, held=held)
+        yield partial(
+            probe_in_turn, invoker=invoker, settings=settings, ask=ask, needs_approval=held
+        )
 
 
 def _folder_name(source: str) -> str:

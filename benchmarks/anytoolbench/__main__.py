@@ -83,11 +83,11 @@ class Query:
         """
         flat = FUNCTIONS["flat"]
         pool = self.search.pool
-        held = list(pool) or [""]
-        one_call = {"api": {"enum": held}, "arguments": {"type": "object"}}
+        names = list(pool) or [""]
+        one_call = {"api": {"enum": names}, "arguments": {"type": "object"}}
         text = a_text(_LONGEST_TEXT, least=1)
         solution = a_list(an_object(one_call), most=CALLS, least=1)
-        removed = {"apis": a_list({"enum": held}, most=len(held), least=1)}
+        removed = {"apis": a_list({"enum": names}, most=len(names), least=1)}
         finished = {"query": text, "solution": solution, "answer": text}
         finishes = len(self.pool.categories(pool)) >= LEAST_CATEGORIES
         return {

@@ -126,7 +126,7 @@ class BreakingTools:
         self._made = 0
         self._struck = ""
         self.toolbox = world.toolbox.map(self._wrap_tool)
-        self.changes: list[str] = []  # what drift did to each answer, in the service's words
+        self.changes: list[str] = []  # the service's description of each drift
 
     def truths(self, trace: Trace) -> tuple[Truth, ...]:
         """Return the true places of the fault, in terms of the run's trace."""
@@ -153,7 +153,7 @@ class BreakingTools:
             asked = json.dumps([tool.alias, arguments], sort_keys=True)
             again = (
                 asked == self._struck
-            )  # the host may send a write again under its key: the program's same call
+            )  # the host may send one call of the program again, under its key
             number = self._made
             self._made = self._made + (not again)
             here = number == broken.call or again
@@ -179,7 +179,7 @@ class BreakingTools:
             app.state.control.set_faults(None)
             latest = list(app.state.requests)[
                 -3:
-            ]  # one that came too late before may be recorded after this one
+            ]  # an earlier request that was late may be recorded after this one
             self.changes += [
                 one.change for one in latest if one.change and one.operation == tool.protocol.name
             ][-1:]

@@ -11,7 +11,7 @@ import ast
 import contextlib
 import io
 import json
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, cast
 
@@ -33,7 +33,7 @@ _PLAIN = (
     ast.BoolOp,
     ast.GeneratorExp,
 )
-_MOST_VALUES = 48  # of one expression
+_MOST_VALUES = 48  # observed values of one expression
 
 
 class NoObservation(Exception):
@@ -61,6 +61,10 @@ class Truth:
             else self.first_line <= call.line <= self.last_line
         )
         return call.tool == self.tool and here
+
+
+Edit = tuple[ast.expr, str, str, Sequence[Truth]]
+"""An expression, its replacement, the variant of the fault, and the true places of the fault."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,7 +193,7 @@ class _Run:
         self._nodes = nodes
         self._order = 0
         self._at: dict[int, tuple[int, JsonPath]] = {}
-        self._kept: list[Any] = []  # so that no identity is given anew
+        self._kept: list[Any] = []  # keeps all values alive, so that no `id` is reused
 
     def probes(self) -> dict[str, Callable[..., Any]]:
         return {"value": self._value, "item": self._item, "call": self._call}
@@ -236,7 +240,7 @@ class _Run:
             elif not (isinstance(inner, float) or can_be_id(inner)) or (
                 isinstance(inner, int) and abs(inner) <= 300
             ):
-                continue  # Python keeps one of each of these
+                continue  # Python shares these values
             self._at[id(inner)] = call, here
             self._kept.append(inner)
 
@@ -269,7 +273,7 @@ class _Probing(ast.NodeTransformer):
         name = function.id if function else ""
         self.generic_visit(node)
         if isinstance(node, ast.Call) and function is not None:
-            node.func = function  # its name is no value
+            node.func = function  # the name of a function is not probed
         number = self._numbers[node]
         match node:
             case ast.Name(id=alias) if alias in self._tools or not isinstance(node.ctx, ast.Load):

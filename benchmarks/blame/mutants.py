@@ -11,7 +11,8 @@ from dataclasses import dataclass, replace
 
 from atc.core.source_edits import SourceOffsets, apply_edits
 from atc.core.types import Program
-from benchmarks.blame.gold import ObservedGold, ObservedValue, Truth, can_be_id
+from benchmarks.blame.gold import Edit, ObservedGold, ObservedValue, Truth, can_be_id
+from benchmarks.blame.guards import missing_guards
 from protocols.python_source import parse_python
 from protocols.schema import resolve
 from protocols.toolbox import Tool
@@ -48,10 +49,6 @@ class Mutant:
         return f"{self.task.id}/{self.kind}/{self.variant}/{self.line}/{self.after[:40]}"
 
 
-_Edited = tuple[ast.expr, str, str, Sequence[Truth]]
-"""An expression, its replacement, the variant, and the true places of the fault."""
-
-
 def mutants(gold: ObservedGold, *, seed: int = 0) -> tuple[Mutant, ...]:
     """Return all distinct mutants. The seed decides which wrong names and values are used."""
     found: dict[str, Mutant] = {}
@@ -75,7 +72,7 @@ def mutants(gold: ObservedGold, *, seed: int = 0) -> tuple[Mutant, ...]:
                 continue
             if (
                 _count_tool_names(gold, tree) != named
-            ):  # an edit that takes a call away moves the numbers of those behind it
+            ):  # removing a call would change the numbers of later calls
                 truths = [replace(one, call=None) for one in truths]
             own = tuple(dict.fromkeys(truths))
             found.setdefault(
@@ -124,7 +121,7 @@ def _consumers(gold: ObservedGold, read: ast.expr) -> list[Truth]:
     return found
 
 
-def _wrong_keys(gold: ObservedGold, rng: random.Random) -> Iterator[_Edited]:
+def _wrong_keys(gold: ObservedGold, rng: random.Random) -> Iterator[Edit]:
     """Yield edits that read a field wrongly.
 
     `absent`: under a name that no object has. `polite`: the same with `.get`. `sibling`: under the
@@ -146,7 +143,7 @@ def _wrong_keys(gold: ObservedGold, rng: random.Random) -> Iterator[_Edited]:
 
 def _misread_field(
     gold: ObservedGold, node: ast.Subscript, key: str, seen: ObservedValue, rng: random.Random
-) -> Iterator[_Edited]:
+) -> Iterator[Edit]:
     """Yield the wrong ways to read the field `key`, which `node` reads. `seen` is its value."""
     call = seen.call or 0
     above = seen.path[:-1]
@@ -193,7 +190,7 @@ def _absent(
     return rng.choice(fitting) if fitting else f"{key}_x"
 
 
-def _wrong_ids(gold: ObservedGold, rng: random.Random) -> Iterator[_Edited]:
+def _wrong_ids(gold: ObservedGold, rng: random.Random) -> Iterator[Edit]:
     """Yield edits that take an id from another field of its object."""
     for site, _ in gold.sites():
         for keyword in site.keywords:
@@ -240,7 +237,7 @@ def _other_field(
     return rng.choice(same) if same else None
 
 
-def _wrong_enums(gold: ObservedGold, rng: random.Random) -> Iterator[_Edited]:
+def _wrong_enums(gold: ObservedGold, rng: random.Random) -> Iterator[Edit]:
     """Yield edits with a wrong constant.
 
     `outside`: a word that an argument does not allow. `other`: another one that it allows.
@@ -267,7 +264,7 @@ def _wrong_enums(gold: ObservedGold, rng: random.Random) -> Iterator[_Edited]:
 
 def _wrong_choices(
     gold: ObservedGold, site: ast.Call, tool: Tool, keyword: ast.keyword, rng: random.Random
-) -> Iterator[_Edited]:
+) -> Iterator[Edit]:
     """Yield edits of a literal argument that has an enum."""
     name = keyword.arg or ""
     schema = tool.protocol.parameters.get(tool.arguments.get(name, ""), {})
@@ -297,7 +294,7 @@ def _outside(word: str, allowed: set[str], rng: random.Random) -> str:
     return rng.choice([one for one in dict.fromkeys(made) if one not in allowed and one != word])
 
 
-def _wrong_pages(gold: ObservedGold, _rng: random.Random) -> Iterator[_Edited]:
+def _wrong_pages(gold: ObservedGold, _rng: random.Random) -> Iterator[Edit]:
     """Yield edits that begin one page too early (`start`) or ask for one too many (`beyond`)."""
     for site, tool in gold.sites():
         page = next((alias for alias in tool.arguments if alias in _PAGES), None)
@@ -316,7 +313,7 @@ def _wrong_pages(gold: ObservedGold, _rng: random.Random) -> Iterator[_Edited]:
 
 def _wrong_page_numbers(
     gold: ObservedGold, site: ast.Call, page: str, given: ast.Constant | None, pages: object
-) -> Iterator[_Edited]:
+) -> Iterator[Edit]:
     """Yield edits of a call whose page is a literal or left out. `pages` is the number of pages."""
     literal = 1 if given is None else given.value
     number = literal if isinstance(literal, int) else 1
@@ -337,79 +334,11 @@ def _replace_argument(site: ast.Call, argument: str, value: int) -> str:
     return ast.unparse(changed)
 
 
-def _missing_guards(gold: ObservedGold, _rng: random.Random) -> Iterator[_Edited]:
-    """Yield edits that disable a guard.
-
-    A test for None (`none`) or for items (`empty`) is always true, or `except ToolError` catches
-    nothing (`failed`).
-    """
-    for node in ast.walk(gold.tree):
-        match node:
-            case ast.Compare(
-                left=value,
-                ops=[ast.Is() | ast.IsNot() as op],
-                comparators=[ast.Constant(value=None)],
-            ):
-                yield from _remove_guard(gold, node, value, str(isinstance(op, ast.IsNot)), "none")
-            case ast.If(test=test) | ast.IfExp(test=test) if not isinstance(
-                test, ast.Compare | ast.BoolOp
-            ):
-                tested = test.operand if isinstance(test, ast.UnaryOp) else test
-                if any(one.size is not None for one in gold.traced_values(tested)):
-                    yield from _remove_guard(gold, test, tested, str(tested is test), "empty")
-            case ast.ExceptHandler(type=ast.Name(id="ToolError") as caught):
-                call = _guarded_call(gold, node)
-                if call is not None:
-                    made = gold.calls[call]
-                    truths = [gold.place(call, (name,), sure=True) for name in made.arguments]
-                    yield caught, "ZeroDivisionError", "failed", truths
-
-
-def _guarded_call(gold: ObservedGold, handler: ast.ExceptHandler) -> int | None:
-    """Return the first failed call in the handler's `try`, else the first call, else None."""
-    body = gold.parents[handler].body  # type: ignore[attr-defined]
-    inside = {node for statement in body for node in ast.walk(statement)}
-    calls = [number for number, made in enumerate(gold.calls) if made.site in inside]
-    failed = (number for number in calls if gold.calls[number].failed)
-    return next(failed, calls[0] if calls else None)
-
-
-def _remove_guard(
-    gold: ObservedGold, test: ast.expr, value: ast.expr, always: str, variant: str
-) -> Iterator[_Edited]:
-    """Yield the edit that replaces a test of `value` by a constant."""
-    found = gold.traced_values(value)
-    if isinstance(value, ast.Name):
-        # A variable that is None has no traced origin, but the values assigned to it have one.
-        given = list(_assigned_values(gold.tree, value.id))
-        if any(isinstance(one, ast.Constant | ast.Tuple) for one in given):
-            return  # the program itself sets it to None first
-        found = [one for node in given for one in gold.traced_values(node)] or found
-    if found:
-        chosen = next((one for one in found if one.value is None and not one.size), found[0])
-        yield (
-            test,
-            always,
-            variant,
-            [gold.place(chosen.call or 0, chosen.path, sure=len(found) == 1)],
-        )
-
-
-def _assigned_values(tree: ast.AST, name: str) -> Iterator[ast.expr]:
-    """Yield the expressions that are assigned to a variable."""
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Assign | ast.NamedExpr):
-            targets = node.targets if isinstance(node, ast.Assign) else [node.target]
-            inner = (one for target in targets for one in ast.walk(target))
-            if any(isinstance(one, ast.Name) and one.id == name for one in inner):
-                yield node.value
-
-
-_MAKERS: Mapping[str, Callable[[ObservedGold, random.Random], Iterator[_Edited]]] = {
+_MAKERS: Mapping[str, Callable[[ObservedGold, random.Random], Iterator[Edit]]] = {
     "wrong_key": _wrong_keys,
     "wrong_id": _wrong_ids,
     "wrong_enum": _wrong_enums,
     "off_by_one_page": _wrong_pages,
-    "missing_guard": _missing_guards,
+    "missing_guard": missing_guards,
 }
 MUTANT_KINDS = tuple(_MAKERS)

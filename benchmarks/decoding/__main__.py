@@ -71,7 +71,7 @@ def main(
     folder = options["out"] or config.state_dir / "bench" / f"decoding-{suite}-{seed}"
     rows: dict[DecodingArm, list[DecodingRow]] = {}
     for model in models or (config.model or "local",):
-        with ExitStack() as stack:  # the weights of one at a time
+        with ExitStack() as stack:  # holds one model at a time
             ask = choose_model(replace(config, model=model))
             stack.callback(getattr(ask, "close", lambda: None))
             for asked, cases, known, part in _parts(suite, ask, sample, seed, options):

@@ -44,7 +44,8 @@ MODES = ("free", "calls", "fuzzy", "backtrack")
 
 `fuzzy` and `backtrack` are the rivals.
 """
-BLOCK = 10  # questions before the next arm's turn: what else the machine does meets all arms alike
+BLOCK = 10
+"""Questions before the next arm's turn, so that other work of the machine affects all arms."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -86,11 +87,10 @@ class DecodingRow:
     answer: str | None = None
     text: str = ""
     seconds: float = 0.0
-    prompt_tokens: int = 0  # of the first request
+    prompt_tokens: int = 0  # tokens of the first prompt
     tries: int = 0
-    unheld: bool = (
-        False  # an endpoint did not hold the reply to what it was told: it was sampled anew
-    )
+    unheld: bool = False
+    """True if the endpoint did not enforce the constraint, and the reply was sampled again."""
     outage: str = ""
 
 
@@ -262,7 +262,8 @@ def _comparable(arm: DecodingArm, base: DecodingArm) -> bool:
 
 
 STEPS = 5
-ALTERNATIVES = 10  # steps back at most, and tokens that are looked at in each place
+ALTERNATIVES = 10
+"""Most steps back, and most tokens that are tried instead of one token."""
 _SPECIAL = re.compile(r"<\|[^|]*\|>|</s>|.*�.*", re.DOTALL)
 """Tokens that end a reply or hold a part of a character. No text can continue them."""
 
@@ -357,7 +358,7 @@ def write_backtracking(
     seen = set[str]()
     waiting: list[tuple[float, int, str]] = [
         (0.0, 0, "")
-    ]  # by the last token's probability; the earliest of equals
+    ]  # the likeliest last token, the earliest if several are equal
     while waiting and tries <= STEPS:
         beginning = heapq.heappop(waiting)[2]
         before = continue_conversation(messages, beginning) if beginning else messages

@@ -104,16 +104,18 @@ def overhead(name: str, *, calls: int) -> dict[str, Any]:
     tokens = 40
     with closing(LocalModel(name)) as model:
         for seed, task in enumerate(tasks):
-            free, held = _cost_pair(model, task.question, tools, seed, tokens)
+            free, constrained = _cost_pair(model, task.question, tools, seed, tokens)
             # The length of the next free reply must be known before its constrained one exists.
-            tokens = int(held["tokens"])
-            pairs.append((free, held))
+            tokens = int(constrained["tokens"])
+            pairs.append((free, constrained))
         found: dict[str, Any] = {"model": model.name, "pairs": len(pairs)}
     for clock in ("seconds", "served", "cpu"):
-        rates = [(_rate(free, clock), _rate(held, clock)) for free, held in pairs]
-        losses = [1 - held / free for free, held in rates if free]
+        rates = [(_rate(free, clock), _rate(constrained, clock)) for free, constrained in pairs]
+        losses = [1 - constrained / free for free, constrained in rates if free]
         found[f"free_tokens_per_second_{clock}"] = round(median(free for free, _ in rates), 1)
-        found[f"held_tokens_per_second_{clock}"] = round(median(held for _, held in rates), 1)
+        found[f"held_tokens_per_second_{clock}"] = round(
+            median(constrained for _, constrained in rates), 1
+        )
         found[f"overhead_percent_{clock}"] = round(100 * median(losses), 1)
     return found
 
@@ -136,10 +138,10 @@ def _cost_pair(
     messages = call_prompt(question, tools, JSON_CALL, budget=_STUBS)
     model(messages, max_tokens=1)  # reads the prompt
     free = _cost(model, messages, seed, max_tokens=tokens) if seed % 2 else None
-    held = _cost(model, messages, seed, max_tokens=200, held=tools)
+    constrained = _cost(model, messages, seed, max_tokens=200, tools=tools)
     if free is None:
-        free = _cost(model, messages, seed, max_tokens=int(held["tokens"]))
-    return free, held
+        free = _cost(model, messages, seed, max_tokens=int(constrained["tokens"]))
+    return free, constrained
 
 
 def _rate(cost: Mapping[str, float], clock: str) -> float:
@@ -148,7 +150,12 @@ def _rate(cost: Mapping[str, float], clock: str) -> float:
 
 
 def _cost(
-    model: LocalModel, messages: Sequence[Message], seed: int, *, max_tokens: int, held: Any = None
+    model: LocalModel,
+    messages: Sequence[Message],
+    seed: int,
+    *,
+    max_tokens: int,
+    tools: Toolbox | None = None,
 ) -> dict[str, float]:
     """Ask for a reply and return its tokens, and the seconds of caller, server and CPUs.
 
@@ -157,7 +164,7 @@ def _cost(
     processes = process_family(os.getpid())
     cpu = cpu_seconds(processes)
     began = time.perf_counter()
-    grammar = call_grammar(held, JSON_CALL).text if held else None
+    grammar = call_grammar(tools, JSON_CALL).text if tools else None
     reply = model(messages, temperature=0.7, seed=seed, grammar=grammar, max_tokens=max_tokens)
     seconds = time.perf_counter() - began
     served = model.timings.get("predicted_ms", 0.0) / 1000

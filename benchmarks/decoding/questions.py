@@ -33,11 +33,11 @@ FUNCQA_ARMS = [
 ]
 KAMEL_ARMS = [("calls", "names"), ("free", "full"), ("calls", "full")]
 RELATIONS = (10, 20, 30)
-KAMEL_QUESTIONS = 100  # KAMEL's tests, and the questions of each, where nothing else is said
-_DOCUMENTATION = 7000  # tokens: all 234 relations, described, fit a context of 8,192
-_MOST_DIGITS = (
-    5000  # of a result: exact integers beyond are refused, since computing them could take for ever
-)
+KAMEL_QUESTIONS = 100
+"""Default sizes of KAMEL's tests, and of the sample of questions of each test."""
+_DOCUMENTATION = 7000
+"""Tokens of documentation. The descriptions of all 234 relations fit a context of 8,192."""
+_MOST_DIGITS = 5000  # longer integers are refused, since computing them could take for ever
 _CALL = re.compile(r"<?(\w+)>?\(([^()]*)\)")
 _SIGNATURE = re.compile(
     r"\s*(?P<name>[^\s(:]+)\s*\((?P<arguments>[^)]*)\)\s*:?\s*(?P<does>.*)", re.DOTALL

@@ -42,7 +42,8 @@ from toolflow_bench.world import World
 HERE = Path(__file__).parent
 SCENARIOS = HERE / "scenarios.toml"
 DESK = HERE / "desk.yaml"
-_MORE = 30  # times that a model says its last reply again, where it is asked for further pieces
+_MORE = 30
+"""How often the scripted model repeats its last reply, if it is asked for more pieces."""
 ARMS = ("first", "repaired")
 """`first`: the gold program is the model's first.
 
@@ -195,9 +196,7 @@ def count_needless_questions(
         world.reset()
         toolbox = world.toolbox.only(task.candidates)
         programs = [task.program]
-        if (
-            arm == "repaired"
-        ):  # a call that fails: what comes after it was written with a tool's answer in view
+        if arm == "repaired":  # a failed call, after which no literal of a program is trusted
             name = next(
                 alias
                 for alias, tool in toolbox.items()

@@ -9,28 +9,22 @@ differently from an undisturbed run.
 
 from __future__ import annotations
 
-import multiprocessing
-import os
 import random
-import signal
 import tempfile
-import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack, closing, suppress
+from contextlib import ExitStack, closing
 from dataclasses import dataclass, field
 from pathlib import Path
 from queue import SimpleQueue
 from typing import Any
 
 import click
-import psutil
 
 from benchmarks.kills.cases import (
     BETWEEN,
     Gate,
-    Kill,
     KillCase,
     KillRecord,
     RunRemains,
@@ -39,7 +33,7 @@ from benchmarks.kills.cases import (
     judge_run,
     write_kind,
 )
-from benchmarks.kills.host import serve_forks
+from benchmarks.kills.forker import SILENCE_SECONDS, HostForker, HostLost
 from benchmarks.postgres import Server, server
 from benchmarks.runner import suite, track_progress
 from sandbox.base import Sandbox
@@ -63,8 +57,6 @@ MOST_HOSTS = 6
 """Most host processes of one run. At most two are killed, so more than three mean an error."""
 CUT = 1 / 3
 """Share of the runs over PostgreSQL whose first host is suspended instead of killed."""
-SILENCE_SECONDS = 120.0
-"""Seconds without a message after which a host counts as hung."""
 
 
 COUNTS = (
@@ -81,85 +73,8 @@ COUNTS = (
 )
 
 
-class HostLost(Exception):
-    """A host hangs, or requests stay open after its end."""
-
-
-Played = dict[str, Any]  # what became of one run, as `Stage.play` gives it
-
-
-class HostForker(ExitStack):
-    """A process that forks host processes over the tools of `sources`, one at a time."""
-
-    def __init__(self, sources: Sequence[str]) -> None:
-        super().__init__()
-        processes = multiprocessing.get_context("forkserver")
-        self._nursery, theirs = processes.Pipe()
-        process = processes.Process(target=serve_forks, args=(theirs, list(sources)))
-        process.start()
-        theirs.close()
-        self.callback(process.join)
-        self.callback(self._nursery.close)
-
-    def host(
-        self,
-        order: Mapping[str, Any],
-        kill: Kill | None,
-        trap: Trap,
-        *,
-        taken: Callable[[], object] = int,
-    ) -> dict[str, Any]:
-        """Let a host carry out `order`, and return what it reports until it ends or is stopped.
-
-        `taken` is called when the host has taken over the run from another one.
-
-        Raises:
-            HostLost: the host hangs.
-        """
-        self._nursery.send((order, kill))
-        self._pid = pid = self._hear()["pid"]
-
-        def end() -> None:
-            os.kill(pid, signal.SIGSTOP if order.get("cut") else signal.SIGKILL)
-            while _state(pid) not in (psutil.STATUS_STOPPED, ""):
-                time.sleep(0.002)
-
-        trap.arm(kill, end)
-        self._nursery.send("go")
-        said: dict[str, Any] = {}
-        while "over" not in said and _state(pid) != psutil.STATUS_STOPPED:
-            if order.get("cut") and not self._nursery.poll(0.02):
-                continue
-            said |= self._hear()
-            if said.pop("taken", False):
-                taken()
-        trap.disarm()
-        return said
-
-    def wake(self) -> None:
-        with suppress(ProcessLookupError):  # it was woken before, and has ended
-            os.kill(self._pid, signal.SIGCONT)
-
-    def rest(self) -> dict[str, Any]:
-        """Return the messages of a resumed host until it ends."""
-        said: dict[str, Any] = {}
-        while "over" not in said:
-            said |= self._hear()
-        return said
-
-    def _hear(self) -> dict[str, Any]:
-        if not self._nursery.poll(SILENCE_SECONDS):
-            raise HostLost(f"a host says nothing for {SILENCE_SECONDS:.0f} s.")
-        said: dict[str, Any] = self._nursery.recv()
-        return said
-
-
-def _state(pid: int) -> str:
-    """Return the status of a process as psutil names it; empty if there is no such process."""
-    try:
-        return str(psutil.Process(pid).status())
-    except psutil.NoSuchProcess:
-        return ""
+Played = dict[str, Any]
+"""The result of one run, see `WorkerPlace.play`."""
 
 
 @dataclass
@@ -205,9 +120,7 @@ class WorkerPlace(ExitStack):
         self._world = self.enter_context(World())
         sources = [f"{name}={served.document_url}" for name, served in self._world.services.items()]
         self._database = server.database() if server else None
-        self._nurseries = [
-            self.enter_context(HostForker(sources)) for _ in range(2 if server else 1)
-        ]
+        self._forkers = [self.enter_context(HostForker(sources)) for _ in range(2 if server else 1)]
         self._order: dict[str, Any] = {
             "sandbox": backend,
             "settle_seconds": settle_seconds,
@@ -217,7 +130,7 @@ class WorkerPlace(ExitStack):
         for name, served in self._world.services.items():
             operations = find_service(name).operations
             self._kinds |= {one.id: write_kind(one) for one in operations if one.writes}
-            # The services run already; what a request meets first can still be changed.
+            # The services run already, but their middleware can still be replaced.
             app = served.app.middleware_stack
             routes = Routes(operations)
             served.app.middleware_stack = Gate(app, routes, self._trap, late_seconds=late_seconds)
@@ -275,10 +188,10 @@ class WorkerPlace(ExitStack):
         asleep: HostForker | None = None
         for number in range(MOST_HOSTS):
             kill = case.kills[number] if number < len(case.kills) else None
-            nursery = self._nurseries[number % len(self._nurseries)]
+            forker = self._forkers[number % len(self._forkers)]
             order = self._order_of(case, number) | {"store": store}
             wake = asleep.wake if asleep else int
-            hosted.last = nursery.host(order, kill, self._trap, taken=wake)
+            hosted.last = forker.host(order, kill, self._trap, taken=wake)
             struck = hosted.last.get("struck") or self._trap.struck
             hosted.struck += [struck] if struck is not None else []
             if asleep is not None:
@@ -287,7 +200,7 @@ class WorkerPlace(ExitStack):
             if "ended" in hosted.last or "crashed" in hosted.last:
                 break
             if order["cut"] and "over" not in hosted.last:
-                asleep = nursery
+                asleep = forker
         return hosted
 
     def _order_of(self, case: KillCase, number: int) -> dict[str, Any]:
@@ -406,7 +319,7 @@ def main(runs: int, seed: int, jobs: int, sandbox: str, store: str) -> dict[str,
     total = tally(played)
     passed = (
         total["wrong"] == 0 and 2 * total["between"] >= total["runs"]
-    )  # half of the kills struck where it matters
+    )  # at least half of the kills were between intent and outcome
     report = {
         "suite": "kills",
         "passed": passed,

@@ -46,7 +46,8 @@ BY_SERVICE = frozenset({"working", "dropped", "late", "applied"})
 """Moments that the service detects. The host detects the others."""
 BETWEEN = frozenset({"intended", "working", "dropped", "late", "applied", "replied"})
 """Moments between the intent of a call and its stored outcome."""
-RESUMING = "resuming"  # a second kill, while the run that was killed first goes on
+RESUMING = "resuming"
+"""A second kill, while the run is resumed after the first one."""
 _CYCLE = (
     "applied", "intended", "stored", "working", "replied", "asked", "dropped", RESUMING,
     "attempted", "applied", "late", "finished",
@@ -225,9 +226,8 @@ def _expected(left: RunRemains, struck: Sequence[KillRecord], kinds: Mapping[str
     return "either" if "429" in bare else "solved"
 
 
-SLOW_SECONDS = (
-    0.02  # a write waits so long before it is carried out, and again before it is answered
-)
+SLOW_SECONDS = 0.02
+"""Delay of a write before it is carried out, and again before it is answered."""
 
 
 class Trap:

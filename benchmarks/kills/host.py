@@ -130,7 +130,7 @@ def serve_forks(harness: Connection, sources: Sequence[str]) -> None:
 
 def _host(order: Mapping[str, Any], kill: Kill | None, tools: Toolbox, harness: Connection) -> None:
     """Start the order's run, or resume it, and send the harness the result."""
-    harness.recv()  # the word to go: the trap is armed
+    harness.recv()  # waits until the trap is armed
     try:
         harness.send({"ended": _carry_out(order, kill, tools.only(order["candidates"]), harness)})
     except BaseException:  # noqa: BLE001 - the harness must hear of it
@@ -149,7 +149,7 @@ def _carry_out(
     time.time = lambda: right() + skew
     cast("dict[str, Any]", WriteRecovery.__init__.__kwdefaults__)["now"] = (
         time.time
-    )  # taken when the class was made
+    )  # its default argument was evaluated when the class was created
     with (
         closing(open_sandbox(order["sandbox"])) as sandbox,
         mortal_store(
@@ -159,7 +159,7 @@ def _carry_out(
         begun = store.list(1)
         while (
             begun and begun[0].status == "running"
-        ):  # the lease of a host that was killed is not over
+        ):  # the lease of the killed host has not expired
             time.sleep(0.02)
             begun = store.list(1)
         how: dict[str, Any] = {

@@ -185,25 +185,23 @@ def _json_lines(path: Path) -> list[Any]:
 
 
 def _row(name: str, probing: ProbingResult, declared: Sequence[ToolProtocol]) -> Row:
-    told = {
+    answered = {
         sample.tool for sample in probing.samples if sample.done and not refusal_in(sample.response)
     }
-    # What must not be called is not told which record is meant, writes over a single one, or ends
-    # what others rest on.
+    # A tool that must not be called does not name a record, overwrites a single record, or ends
+    # something that other calls need.
     unsent = probing.stopped.keys() - {sample.tool for sample in probing.samples}
     http = {tool.name: tool.binding for tool in declared if isinstance(tool.binding, HttpBinding)}
     whole = {
         name for name, one in http.items() if one.method == "DELETE" and not one.url.endswith("}")
-    }  # takes all
+    }  # deletes a whole collection
     forbidden = sorted(
         tool for tool in unsent if tool in whole or re.search(_FORBIDDEN, probing.stopped[tool])
     )
     scores = {}
     for tool in declared:
         score = score_tool(probing.protocols.get(tool.name), tool)
-        documented = (
-            bool(score["documented"]["right"]) and tool.name in told
-        )  # not where all it said were refusals
+        documented = bool(score["documented"]["right"]) and tool.name in answered
         callable_ = share([] if tool.name in forbidden else [documented])
         scores[tool.name] = score | {
             "documented": share([documented]),

@@ -31,17 +31,20 @@ STATUSES = ("404", "409", "422")  # declared outcomes that a caller can bring ab
 LinkKey = tuple[
     str, str, str, str
 ]  # producing tool, path in its response, consuming tool, argument
-Fields = dict[
-    str, frozenset[str]
-]  # path → the JSON types there, `null` among them; `any` where a schema says nothing
-Row = dict[str, Any]  # what was measured of one unit, as plain JSON
+Fields = dict[str, frozenset[str]]  # the JSON types of each path, with `null`; `any` without a type
+Row = dict[str, Any]
+"""The measurements of one unit, as plain JSON."""
 _DEEPEST = 12
 
 
-def rate(said: Collection[object], wanted: Collection[object]) -> Row:
+def rate(produced: Collection[object], wanted: Collection[object]) -> Row:
     """Count distinct produced items, the right ones among them, and the wanted ones."""
     return with_shares(
-        {"right": len(set(said) & set(wanted)), "said": len(set(said)), "wanted": len(set(wanted))}
+        {
+            "right": len(set(produced) & set(wanted)),
+            "said": len(set(produced)),
+            "wanted": len(set(wanted)),
+        }
     )
 
 
@@ -186,7 +189,7 @@ class SuiteOptions:
 
     out: Path
     cache: Path | None = None
-    per_tool: int = 15  # calls of one tool that probing may make
+    per_tool: int = 15  # most calls of one tool
     model: str = "none"
     ask: Ask | None = None
 
@@ -208,7 +211,7 @@ def run_probing(
     given: Sequence[ToolProtocol], folder: Path, *, name: str, writes: bool, options: SuiteOptions
 ) -> ProbingResult:
     """Write the tools as files, as a user would, and probe them. Everything is kept in `folder`."""
-    shutil.rmtree(folder, ignore_errors=True)  # of a measurement that was cut off
+    shutil.rmtree(folder, ignore_errors=True)  # left over from an interrupted measurement
     for protocol in given:
         write_whole(
             folder / "stripped" / f"{protocol.name}.json",

@@ -213,8 +213,12 @@ class Mock:
             return ""
         if len(types := properties.get("type", {}).get("enum", ())) == 1:
             return str(types[0])
-        told = re.search(r'object type: "(\w+)"', properties.get("type", {}).get("description", ""))
-        words = [told[1]] if told else [singular(word) for word in reversed(name.split("_"))]
+        described = re.search(
+            r'object type: "(\w+)"', properties.get("type", {}).get("description", "")
+        )
+        words = (
+            [described[1]] if described else [singular(word) for word in reversed(name.split("_"))]
+        )
         words += (
             operation.words[:1] if name in _GENERIC and not operation.path.endswith("}") else []
         )

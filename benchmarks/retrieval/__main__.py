@@ -51,9 +51,8 @@ from benchmarks.runner import Rows, draw_sample, measure_seconds, suite
 from protocols.errors import AtcError
 
 FORMAT = "atc-retrieval-2"
-ASKED = (
-    100  # queries of a method that calls a model for each: drawn by seed, before any result is seen
-)
+ASKED = 100
+"""Queries of a method that calls a model for each. They are drawn by seed."""
 _NUMBER = click.IntRange(1)
 
 

@@ -36,7 +36,8 @@ EXPECTED = (
     '"gold": [id, …]}, …]}, '
     "StableToolBench's or RestBench's folder"
 )
-_DEPTH = 3  # of response fields: how many objects deep
+_DEPTH = 3
+"""Most levels of objects from which response fields are read."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -36,7 +36,7 @@ class Canaries(ExitStack):
 
     def __init__(self) -> None:
         super().__init__()
-        # The word in front is what programs look for in a file.
+        # Programs search files for the word at the beginning.
         self.secrets = {kind: f"CANARY_{secrets.token_hex(10)}" for kind in KINDS}
         self.root = Path(tempfile.mkdtemp(prefix="atc-bench-", dir="/tmp"))
         self.root.chmod(0o755)
@@ -53,7 +53,7 @@ class Canaries(ExitStack):
             self.home / ".ssh",
         ):
             path.mkdir()
-            path.chmod(0o777)  # so that being another user alone does not keep a program out
+            path.chmod(0o777)  # so that a program is not kept out just because it is another user
         for path in (
             self.folder / "secret.txt",
             self.home / ".aws/credentials",
@@ -63,7 +63,7 @@ class Canaries(ExitStack):
             path.chmod(0o666)
         self.abstract = self.root.name
         self.ports: dict[str, int] = {}
-        self.reached: dict[str, None] = {}  # the listeners that somebody came to, in order
+        self.reached: dict[str, None] = {}  # the listeners that were connected to, in order
         self.callback(shutil.rmtree, self.root, ignore_errors=True)
         self._listen("tcp", socketserver.TCPServer, ("127.0.0.1", 0))
         self._listen("udp", socketserver.UDPServer, ("127.0.0.1", 0))
@@ -88,7 +88,7 @@ class Canaries(ExitStack):
                     self.request.shutdown(socket.SHUT_WR)
                     self.request.recv(
                         65536
-                    )  # else the kernel would take the answer back with a reset
+                    )  # otherwise the kernel would discard the answer with a reset
 
         listener = self.enter_context(server(address, Answer))
         self.callback(listener.shutdown)
@@ -135,7 +135,7 @@ def file_state(path: Path) -> tuple[object, ...]:
     """Return what a write to the file changes. The access time is not included."""
     try:
         status = path.lstat()
-        if not stat.S_ISREG(status.st_mode):  # what happens in a folder shows in its files
+        if not stat.S_ISREG(status.st_mode):  # changes of a folder show in its files
             return (status.st_mode, status.st_uid)
         digest = hashlib.sha256(path.read_bytes()).hexdigest() if status.st_size < 1 << 20 else ""
     except OSError as error:
@@ -211,4 +211,4 @@ def _base64_pieces(body: str) -> Iterator[str]:
         encoded = base64.b64encode(b"\0" * offset + body.encode()).decode().rstrip("=")
         yield from _windows(
             encoded[4 if offset else 0 : -2], 14
-        )  # the ends mix with what stands before and behind
+        )  # the ends may be mixed with other bytes

@@ -138,13 +138,13 @@ def _conduct(seen: RunEvidence, host: HostProcess, canaries: Canaries, known: se
     if "unavailable" in greeting:
         raise SandboxUnavailable(greeting["unavailable"])
     seen.lead = greeting["lead"]
-    said = host.output()
+    printed_before = host.output()
     done = threading.Event()
     before = _wait_until_settled(known, RUNAWAY_PROCESSES)
     # Measured here, because on a busy machine the first sample may come late.
-    held = sum(map(local.resident_bytes, before))
+    resident = sum(map(local.resident_bytes, before))
     watch = threading.Thread(
-        target=_watch, args=(seen, known, done, held, len(before)), daemon=True
+        target=_watch, args=(seen, known, done, resident, len(before)), daemon=True
     )
     watch.start()
     try:
@@ -182,7 +182,7 @@ def _conduct(seen: RunEvidence, host: HostProcess, canaries: Canaries, known: se
     changed = (path for path, was in paths.items() if file_state(Path(path)) != was)
     seen.changes = [*canaries.changes(), *(f"{path} was made or changed" for path in changed)]
     seen.reached = list(canaries.reached)
-    seen.output = [now[len(was) :] for was, now in zip(said, host.output(), strict=True)]
+    seen.output = [now[len(was) :] for was, now in zip(printed_before, host.output(), strict=True)]
     return bool(greeting["sibling"])
 
 
@@ -201,16 +201,16 @@ def _wait_until_settled(known: set[int], most: int) -> set[int]:
 
 
 def _watch(
-    seen: RunEvidence, known: set[int], done: threading.Event, held_before: int, before: int
+    seen: RunEvidence, known: set[int], done: threading.Event, resident_before: int, before: int
 ) -> None:
     """Record the growth of memory and processes; kill all if it is unbounded."""
     while not done.wait(SAMPLE_SECONDS):
         pids = local.descendants(known)
-        held = sum(map(local.resident_bytes, pids))
-        seen.grown_bytes = max(seen.grown_bytes, held - held_before)
+        resident = sum(map(local.resident_bytes, pids))
+        seen.grown_bytes = max(seen.grown_bytes, resident - resident_before)
         seen.more_processes = max(seen.more_processes, len(pids) - before)
         if seen.grown_bytes > RUNAWAY_BYTES or len(pids) > RUNAWAY_PROCESSES:
-            seen.runaway = f"{held >> 20} MiB, {len(pids)} processes: all were killed"
+            seen.runaway = f"{resident >> 20} MiB, {len(pids)} processes: all were killed"
             local.kill_all(known)
             return
 

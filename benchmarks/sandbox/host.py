@@ -16,7 +16,7 @@ import time
 from collections.abc import Sequence
 from dataclasses import asdict
 from importlib import import_module
-from json import dumps, loads  # by name: a program that gets here may replace what the module holds
+from json import dumps, loads  # kept: a program in this process may replace them in the module
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -33,8 +33,10 @@ from sandbox.testing import make_tool
 from sandbox.trace import Trace
 
 HOLD_SECONDS = 300.0
-SETTLE_SECONDS = 2.0  # how long threads and descriptors of a run may take to be gone
-CHILD_SECONDS = 0.005  # how long a forked child may take to put its layers on
+SETTLE_SECONDS = 2.0
+"""Seconds in which the threads and descriptors of a run must be gone."""
+CHILD_SECONDS = 0.005
+"""Seconds that a forked child gets to put its layers on."""
 SPARE = {"threads": 8, "descriptors": 8}
 """Additional threads and descriptors that do not count as leaks.
 
@@ -237,9 +239,7 @@ def main(descriptor: int) -> NoReturn:
 
     API_KEY = order["memory_secret"]
     try:
-        if order[
-            "isolate"
-        ]:  # for programs that no sandbox stops; others set limits that this could be in the way of
+        if order["isolate"]:  # for programs without a sandbox; sandboxes set their own limits
             resource.setrlimit(resource.RLIMIT_AS, (HOST_MEMORY_BYTES, HOST_MEMORY_BYTES))
         host = SandboxHost(order)
         source = PROBE
@@ -254,7 +254,7 @@ def main(descriptor: int) -> NoReturn:
     sibling = host.start_sibling()
     tools = ToolHost(order["admin_secret"])
     declared = tools.toolbox()
-    spare_ready(host.sandbox, seconds=60.0)  # to start one is not the program's time
+    spare_ready(host.sandbox, seconds=60.0)  # starting a child is not part of the program's time
     inside = look()
     had = count_resources()
     tell(sibling=sibling is not None, lead=host.lead)
@@ -265,7 +265,7 @@ def main(descriptor: int) -> NoReturn:
         trace = host.run(order["source"], declared)
     except AtcError as error:
         lost = f"{type(error).__name__}: {error}"
-    tell(ended=True)  # what follows is no time of the sandbox's
+    tell(ended=True)  # the rest is not part of the sandbox's time
     tell(trace=trace and asdict(trace), lost=lost, made=tools.made, odd=tools.odd[:3])
     reader.readline()
     changed = changes(inside, had)

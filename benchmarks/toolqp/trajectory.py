@@ -231,7 +231,7 @@ class TrajectoryMaker:
                 with_plan = fill("hint_with_plan", found=self._list_tools(f"{tried} {plan}"))
                 return f"{self._hint(3, goal, tools, plan, tried)}\n\n{with_plan}"
         lines = []
-        for name in tools:  # the document as the index has it, without the name of the tool
+        for name in tools:  # the document in the index, without the tool's name
             found: dict[str, Any] = json.loads(json_text(self._documents[name]))
             kept = {
                 key: value

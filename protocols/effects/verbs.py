@@ -108,15 +108,15 @@ def kind_of_name(protocol: ToolProtocol) -> tuple[VerbKind, str] | None:
     words = [word for word in name_words(protocol.name) if not re.fullmatch(r"api|v\d+|rest", word)]
     if isinstance(protocol.binding, HttpBinding) and words[:1] == [protocol.binding.method.lower()]:
         # A name made of method and path: its first word says no more than the method.
-        gone = next((word for word in words[1:] if word in VERBS["remove"]), "")
-        return ("remove", f"its path says {gone!r}") if gone else None
-    told = [(word, kind) for word in words if (kind := kind_of_word(word))]
-    if told:
+        removing = next((word for word in words[1:] if word in VERBS["remove"]), "")
+        return ("remove", f"its path says {removing!r}") if removing else None
+    verbs = [(word, kind) for word in words if (kind := kind_of_word(word))]
+    if verbs:
         # Of `get_or_create` the more drastic verb counts.
         added = {after for before, after in pairwise(words) if before in ("and", "or", "then")}
         order = list(VERBS)
         word, kind = min(
-            [told[0], *(one for one in told if one[0] in added)],
+            [verbs[0], *(one for one in verbs if one[0] in added)],
             key=lambda one: order.index(one[1]),
         )
         return kind, f"its name says {word!r}"

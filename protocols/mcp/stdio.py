@@ -53,10 +53,10 @@ async def over_stdio(
     write_stream, sent = anyio.create_memory_object_stream[SessionMessage](0)
     async with anyio.create_task_group() as tasks:
         waiting = _PendingRequests()
-        said = _StderrReader(log)
-        tasks.start_soon(said.read, process)
-        tasks.start_soon(_read, process, received, said, most_bytes, waiting)
-        tasks.start_soon(_write, process, sent, received, said, waiting)
+        stderr = _StderrReader(log)
+        tasks.start_soon(stderr.read, process)
+        tasks.start_soon(_read, process, received, stderr, most_bytes, waiting)
+        tasks.start_soon(_write, process, sent, received, stderr, waiting)
         try:
             yield read_stream, write_stream
         finally:
@@ -112,7 +112,7 @@ class _StderrReader:
 async def _read(
     process: Process,
     received: ObjectSendStream[Any],
-    said: _StderrReader,
+    stderr: _StderrReader,
     most_bytes: int,
     waiting: _PendingRequests,
 ) -> None:
@@ -127,7 +127,7 @@ async def _read(
             async for piece in process.stdout:
                 *lines, tail = piece.split(b"\n")
                 if len(rest) + len(lines[0] if lines else tail) > most_bytes:
-                    said.note(f"a line over the limit of {most_bytes:,} bytes")
+                    stderr.note(f"a line over the limit of {most_bytes:,} bytes")
                     break
                 for line in lines:
                     message = _message(bytes(rest) + line)
@@ -135,11 +135,11 @@ async def _read(
                     await received.send(message)
                     rest.clear()
                 if waiting.requests > _MOST_REQUESTS:
-                    said.note(f"over {_MOST_REQUESTS:,} requests before one was answered")
+                    stderr.note(f"over {_MOST_REQUESTS:,} requests before one was answered")
                     break
                 rest += tail
             else:
-                await said.wait()
+                await stderr.wait()
     with suppress(*_GONE):
         async for _ in process.stdout:
             pass
@@ -149,7 +149,7 @@ async def _write(
     process: Process,
     sent: ObjectReceiveStream[SessionMessage],
     received: ObjectSendStream[Any],
-    said: _StderrReader,
+    stderr: _StderrReader,
     waiting: _PendingRequests,
 ) -> None:
     """Send messages to stdin until the command is gone."""
@@ -161,7 +161,7 @@ async def _write(
                 await process.stdin.send(f"{text}\n".encode("utf-8", "replace"))
                 waiting.count(message, by=-1)
     except _GONE:
-        await said.wait()
+        await stderr.wait()
         await received.aclose()  # no request can be sent, even if the command still runs
 
 

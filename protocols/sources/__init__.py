@@ -17,17 +17,17 @@ from protocols.errors import InvalidProtocol, SourceUnavailable
 from protocols.links import guess_links
 from protocols.mcp import is_mcp
 from protocols.naming import identifier
-from protocols.protocol import Binding, HttpBinding, McpBinding, PythonBinding, ToolProtocol
+from protocols.protocol import Binding, PythonBinding, ToolProtocol
 from protocols.schema import Json
 from protocols.secrets.sources import mask_source
 from protocols.sources.fetch import fetch_document
 from protocols.sources.folder import files_of, read_folder, read_protocols
 from protocols.sources.har import is_har, read_har
 from protocols.sources.openapi import read_openapi
-from protocols.sources.operation import annotations_of
 from protocols.sources.python import is_module, read_functions, read_module
+from protocols.sources.trust import pin_binding, without_lax_hints
 from protocols.toolbox import Tool, Toolbox
-from protocols.urls import Origin, is_same_owner, is_url, split_url
+from protocols.urls import Origin, is_url, split_url
 from protocols.verifiers import guess_verifiers
 
 SourceKind = Literal["protocols", "openapi", "python", "har", "mcp"]
@@ -306,10 +306,10 @@ def _read_address(text: str, invoker: Invoker) -> Source:
     document = fetch_document(location, homes=invoker.homes, near=invoker.settings.near_hosts)
     where = mask_source(location)
     kind, protocols = _read_document(document, where, base_url)
-    protocols = [_pin_binding(protocol, homes, where) for protocol in protocols]
+    protocols = [pin_binding(protocol, homes, where) for protocol in protocols]
     # The hints of OpenAPI documents and recordings were checked when they were read.
     if kind == "protocols":
-        protocols = annotate_effects(map(_without_lax_hints, protocols))
+        protocols = annotate_effects(map(without_lax_hints, protocols))
     host = urlsplit(location).hostname or location
     return Source(
         text=mask_source(text),
@@ -357,52 +357,3 @@ def _read_document(
     if isinstance(document, Mapping) and document.keys() & {"openapi", "swagger", "paths"}:
         return "openapi", read_openapi(document, where=where, base_url=base_url)
     return "protocols", read_protocols(document, where=where, base_url=base_url)
-
-
-def _pin_binding(protocol: ToolProtocol, homes: Sequence[Origin], where: str) -> ToolProtocol:
-    """Return a fetched protocol if it may be used, else raise `InvalidProtocol`.
-
-    It may call only the host of its document, its subdomains, and the address that the user gave
-    after `@`. It may not run code or commands.
-    """
-    binding = protocol.binding
-    if binding is None:
-        return protocol
-    if not isinstance(binding, HttpBinding):
-        kind = (
-            f"the MCP server {binding.server!r}"
-            if isinstance(binding, McpBinding)
-            else "code of this machine"
-        )
-        problem = (
-            f"{protocol.name!r} asks to call {kind}, which a document from an address may not."
-        )
-        hint = "If you trust it, download the document and give the file."
-        raise InvalidProtocol(where, problem, path="binding", hint=hint)
-    try:
-        origin, _ = split_url(binding.url)
-    except ValueError as error:
-        raise InvalidProtocol(
-            where, f"{protocol.name!r}: {error}.", path="binding.http.url"
-        ) from None
-    if not any(is_same_owner(home, origin) for home in homes):
-        problem = (
-            f"{protocol.name!r} calls {origin.url}, but the document comes from {homes[0].netloc};"
-        )
-        problem += " a document from an address may have only its own host called."
-        hint = f"If you trust that host, allow it: --tools '{where}@{origin.url}'."
-        raise InvalidProtocol(
-            where, problem, hint=f"{hint} Or download the document and give the file."
-        )
-    return protocol
-
-
-def _without_lax_hints(protocol: ToolProtocol) -> ToolProtocol:
-    """Return a fetched protocol without hints that make its method look harmless."""
-    binding = protocol.binding
-    if not isinstance(binding, HttpBinding):
-        return protocol
-    return replace(
-        protocol,
-        annotations=annotations_of(binding.method).with_stricter_hints(protocol.annotations),
-    )

@@ -34,8 +34,8 @@ class OpenApiDocument:
         for schema in map(
             as_mapping, as_mapping(as_mapping(content.get("components")).get("schemas")).values()
         ):
-            told = as_mapping(schema.get("discriminator"))
-            given = {key: str(ref) for key, ref in as_mapping(told.get("mapping")).items()}
+            discriminator = as_mapping(schema.get("discriminator"))
+            given = {key: str(ref) for key, ref in as_mapping(discriminator.get("mapping")).items()}
             refs = {
                 key: ref if "/" in ref else f"#/components/schemas/{ref}"
                 for key, ref in given.items()
@@ -54,7 +54,8 @@ class OpenApiDocument:
             ]
             for key, ref in refs.items():
                 if ref not in bases:
-                    self.marks.setdefault(ref, (str(told.get("propertyName")), []))[1].append(key)
+                    unmarked = (str(discriminator.get("propertyName")), list[str]())
+                    self.marks.setdefault(ref, unmarked)[1].append(key)
 
     def follow(self, value: Json) -> JsonObject:
         """Return the parameter, response or path item that `value` is or refers to, else {}.

@@ -201,15 +201,15 @@ class Container:
                 streams = {"stdin": 1, "stdout": 1, "stderr": 1, "stream": 1}
                 self.channel = AttachedStreams(self.container.attach_socket(params=streams))
                 self.container.start()
-                said = self.channel.first_line()
-            if not said.endswith(b"\n"):
-                told = self.channel.errors.decode("utf-8", "replace").strip().rpartition("\n")[2]
+                line = self.channel.first_line()
+            if not line.endswith(b"\n"):
+                message = self.channel.errors.decode("utf-8", "replace").strip().rpartition("\n")[2]
                 raise SandboxUnavailable(  # noqa: TRY301 - it is removed below
                     f"the docker sandbox could not start a container of the image {kind.image} "
-                    f"(runtime {kind.runtime}, {told or 'no message'}); "
+                    f"(runtime {kind.runtime}, {message or 'no message'}); "
                     "its base image must have Python 3.11 or newer as python3"
                 )
-            self.missing: tuple[str, ...] = tuple(json.loads(said))
+            self.missing: tuple[str, ...] = tuple(json.loads(line))
             self._began = time.monotonic()
         except BaseException:
             self.remove()
@@ -284,15 +284,15 @@ class AttachedStreams:
         """Return the first line of output, or what there is of it after `START_SECONDS` or at its
         end.
         """
-        said = b""
+        line = b""
         ends = time.monotonic() + START_SECONDS
         poll = select.poll()
         poll.register(self._socket, select.POLLIN)
-        while not said.endswith(b"\n") and poll.poll(max(ends - time.monotonic(), 0) * 1000):
+        while not line.endswith(b"\n") and poll.poll(max(ends - time.monotonic(), 0) * 1000):
             if not (data := self.recv(1024)):
                 break
-            said += data
-        return said
+            line += data
+        return line
 
     def recv(self, size: int, /) -> bytes:  # noqa: ARG002 - at most 32 KiB
         """Return output as it arrives, and nothing at the end."""

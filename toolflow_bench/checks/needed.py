@@ -110,9 +110,7 @@ class _Replay:
         """
         replaced = {canonical_call(self._calls[n].tool, self._calls[n].arguments) for n in numbers}
         tools = self._toolbox.only({call.tool for call in self._calls})
-        asked: Counter[str] = (
-            Counter()
-        )  # a read may see more after a write: its second answer is the second recorded
+        asked: Counter[str] = Counter()  # the n-th call gets the n-th recorded result
         doubles = tools.map(lambda tool: self._replayed_tool(tool, replaced, instead, asked))
         trace = run_program(self._program, doubles, self._sandbox)
         if trace.failure is not None:

@@ -14,8 +14,8 @@ MOST_ALIKE = 0.5
 
 def shingles(text: str) -> frozenset[tuple[str, ...]]:
     """Return all sequences of three consecutive words; of a shorter text, the whole text."""
-    said = folded_words(text)
-    return frozenset(tuple(said[start : start + 3]) for start in range(max(1, len(said) - 2)))
+    words = folded_words(text)
+    return frozenset(tuple(words[start : start + 3]) for start in range(max(1, len(words) - 2)))
 
 
 def near_duplicates(

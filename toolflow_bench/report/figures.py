@@ -77,7 +77,7 @@ def breakdown(runs: Sequence[ReportedRun]) -> Markup:
     kept: list[tuple[str, str, list[str]]] = []
     for title, key in _GROUPS.items():
         names = _graded_groups(runs, key)
-        # One split, or one service that has no name, says nothing that is not said above.
+        # A single split, or a single service without a name, adds nothing to the table above.
         if len(names) > 1 or (names and key != "by_split" and names != [""]):
             kept.append((title, key, names))
     # `flights + places`, which a line may break; `7+` as it is.

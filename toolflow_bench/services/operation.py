@@ -50,7 +50,7 @@ class Parameter:
                 float,
             )
         except ValueError:
-            return False  # half a character: JSON can say it (`"\\ud800"`), no database can keep it
+            return False  # a lone surrogate, which no database can store
 
     @cached_property
     def _checks(self) -> Any:
@@ -84,7 +84,7 @@ class Operation:
 
     @property
     def verified_by(self) -> str:
-        """Id of the read that shows what was written; or ""."""
+        """Id of the read that shows what was written, or ""."""
         return str(self.entry.get("x-atc-verified-by", ""))
 
     @property

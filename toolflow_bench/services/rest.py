@@ -139,7 +139,7 @@ class _Service:
             return
         record = RequestRecord(method, path, scope["query_string"].decode("latin-1"), None)
         reply, fault, record = await self._answer(scope, body, record)
-        # Before it is sent: whoever has the answer finds the record.
+        # Logged before it is sent, so that a client with the response finds the record.
         self._control.requests.append(record._replace(status=reply.status if reply else None))
         cut = fault is not None and fault.kind == "truncated"
         if reply is not None:
@@ -229,8 +229,8 @@ class _Service:
             if first is not None:
                 return replace(first, wrote=False)
         try:
-            # On the event loop: a handler is an indexed query of well under a millisecond, less
-            # than a thread costs.
+            # Runs on the event loop: a handler is an indexed query of well under a millisecond,
+            # which is less than the cost of a thread.
             reply = ServiceReply.from_value(
                 operation.success,
                 operation.handler(self._context, arguments),

@@ -82,7 +82,7 @@ def serve(app: Starlette, *, port: int = 0) -> RunningService:
     server = uvicorn.Server(config)
 
     def work() -> None:
-        with suppress(SystemExit), listener:  # uvicorn exits where it cannot start
+        with suppress(SystemExit), listener:  # uvicorn exits if it cannot start
             server.run(sockets=[listener])
 
     thread = threading.Thread(target=work, name=f"serve {url}", daemon=True)
@@ -113,8 +113,8 @@ def _closable_protocol() -> type[asyncio.Protocol]:
 
 
 def _listen(port: int) -> socket.socket:
-    # With the protocol named: asyncio turns Nagle's delay (40 ms an answer) off for such sockets
-    # alone.
+    # The protocol is named, because asyncio turns off Nagle's delay (40 ms for each response) only
+    # for such sockets.
     listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:

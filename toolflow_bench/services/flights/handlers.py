@@ -11,8 +11,7 @@ from toolflow_bench.services.flights.names import match_score, plain_words, sear
 from toolflow_bench.services.geometry import rows_near
 from toolflow_bench.services.operation import Arguments, Refusal
 
-# Bookings of before are read only: one that is cancelled is named in the state by flight and
-# passenger.
+# Earlier bookings are read-only. A cancelled one is recorded in the state, by flight and passenger.
 _MADE = "bookings"
 _CANCELLED = "cancellations"
 

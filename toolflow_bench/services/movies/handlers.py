@@ -1,7 +1,7 @@
 """Handlers of the movies service that need more than a query: search, histograms and the desk."""
 
 # Handlers (context, arguments) -> response, each described by the operation of its name in
-# `openapi.yaml`. Writes go to the state; what was on the desk before them is data.
+# `openapi.yaml`. Writes go to the state. Earlier records of the desk are part of the data.
 # ruff: noqa: D103
 
 from __future__ import annotations

@@ -18,7 +18,7 @@ Thing = Mapping[str, Any]
 """One record of a wheel."""
 Rows = list[tuple[Any, ...]]
 
-# Zeta of 2005 lived on into 2006; names come back after six years at the earliest.
+# Zeta of 2005 lasted into 2006. A name is used again after six years at the earliest.
 _SAME_STORM = timedelta(days=10)
 _OBSERVED = (
     "rownames name year month day hour lat long status category wind pressure "
@@ -51,7 +51,7 @@ def _storms() -> dict[str, Rows]:
     for number, name, year, month, day, hour, *rest in frame_rows(
         frame("dplyr", "storms"), _OBSERVED
     ):
-        # Through int: the frame may hand out whole numbers as floats.
+        # The frame may contain whole numbers as floats.
         time = datetime(int(year), int(month), int(day), int(hour))
         of_name = tracks[name]
         if not of_name or time - of_name[-1][-1][0] > _SAME_STORM:

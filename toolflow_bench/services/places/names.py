@@ -21,7 +21,7 @@ _SALTS |= {"us": 0x6D11, "af": 0x4AF1E, "al": 0x16BD3}
 _LETTERS = str.maketrans(
     {"ø": "o", "ł": "l", "ß": "ss", "đ": "d", "æ": "ae", "œ": "oe", "ı": "i", "ð": "d", "þ": "th"}
 )
-# Nearly every airfield has one of these; they tell nothing apart.
+# Nearly every airfield has one of these words in its name, so they distinguish nothing.
 _COMMON = frozenset({"airport", "airfield", "aerodrome"})
 
 

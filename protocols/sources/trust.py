@@ -1,0 +1,63 @@
+"""What a document from an address may do: call its own service, and ask for more care."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from protocols.errors import InvalidProtocol
+from protocols.protocol import HttpBinding, McpBinding, ToolProtocol
+from protocols.sources.operation import annotations_of
+from protocols.urls import Origin, is_same_owner, split_url
+
+
+def pin_binding(protocol: ToolProtocol, homes: Sequence[Origin], where: str) -> ToolProtocol:
+    """Return the protocol of a fetched document, if it may be used.
+
+    It may call only the host of its document, its subdomains, and the address that the user wrote
+    after `@`. It may not run code or commands.
+
+    Raises:
+        InvalidProtocol: it asks for more.
+    """
+    binding = protocol.binding
+    if binding is None:
+        return protocol
+    if not isinstance(binding, HttpBinding):
+        kind = (
+            f"the MCP server {binding.server!r}"
+            if isinstance(binding, McpBinding)
+            else "code of this machine"
+        )
+        problem = (
+            f"{protocol.name!r} asks to call {kind}, which a document from an address may not."
+        )
+        hint = "If you trust it, download the document and give the file."
+        raise InvalidProtocol(where, problem, path="binding", hint=hint)
+    try:
+        origin, _ = split_url(binding.url)
+    except ValueError as error:
+        raise InvalidProtocol(
+            where, f"{protocol.name!r}: {error}.", path="binding.http.url"
+        ) from None
+    if not any(is_same_owner(home, origin) for home in homes):
+        problem = (
+            f"{protocol.name!r} calls {origin.url}, but the document comes from {homes[0].netloc};"
+        )
+        problem += " a document from an address may have only its own host called."
+        hint = f"If you trust that host, allow it: --tools '{where}@{origin.url}'."
+        raise InvalidProtocol(
+            where, problem, hint=f"{hint} Or download the document and give the file."
+        )
+    return protocol
+
+
+def without_lax_hints(protocol: ToolProtocol) -> ToolProtocol:
+    """Return a fetched protocol without hints that make its method look harmless."""
+    binding = protocol.binding
+    if not isinstance(binding, HttpBinding):
+        return protocol
+    return replace(
+        protocol,
+        annotations=annotations_of(binding.method).with_stricter_hints(protocol.annotations),
+    )
