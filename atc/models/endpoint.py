@@ -79,8 +79,7 @@ class Endpoint:
             # The error's text would expose a password in the address.
             raise ModelUnavailable(
                 "the address of the model endpoint is no http(s) URL of a plain host without a"
-                " user name; correct "
-                "OPENAI_BASE_URL, such as http://localhost:8000/v1."
+                " user name; correct OPENAI_BASE_URL, such as http://localhost:8000/v1."
             ) from None
 
     def request(self, path: str, body: dict[str, Json] | None = None) -> dict[str, Json]:
@@ -197,8 +196,7 @@ class Endpoint:
             if not self.key.isascii() or (self.key and not self.key.isprintable()):
                 raise ModelUnavailable(
                     f"the key for the model endpoint {self.url} holds a character that no key has,"
-                    " such as a line end; "
-                    "set OPENAI_API_KEY to a valid one."
+                    " such as a line end; set OPENAI_API_KEY to a valid one."
                 )
             exchange = httpx2.Client(
                 transport=ModelTransport(self._origin, max_bytes=self.max_bytes)
@@ -238,14 +236,13 @@ class Endpoint:
                     f" {otherwise}."
                 )
             return f"{endpoint} failed: {_line(str(error))}; try again, or {otherwise}."
-        said = f"(HTTP {status}: {detail(error)})"
+        reason = f"(HTTP {status}: {detail(error)})"
         if status in (401, 403):
-            return f"{endpoint} refuses the key {said}; set OPENAI_API_KEY to a valid one."
+            return f"{endpoint} refuses the key {reason}; set OPENAI_API_KEY to a valid one."
         if status == 404:
             return (
-                f"{endpoint} has no model {model!r} or is no such API {said}; name a model that it"
-                " has with --model, "
-                "or correct OPENAI_BASE_URL, which usually ends in /v1."
+                f"{endpoint} has no model {model!r} or is no such API {reason}; name a model that"
+                " it has with --model, or correct OPENAI_BASE_URL, which usually ends in /v1."
             )
         if status == 429 or status >= 500:
             state, then = (
@@ -253,8 +250,8 @@ class Endpoint:
                 if status == 429
                 else ("fails", "")
             )
-            return f"{endpoint} {state} {said}; wait{then}, or {otherwise}."
-        return f"{endpoint} refuses the request to {model!r} {said}; try another model."
+            return f"{endpoint} {state} {reason}; wait{then}, or {otherwise}."
+        return f"{endpoint} refuses the request to {model!r} {reason}; try another model."
 
     def _parse_reply(self, text: str) -> dict[str, Json]:
         """Parse the JSON object in a reply's body and replace the key if it occurs there.
@@ -274,8 +271,7 @@ class Endpoint:
         if not isinstance(reply, dict):
             raise ModelUnavailable(
                 f"the endpoint {self.url} answered with no JSON object, so it is not the OpenAI"
-                " API; correct "
-                "OPENAI_BASE_URL, which usually ends in /v1."
+                " API; correct OPENAI_BASE_URL, which usually ends in /v1."
             )
         return reply
 
@@ -315,10 +311,10 @@ def detail(error: Any) -> str:
 
 def error_text(body: Any, *, key: str) -> str:
     """Return the error message in the body of a reply on one short line, with the key removed."""
-    said: Any = body.get("error", body) if isinstance(body, dict) else body
-    if isinstance(said, dict):
-        said = said.get("message") or said
-    return _line(str(said).replace(key or "\0", "…"))
+    error: Any = body.get("error", body) if isinstance(body, dict) else body
+    if isinstance(error, dict):
+        error = error.get("message") or error
+    return _line(str(error).replace(key or "\0", "…"))
 
 
 def _line(text: str) -> str:

@@ -91,8 +91,8 @@ def fetch(
     except OSError as error:
         raise ModelUnavailable(
             f"the cache folder {str(folder)!r} cannot be used ({error.strerror or error}); make"
-            " room or make it "
-            "writable and run the command again, or set ATC_CACHE_DIR to another folder."
+            " room or make it writable and run the command again, or set ATC_CACHE_DIR to another"
+            " folder."
         ) from error
     return path
 
@@ -137,8 +137,7 @@ def _download(growing: _PartialFile) -> None:
     model = growing.model
     raise ModelUnavailable(
         f"the model {model.name!r} cannot be fetched ({'; '.join(failures)}); what came is kept,"
-        " so try again with a "
-        f"network, or {model.fallback_advice}."
+        f" so try again with a network, or {model.fallback_advice}."
     )
 
 
@@ -292,8 +291,8 @@ def _verify(path: Path, model: ModelFile) -> None:
         path.unlink()
         raise ModelUnavailable(
             f"the model file {str(path)!r} has SHA-256 {found[:12]}…, expected"
-            f" {model.sha256[:12]}…: it was damaged or "
-            "altered, and is deleted; run the command again to fetch it anew."
+            f" {model.sha256[:12]}…: it was damaged or altered, and is deleted; run the command"
+            " again to fetch it anew."
         )
 
 

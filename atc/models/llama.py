@@ -116,9 +116,8 @@ class LlamaProcess:
         if "error" in answer:
             raise ModelUnavailable(
                 f"llama.cpp cannot load {self._path!r}: there is no such file, or it is no GGUF"
-                " model, damaged "
-                f"or of an unknown architecture ({answer['error']}); name another with --model or"
-                " ATC_MODEL_PATH."
+                f" model, damaged or of an unknown architecture ({answer['error']}); name another"
+                " with --model or ATC_MODEL_PATH."
             )
         if not answer:
             raise ModelUnavailable(self._explain_end())

@@ -211,8 +211,8 @@ class OpenAIModel:
         if failed:
             what = f"an error ({error_text(failed, key=self._endpoint.key)})"
         return ModelUnavailable(
-            f"the model {self.name!r} at {self.url} answered with {what};"
-            " try again or name another model."
+            f"the model {self.name!r} at {self.url} answered with {what}; try again or name"
+            " another model."
         )
 
     @property

@@ -76,8 +76,7 @@ class ScriptedModel:
         if turn >= len(self._replies):
             raise ScriptEnded(
                 f"the model {self.name!r} has a script of {count(len(self._replies), 'turn')} and"
-                " was asked"
-                f" {count(turn + 1, 'time')}; give its script another."
+                f" was asked {count(turn + 1, 'time')}; give its script another."
             )
         reply = self._replies[turn]
         if isinstance(reply, Exception):

@@ -261,6 +261,6 @@ def refusal(error: Mapping[str, Any]) -> str:
         )
     message = " ".join(str(error.get("message", error)).split())[:300]
     return (
-        f"the local model refuses the request: {message};"
-        " check the schema or grammar that goes with it."
+        f"the local model refuses the request: {message}; check the schema or grammar that goes"
+        " with it."
     )

@@ -133,10 +133,10 @@ def says_nothing(answer: str) -> bool:
 
 
 def _find_unmatched_texts(
-    program: Program, nodes: list[ast.AST], trace: Trace, said: str
+    program: Program, nodes: list[ast.AST], trace: Trace, answer: str
 ) -> Iterator[str]:
     """Yield a warning for each string the program compares with that no tool result contains."""
-    held = json.dumps([call.result for call in trace.calls], ensure_ascii=False, default=repr)
+    results = json.dumps([call.result for call in trace.calls], ensure_ascii=False, default=repr)
     folds = any(f".{name}(" in program.source for name in ("lower", "casefold", "upper", "title"))
     for side in (
         side
@@ -146,11 +146,11 @@ def _find_unmatched_texts(
     ):
         if isinstance(side, ast.Constant) and isinstance(side.value, str) and side.value:
             written = json.dumps(side.value, ensure_ascii=False)[1:-1]
-            found = re.search(re.escape(written), held, re.IGNORECASE)
-            if found is None or (not folds and written not in held):
+            found = re.search(re.escape(written), results, re.IGNORECASE)
+            if found is None or (not folds and written not in results):
                 near = f", but one holds {found[0]!r}" if found else ""
                 where = f"line {side.lineno} compares with {side.value!r}"
-                yield f"It printed {said!r}: {where}, which no result holds{near}."
+                yield f"It printed {answer!r}: {where}, which no result holds{near}."
 
 
 # --- invented values: ids that occur in neither the task nor a result, and constant answers

@@ -349,5 +349,5 @@ def refusal_reason(text: str) -> str:
         from llguidance import LLMatcher
     except ImportError:
         return ""
-    said = LLMatcher.validate_grammar(LLMatcher.grammar_from_json_schema(text))
-    return " ".join(said.split())[:200]
+    error = LLMatcher.validate_grammar(LLMatcher.grammar_from_json_schema(text))
+    return " ".join(error.split())[:200]

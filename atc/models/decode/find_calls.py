@@ -64,14 +64,16 @@ def _find_objects(text: str, form: CallFormat, known: IsToolName) -> Iterator[Ca
         if (start := _next_object(text, place, form)) < 0:
             return
         place = start + 1
-        begun = next((head for head in heads if head.start() > start), None)
-        if begun is None:
+        next_name = next((head for head in heads if head.start() > start), None)
+        if next_name is None:
             return  # no further name, so no further call
         try:
             value, end = json_object(text, start)
         except Unreadable as error:
-            if not text[start + 1 : begun.start()].strip():
-                yield CallCandidate(name=begun["name"], span=(start, len(text)), problem=f"{error}")
+            if not text[start + 1 : next_name.start()].strip():
+                yield CallCandidate(
+                    name=next_name["name"], span=(start, len(text)), problem=f"{error}"
+                )
                 return
             continue
         name = next((value[key] for key in name_keys if isinstance(value.get(key), str)), None)

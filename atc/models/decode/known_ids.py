@@ -95,8 +95,8 @@ class IdScope:
             for argument, tools in unknown.items()
         ]
         return (
-            f"{tool} was not called, {'; '.join(missing)}."
-            " Call that first, and never make up an id."
+            f"{tool} was not called, {'; '.join(missing)}. Call that first, and never make up an"
+            " id."
         )
 
     def reminder(self, tool: str) -> str:

@@ -85,8 +85,8 @@ def _attribute_stop(program: Program, failure: Failure, trace: Trace) -> Fault:
         evidence.insert(
             0, Fact(kind="call", text=f"The call was {format_tool_call(call)}.", call=call.index)
         )
-        told = "Find out with a read whether it took effect before calling it again."
-        evidence.append(Fact(kind="advice", text=told))
+        advice = "Find out with a read whether it took effect before calling it again."
+        evidence.append(Fact(kind="advice", text=advice))
     head = f"line {line}: " if line is not None else ""
     message = head + (f"{failure.type}: " if failure.type else "") + failure.message
     tool = call.tool if call else None

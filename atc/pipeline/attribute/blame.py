@@ -79,9 +79,9 @@ class AttributionTrace:
     def describe_survived_failures(self) -> list[str]:
         """Return a sentence about each failed call that did not end the program; at most three."""
         failed = [call for call in self.trace.calls if call.error is not None][:3]
-        told = "{} on line {} (call {}) failed, and an `except` went on: {}"
+        template = "{} on line {} (call {}) failed, and an `except` went on: {}"
         return [
-            told.format(format_tool_call(c), c.line, c.index, c.error).rstrip(".") + "."
+            template.format(format_tool_call(c), c.line, c.index, c.error).rstrip(".") + "."
             for c in failed
         ]
 

@@ -108,8 +108,8 @@ def _explain_missing_value(
     key = chosen.suspect.key
     facts = record.facts
     above = facts.result_of(call, path[:-1])
-    told = f"Ask the dict with .get({key!r}), or use another field of {above}."
-    evidence = [facts.fact("field", call, told, path[:-1]), *facts.about_schema(call, path)]
+    advice = f"Ask the dict with .get({key!r}), or use another field of {above}."
+    evidence = [facts.fact("field", call, advice, path[:-1]), *facts.about_schema(call, path)]
     origin = facts.result_of(call, path)
     message = f"{head}: the dict has no key {key!r}, which came from {origin}."
     return build_fault(
@@ -139,15 +139,15 @@ def _explain_read(
         what = f"{where} is {describe_type(place.value)}{_hint(place.value, chosen.suspect)}"
     prefix = facts.prefix(call)
     if prefix and place.path == prefix and prefix[0] in (missing, chosen.suspect.key):
-        told = (
+        advice = (
             f"{call.tool} gives the value of {prefix[0]!r} itself: do not write [{prefix[0]!r}]"
             " after it."
         )
-        evidence.append(facts.fact("advice", call, told, place.path))
+        evidence.append(facts.fact("advice", call, advice, place.path))
     evidence += list(facts.about_schema(call, wanted)) or list(facts.about_schema(call, place.path))
     if "JSON object must be" in failure.message:
-        told = "Results are parsed already: do not call json.loads on them."
-        evidence.append(Fact(kind="advice", text=told))
+        advice = "Results are parsed already: do not call json.loads on them."
+        evidence.append(Fact(kind="advice", text=advice))
     if drift:
         evidence += facts.about_drift(call, wanted)
     kind: FaultKind = "drift" if drift else "misread_result"
@@ -175,13 +175,13 @@ def _explain_iteration(
     where = facts.result_of(call, path)
     value = get_at_path(call.result, path)
     lists = [key for key, inner in value.items() if isinstance(inner, list)]
-    told = "Read a value by its key, or take all with .values()."
+    advice = "Read a value by its key, or take all with .values()."
     if len(lists) == 1:
-        told = f"The list in it is at `{facts.format_subscripts(call, (*path, lists[0]))}`."
+        advice = f"The list in it is at `{facts.format_subscripts(call, (*path, lists[0]))}`."
     message = (
         f"{head}: {where} is an object, and iterating it gives its keys; {describe_keys(value)}."
     )
-    evidence = [facts.fact("keys", call, told, path, lists), *facts.about_schema(call, path)]
+    evidence = [facts.fact("keys", call, advice, path, lists), *facts.about_schema(call, path)]
     return build_fault(
         "misread_result", message, failure.line, call, format_json_path(path), evidence
     )
@@ -222,17 +222,16 @@ def _explain_empty_value(
     # Fields that the filters tested in lists that are not empty.
     tested = (one for test in chosen.source.filters for one in _find_field_tests(test, record))
     evidence += [facts.fact("test", one.call, one.sentence, one.path) for one in tested]
-    told = "Test that the result is not empty before using it, or call with other arguments."
     empty = "0" if place.value == 0 else describe_type(place.value)
     what = f"{facts.result_of(call, place.path)} is {empty}"
-    advice = Fact(kind="advice", text=told)
+    advice = "Test that the result is not empty before using it, or call with other arguments."
     return build_fault(
         "empty_result",
         f"{head}: {what}.",
         failure.line,
         call,
         format_json_path(place.path),
-        [*evidence, advice],
+        [*evidence, Fact(kind="advice", text=advice)],
     )
 
 
@@ -257,11 +256,11 @@ def _explain_filter(
     call = chosen.call
     place = chosen.place
     facts = record.facts
-    tested = [told for test in chosen.source.filters for told in _find_field_tests(test, record)]
+    tested = [one for test in chosen.source.filters for one in _find_field_tests(test, record)]
     # Blame a field that is missing everywhere, whichever call it belongs to; otherwise the last
     # field tested on these items.
-    own = [told for told in tested if told.call.tool == call.tool]
-    meant = next((told for told in tested if told.absent), own[-1] if own else None)
+    own = [one for one in tested if one.call.tool == call.tool]
+    meant = next((one for one in tested if one.absent), own[-1] if own else None)
     count = sum(
         len(p.value) for _, p in record.items(chosen.source) if isinstance(p.value, list | Mapping)
     )
@@ -269,7 +268,7 @@ def _explain_filter(
     message = (
         f"{head}: none of the {count} items of {facts.result_of(call, place.path)} passed {tests}."
     )
-    evidence = [facts.fact("test", told.call, told.sentence, told.path) for told in tested]
+    evidence = [facts.fact("test", one.call, one.sentence, one.path) for one in tested]
     if meant is None:
         return build_fault(
             "misread_result",
@@ -314,9 +313,9 @@ def _find_field_tests(test: ast.expr, record: AttributionTrace) -> Iterator[_Fie
             if (
                 known
                 and isinstance(node, ast.expr)
-                and (told := _values_at(known[-1], node, record)) is not None
+                and (found := _values_at(known[-1], node, record)) is not None
             ):
-                yield told
+                yield found
 
 
 def _values_at(source: CallSource, test: ast.expr, record: AttributionTrace) -> _FieldTest | None:
@@ -328,26 +327,26 @@ def _values_at(source: CallSource, test: ast.expr, record: AttributionTrace) -> 
     for call, place in every:
         if isinstance(place.missing, str) and isinstance(place.value, Mapping):
             path = (*place.path, place.missing)
-            told = (
+            sentence = (
                 f"{facts.result_of(call, place.path)} has no key {place.missing!r};"
                 f" {describe_keys(place.value)}."
             )
             gone: FaultKind = "drift" if facts.departure(call, path) else "misread_result"
-            return _FieldTest(told, path, call, absent=True, kind=gone)
+            return _FieldTest(sentence, path, call, absent=True, kind=gone)
     if not every:
         return None
     call = every[0][0]
     path = generalize(every[0][1].path)
     broken = any(facts.departure(call, place.path) is not None for call, place in every)
     values = format_list(dict.fromkeys(snippet(p.value_or_none, most=40) for _, p in every), most=8)
-    told = (
+    sentence = (
         f"`{format_expression(test)}` was tested, but the values at"
         f" `{facts.format_subscripts(call, path)}` are {values}."
     )
     constants = {type(n.value) for n in ast.iter_child_nodes(test) if isinstance(n, ast.Constant)}
     unlike = constants == {str} and not any(isinstance(p.value_or_none, str) for _, p in every)
     return _FieldTest(
-        told, path, call, absent=unlike or broken, kind="drift" if broken else "misread_result"
+        sentence, path, call, absent=unlike or broken, kind="drift" if broken else "misread_result"
     )
 
 
@@ -361,9 +360,11 @@ def _own_mistake(
     message = f"{head}: {failure.message}." if failure.message else f"{head}."
     line = program.line(failure.line)
     evidence = [Fact(kind="line", text=f"Line {failure.line} is `{line}`.")] if line else []
-    evidence += [Fact(kind="call", text=told) for told in record.describe_survived_failures()]
+    evidence += [
+        Fact(kind="call", text=sentence) for sentence in record.describe_survived_failures()
+    ]
     if chosen is not None and isinstance(chosen.place.value, str | int | float):
         origin = record.facts.result_of(chosen.call, chosen.place.path)
-        told = f"{origin} is {snippet(chosen.place.value, most=60)}."
-        evidence.append(record.facts.fact("origin", chosen.call, told, chosen.place.path))
+        sentence = f"{origin} is {snippet(chosen.place.value, most=60)}."
+        evidence.append(record.facts.fact("origin", chosen.call, sentence, chosen.place.path))
     return Fault(kind="error", message=message, line=failure.line, evidence=tuple(evidence))

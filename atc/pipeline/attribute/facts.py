@@ -93,12 +93,12 @@ class Facts:
         self, call: ToolCall, name: str, origin: tuple[ToolCall, JsonPath] | None
     ) -> Fact:
         """Return a fact about the origin of an argument's value."""
-        said = f"Argument {name!r} = {snippet(call.arguments[name], most=80)}"
+        value = f"Argument {name!r} = {snippet(call.arguments[name], most=80)}"
         if origin is None:
-            told = f"{said} is in no earlier result: the program wrote it itself."
-            return Fact(kind="origin", text=told, call=call.index, path=name)
+            sentence = f"{value} is in no earlier result: the program wrote it itself."
+            return Fact(kind="origin", text=sentence, call=call.index, path=name)
         return self.fact(
-            "origin", origin[0], f"{said} came from {self.result_of(*origin)}.", origin[1]
+            "origin", origin[0], f"{value} came from {self.result_of(*origin)}.", origin[1]
         )
 
     def about_key(
@@ -129,8 +129,8 @@ class Facts:
         if found is not None and self.format_subscripts(call, path):
             place = self.format_subscripts(call, generalize(path))
             declared = describe_schema(found, absent=not required)
-            said = f"The schema of {call.tool} says that `{place}` is {declared}."
-            yield self.fact("schema", call, said, path)
+            sentence = f"The schema of {call.tool} says that `{place}` is {declared}."
+            yield self.fact("schema", call, sentence, path)
 
     def about_drift(self, call: ToolCall, path: JsonPath = ()) -> Iterator[Fact]:
         """Return facts about how a response violates its schema. With a `path`, only violations at
@@ -222,5 +222,5 @@ def describe_schema(schema: JsonObject, *, absent: bool = False) -> str:
     )
     kinds += [f"{word} {schema[key]}" for key, word in _CLAUSES.items() if key in schema]
     kinds += ["and may be absent"] if absent else []
-    said = " ".join(str(schema.get("description", "")).split())[:_SNIPPET].rstrip(".")
-    return ", ".join(kinds) + (f": {said}" if said else "")
+    text = " ".join(str(schema.get("description", "")).split())[:_SNIPPET].rstrip(".")
+    return ", ".join(kinds) + (f": {text}" if text else "")

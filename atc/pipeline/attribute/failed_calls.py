@@ -261,11 +261,11 @@ def _suggest_other_field(
     where = facts.result_of(made, above)
     for field, why in _guess_fields(call, name, made, parent, record):
         if field in parent and (*above, field) != path:
-            told = f"The field {field!r} of {where} = {snippet(parent[field], most=60)} {why}."
-            yield facts.fact("field", made, told, (*above, field), [field])
+            sentence = f"The field {field!r} of {where} = {snippet(parent[field], most=60)} {why}."
+            yield facts.fact("field", made, sentence, (*above, field), [field])
             return
-    told = f"The fields of {where} are {format_list(map(str, parent), most=MOST_KEYS)}."
-    yield facts.fact("keys", made, told, above, map(str, parent))
+    sentence = f"The fields of {where} are {format_list(map(str, parent), most=MOST_KEYS)}."
+    yield facts.fact("keys", made, sentence, above, map(str, parent))
 
 
 def _guess_fields(

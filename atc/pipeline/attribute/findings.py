@@ -43,7 +43,7 @@ def from_findings(program: Program, findings: Sequence[Finding], tools: Toolbox)
         f" (perhaps {f.suggestion})" if f.suggestion and f.suggestion not in f.message else ""
         for f in findings
     ]
-    said = [
+    messages = [
         f"line {f.line}: {f.message}{perhaps}" for f, perhaps in zip(findings, meant, strict=True)
     ]
     about_argument = first.argument is not None or "argument" in first.code
@@ -55,9 +55,9 @@ def from_findings(program: Program, findings: Sequence[Finding], tools: Toolbox)
         tool, path = next(
             (one for one in places if one[0] == first.tool), places[0] if places else (tool, path)
         )
-    evidence = tuple(dict.fromkeys(Fact(kind="finding", text=one) for one in said[1:]))
+    evidence = tuple(dict.fromkeys(Fact(kind="finding", text=one) for one in messages[1:]))
     return Fault(
-        kind=kind, message=said[0], tool=tool, path=path, line=first.line, evidence=evidence
+        kind=kind, message=messages[0], tool=tool, path=path, line=first.line, evidence=evidence
     )
 
 

@@ -84,7 +84,7 @@ def without_answer(record: AttributionTrace) -> Fault:
     that it may print.
     """
     body = record.tree.root.body
-    told = record.describe_survived_failures()
+    sentences = record.describe_survived_failures()
     blamed = None
     prints = [
         n
@@ -92,10 +92,11 @@ def without_answer(record: AttributionTrace) -> Fault:
         if isinstance(n, ast.Call) and simple_name(n) == "print"
     ]
     pairs = [(each, around) for each in prints for around in record.tree.around(each)]
-    for said, around in pairs:
+    for print_call, around in pairs:
+        head = f"The print on line {print_call.lineno}"
         if isinstance(around, ast.If):
             test = f"`{format_expression(around.test)}` (line {around.lineno})"
-            told.append(f"The print on line {said.lineno} runs only if {test}.")
+            sentences.append(f"{head} runs only if {test}.")
         for source in (
             record.sources.find_sources(around.iter) if isinstance(around, ast.For) else ()
         ):
@@ -103,11 +104,8 @@ def without_answer(record: AttributionTrace) -> Fault:
                 if place.value_or_none in ([], {}, None):
                     blamed = call
                     where = record.facts.result_of(call, place.path)
-                    told.append(
-                        f"The print on line {said.lineno} is in a loop that never ran: {where} is"
-                        " empty."
-                    )
-    told.append("Print the answer with print(...) at the end of the program.")
+                    sentences.append(f"{head} is in a loop that never ran: {where} is empty.")
+    sentences.append("Print the answer with print(...) at the end of the program.")
     message = "the program finished, but it printed nothing and its last line has no value."
-    facts = (Fact(kind="line", text=text) for text in told)
+    facts = (Fact(kind="line", text=text) for text in sentences)
     return build_fault("no_answer", message, body[-1].lineno if body else None, blamed, None, facts)

@@ -32,10 +32,10 @@ def autofix(program: Program, findings: tuple[Finding, ...], tools: Toolbox) -> 
     Call this again on the fixed program and its findings: one fix may make another possible. For
     example, a positional argument first gets its name, then a lookup replaces its value.
     """
-    mends = _Fixes(program, tools)
-    edits = {edit for finding in findings if (edit := mends.find_edit(finding)) is not None}
-    mended = apply_edits(program, edits)
-    return mended if edits and mended.source.strip() else None
+    editor = _Fixes(program, tools)
+    edits = {edit for finding in findings if (edit := editor.find_edit(finding)) is not None}
+    edited = apply_edits(program, edits)
+    return edited if edits and edited.source.strip() else None
 
 
 class _Fixes:

@@ -160,9 +160,9 @@ def _values(answer: str) -> tuple[list[str], bool]:
     """Return the strings in an answer, and True if they were printed as one list. Without a list,
     each line is one value.
     """
-    said = parse_answer(answer.strip())
-    several = isinstance(said, list | tuple)
-    found = said if several else [line.strip() for line in answer.splitlines() if line.strip()]
+    parsed = parse_answer(answer.strip())
+    several = isinstance(parsed, list | tuple)
+    found = parsed if several else [line.strip() for line in answer.splitlines() if line.strip()]
     if len(found) > _MOST_VALUES or not all(isinstance(value, str) for value in found):
         return [], several
     return sorted(set(found)), several

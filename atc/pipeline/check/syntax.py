@@ -102,12 +102,12 @@ def _syntax_error(error: SyntaxError, program: Program) -> Finding:
     column = max(0, (error.offset or 1) - 1)
     end = (error.end_offset or 0) - 1 if error.end_lineno == error.lineno else 0
     advice = ""
-    said = (error.msg or "invalid syntax").rstrip(".")
+    reason = (error.msg or "invalid syntax").rstrip(".")
     if program.line(error.lineno).startswith("```"):
         advice = " Write the program alone, without Markdown fences."
-    elif "outside function" in said and "return" in said:
+    elif "outside function" in reason and "return" in reason:
         advice = " Print the value instead of returning it."
-    message = f"syntax error: {said}.{advice}"
+    message = f"syntax error: {reason}.{advice}"
     return Finding(
         code="syntax", message=message, line=line, column=column, end_column=max(end, column + 1)
     )

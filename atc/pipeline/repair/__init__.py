@@ -94,8 +94,8 @@ def _reflection(case: RepairCase) -> list[Message]:
     about = [f"The error comes from {tool}."] if tool else []
     if tool and case.docs != "names":
         about.append(documentation(case.tools[tool], among=case.tools))
-    said = Message("assistant", tool or answer or "(none)")
-    return [case.program_message, Message("user", question), said, case.rewrite(about)]
+    reply = Message("assistant", tool or answer or "(none)")
+    return [case.program_message, Message("user", question), reply, case.rewrite(about)]
 
 
 def _traceback(case: RepairCase) -> list[Message]:

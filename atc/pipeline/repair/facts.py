@@ -59,8 +59,8 @@ class RepairCase:
 
         Writes that took effect are always listed last.
         """
-        told = [part.strip("\n") for part in (*parts, describe_writes(self.orphans))]
-        return Message("user", fill("repair", told="\n\n".join(part for part in told if part)))
+        shown = [part.strip("\n") for part in (*parts, describe_writes(self.orphans))]
+        return Message("user", fill("repair", told="\n\n".join(part for part in shown if part)))
 
 
 def describe_writes(made: Sequence[ToolCall]) -> str:

@@ -138,8 +138,8 @@ def require(what: str, *packages: str) -> None:
     Raises:
         RetrievalUnavailable: a package is not installed.
     """
-    if lacking := find_missing_packages(*packages):
-        named = " and ".join(map(repr, lacking))
+    if missing := find_missing_packages(*packages):
+        named = " and ".join(map(repr, missing))
         raise RetrievalUnavailable(
             f"{what} needs {named}; install it with pip install 'automatic-tool-chain[retrieval]'."
         )

@@ -234,8 +234,8 @@ class DocumentStore:
         """Number of current documents about which a model has written texts."""
         # The table `expansions` also has documents that were removed or changed since.
         [(count,)] = self._rows(
-            "SELECT count(*) FROM documents WHERE digest IN"
-            " (SELECT document FROM expansions WHERE texts != '[]')"
+            "SELECT count(*) FROM documents WHERE digest IN (SELECT document FROM expansions WHERE"
+            " texts != '[]')"
         )
         return int(count)
 
@@ -316,8 +316,8 @@ class DocumentStore:
         path = FILE if self.folder is None else str(self.folder / FILE)
         return RetrievalUnavailable(
             f"the index {path!r} cannot be used: {error}; free the file or the disk, or delete the"
-            " file to have every"
-            " tool read and, where that was asked for, expanded again with 'atc tools index'."
+            " file to have every tool read and, where that was asked for, expanded again with 'atc"
+            " tools index'."
         )
 
 

@@ -220,8 +220,7 @@ class OpenAIEmbedder:
         if not (key or url):
             raise RetrievalUnavailable(
                 f"the embedder {self.name!r} needs an endpoint: set OPENAI_API_KEY, or"
-                " OPENAI_BASE_URL for a server of"
-                f" your own, or {_OTHERWISE}."
+                f" OPENAI_BASE_URL for a server of your own, or {_OTHERWISE}."
             )
         self._endpoint = Endpoint(
             url=(url or OPENAI_URL).rstrip("/"),
@@ -283,8 +282,7 @@ class OpenAIEmbedder:
     def _explain_useless_reply(self, found: str) -> RetrievalUnavailable:
         return RetrievalUnavailable(
             f"the model endpoint {self._endpoint.url} answered {self._model!r} with {found}; name"
-            " an embedding model"
-            f" that it has, or {_OTHERWISE}."
+            f" an embedding model that it has, or {_OTHERWISE}."
         )
 
 

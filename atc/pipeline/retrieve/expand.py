@@ -62,8 +62,8 @@ class ExpansionKind:
         """Hash of the prompt, its example and the schema. Texts written under another version are
         written again.
         """
-        said = [message.content for message in self.build_prefix()] + [json.dumps(self.schema)]
-        return hashlib.sha256("\0".join(said).encode()).hexdigest()[:12]
+        parts = [message.content for message in self.build_prefix()] + [json.dumps(self.schema)]
+        return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:12]
 
     def messages(self, document: ToolDocument) -> list[Message]:
         """Return the prompt for a document."""
@@ -155,8 +155,7 @@ def expand_all(
     if stopped:
         raise ModelUnavailable(
             f"the model failed when {done} of {len(different)} tools were expanded ({stopped[0]});"
-            " these are kept: run"
-            " it again to go on."
+            " these are kept: run it again to go on."
         ) from stopped[0]
     return usage
 

@@ -164,13 +164,15 @@ def tools_text(places: Sequence[ToolPlace], hierarchy: Hierarchy, *, room: int) 
 
 def detail_text(document: ToolDocument, *, room: int) -> str:
     """Return all that is known of an API, cut to `room` tokens."""
-    told = {
+    described = {
         name: f"{name} ({one_text(text)})" if text else name
         for name, text in document.parameters.items()
     }
     parts = {
-        "required": "; ".join(told[name] for name in told if name in document.required),
-        "optional": "; ".join(told[name] for name in told if name not in document.required),
+        "required": "; ".join(described[name] for name in described if name in document.required),
+        "optional": "; ".join(
+            described[name] for name in described if name not in document.required
+        ),
         "returns": ", ".join(document.returns),
     }
     return clip_to_room(
