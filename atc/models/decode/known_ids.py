@@ -52,7 +52,7 @@ Result = tuple[str, Json]
 
 
 @dataclass(frozen=True, slots=True)
-class _ResultPlace:
+class _ResultValues:
     """The strings and integers in the results of a tool at one path (`results[].id`)."""
 
     tool: Tool
@@ -125,17 +125,17 @@ class KnownIds:
     def after(self, results: Sequence[Result]) -> IdScope:
         """Return the ids that the next call may refer to after these results."""
         tools = self._tools
-        places = [
-            place
+        fields = [
+            field
             for alias, value in results
             if alias in tools
-            for place in _find_places(tools[alias], value)
+            for field in _collect_values(tools[alias], value)
         ]
         known: dict[str, dict[str, list[Any] | None]] = {}
         unknown: dict[str, dict[str, Sequence[str]]] = {}
         for alias, ids in self._ids.items():
             tool = tools[alias]
-            known[alias] = {one.name: self._values(tool, one, places) for one in ids}
+            known[alias] = {one.name: self._values(tool, one, fields) for one in ids}
             missing = [
                 one
                 for one in ids
@@ -177,7 +177,7 @@ class KnownIds:
             for name in tool.protocol.required - ids
         )
 
-    def _values(self, tool: Tool, one: _Id, places: Iterable[_ResultPlace]) -> list[Any] | None:
+    def _values(self, tool: Tool, one: _Id, fields: Iterable[_ResultValues]) -> list[Any] | None:
         """Return the possible values of an argument, or None if it is not restricted."""
         takes = _ArgumentMatcher(tool, one)
         root = tool.protocol.input_schema
@@ -188,14 +188,14 @@ class KnownIds:
             conforms = validator({**definitions, **one.schema}).is_valid
         except ValueError:
             return None
-        seen = (value for place in places if takes(place) for value in place.values)
+        seen = (value for field in fields if takes(field) for value in field.values)
         given = self._task.values(one.alias, one.schema)
         values = [*dict.fromkeys(value for value in [*seen, *given] if conforms(value))]
         return values if len(values) <= _MOST_VALUES else None
 
 
 class _ArgumentMatcher:
-    """Test whether the values at a path of a tool's results may be used for an argument.
+    """Test of whether the values at a path of a tool's results may be used for an argument.
 
     A path matches if a link connects it with the argument; if the field has the argument's name
     (`movies[].id` for `movie_id`, also `results[].id` of `GET /movie/popular`, where the tool's
@@ -215,13 +215,13 @@ class _ArgumentMatcher:
         self._vague = field if field in VAGUE else ""
         self._opaque = _is_of_ids(one.schema)
 
-    def __call__(self, place: _ResultPlace) -> bool:
-        protocol = place.tool.protocol
-        if (place.tool.source, protocol.name, place.path) in self._links or self._opaque:
+    def __call__(self, field: _ResultValues) -> bool:
+        protocol = field.tool.protocol
+        if (field.tool.source, protocol.name, field.path) in self._links or self._opaque:
             return True
-        if field_key(protocol, place.path) in self._keys:
+        if field_key(protocol, field.path) in self._keys:
             return True
-        steps = place.path.split(".")
+        steps = field.path.split(".")
         listed = len(steps) <= 2 and steps[0].endswith("[]") and snake(steps[-1]) == self._vague
         return bool(self._noun) and listed and self._noun in snake(protocol.name).split("_")
 
@@ -328,11 +328,11 @@ def _matcher(pattern: Any) -> Any:
         return None
 
 
-def _find_places(tool: Tool, value: Json) -> list[_ResultPlace]:
+def _collect_values(tool: Tool, value: Json) -> list[_ResultValues]:
     """Return the strings and integers in a result, grouped by their path in the notation of links
     (`results[].id`).
     """
-    found: dict[str, _ResultPlace] = {}
+    found: dict[str, _ResultValues] = {}
     waiting: list[tuple[str, Json]] = [(tool.wrapper or "", value)]
     for _ in range(_MOST_PLACES):
         if not waiting:
@@ -347,7 +347,7 @@ def _find_places(tool: Tool, value: Json) -> list[_ResultPlace]:
             case list() | tuple():
                 waiting += [(f"{path}[]", inner) for inner in reversed(here)]
             case str() | int() if not isinstance(here, bool):
-                found.setdefault(path, _ResultPlace(tool, path, [])).values.append(here)
+                found.setdefault(path, _ResultValues(tool, path, [])).values.append(here)
     return list(found.values())
 
 

@@ -44,14 +44,14 @@ class _Fixes:
     def __init__(self, program: Program, tools: Toolbox) -> None:
         self._tree = program.tree
         self._tools = tools
-        self._place = SourceOffsets(program.source)
+        self._offsets = SourceOffsets(program.source)
         self._argument = {
             node.value: node.arg for node in ast.walk(program.tree) if isinstance(node, ast.keyword)
         }
 
     def find_edit(self, finding: Finding) -> Edit | None:
         """Return the edit for a finding, or None if there is more than one possible correction."""
-        place = self._place
+        offsets = self._offsets
         better = finding.suggestion or ""
         for node in self._at(finding):
             match finding.code, node:
@@ -60,22 +60,24 @@ class _Fixes:
                     if edit is not None:
                         return edit
                 case "unknown-argument", ast.keyword(arg=str(name)) if better.isidentifier():
-                    return Edit(place.start(node), place.start(node) + len(name.encode()), better)
+                    return Edit(
+                        offsets.start(node), offsets.start(node) + len(name.encode()), better
+                    )
                 case "positional-argument", ast.expr() if "=" in better and not isinstance(
                     node, ast.Call | ast.Starred
                 ):
                     name = better.partition("=")[0]
-                    return Edit(place.start(node), place.start(node), f"{name}=")
+                    return Edit(offsets.start(node), offsets.start(node), f"{name}=")
                 case "missing-key", ast.Constant(value=str(key)):
                     return self._other_field(node, key, finding)
                 case "undefined-name", ast.Name() if better.startswith(("import ", "from ")):
                     return Edit(0, 0, better + "\n")
                 case "changed-in-loop", ast.Name():
-                    return place.replacement(node, better)
+                    return offsets.replacement(node, better)
                 case "bad-literal", ast.Constant(value=str(text)):
                     return self._literal(node, text, finding)
                 case "tool-reassigned", ast.stmt() if self._is_removable(node):
-                    return place.replacement(node, "")
+                    return offsets.replacement(node, "")
         return None
 
     def _is_removable(self, node: ast.stmt) -> bool:
@@ -97,16 +99,16 @@ class _Fixes:
         if subscript is None:
             return None
         text = subscript.group()
-        place = self._place
+        offsets = self._offsets
         match code, node:
             case "no-attribute", ast.Attribute(value=owner):
-                return Edit(place.end(owner), place.end(node), text)
+                return Edit(offsets.end(owner), offsets.end(node), text)
             case "no-attribute", _:
                 return None
             case "not-a-list", ast.Subscript(value=owner) if better == ast.unparse(owner) + text:
-                return Edit(place.end(owner), place.end(owner), text)
+                return Edit(offsets.end(owner), offsets.end(owner), text)
             case _:
-                return Edit(place.end(node), place.end(node), text)
+                return Edit(offsets.end(node), offsets.end(node), text)
 
     def _at(self, finding: Finding) -> Iterator[ast.expr | ast.keyword | ast.stmt]:
         """Yield the nodes at the position of a finding, the widest first."""
@@ -122,11 +124,11 @@ class _Fixes:
         `airline=search_airlines(query=…)[0]["code"]`.
         """
         if finding.suggestion == text:
-            return self._place.replacement(node, text)
+            return self._offsets.replacement(node, text)
         tool = self._tools.get(finding.tool or "")
         argument = self._argument.get(node)
         found = search_for(text, tool, argument, self._tools) if tool and argument else None
-        return self._place.replacement(node, found) if found is not None else None
+        return self._offsets.replacement(node, found) if found is not None else None
 
     def _other_field(self, constant: ast.expr, key: str, finding: Finding) -> Edit | None:
         """Replace a missing field: `flight["status"]` →
@@ -139,7 +141,7 @@ class _Fixes:
                     if (
                         meant := _rename_key(key, finding.suggestion or "", passed_on=passed_on)
                     ) is not None:
-                        return Edit(self._place.end(owner), self._place.end(node), meant)
+                        return Edit(self._offsets.end(owner), self._offsets.end(node), meant)
                 case ast.Call(func=ast.Attribute(value=owner, attr="get"), args=[first, *_]) if (
                     first is constant
                 ):
@@ -151,7 +153,7 @@ class _Fixes:
                 filter(None, (lookup(name, finding.keys, self._tools) for name in wanted)), None
             )
             return (
-                self._place.replacement(node, found.replace("{}", ast.unparse(owner)))
+                self._offsets.replacement(node, found.replace("{}", ast.unparse(owner)))
                 if found
                 else None
             )

@@ -27,7 +27,7 @@ class Env:
     """
 
     names: dict[str, t.Type] = field(default_factory=dict)
-    null_checked: frozenset[t.ResponsePlace] = frozenset()
+    null_checked: frozenset[t.ResponseLocation] = frozenset()
 
     def copy(self) -> Env:
         """Return an independent copy."""

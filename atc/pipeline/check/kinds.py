@@ -20,7 +20,7 @@ from atc.pipeline.check.types import (
     Mapped,
     Null,
     Record,
-    ResponsePlace,
+    ResponseLocation,
     ToolRef,
     Tuple,
     Type,
@@ -62,7 +62,7 @@ def assume_not_none(value: Type) -> Type:
     return NEVER if isinstance(value, Null) else not_none(value)
 
 
-def null_origins(value: Type) -> set[ResponsePlace]:
+def null_origins(value: Type) -> set[ResponseLocation]:
     """Return the places in responses from which the alternative None of `value` comes."""
     nulls = [member for member in members(value) if isinstance(member, Null)]
     return {null.origin for null in nulls if null.origin is not None}

@@ -65,7 +65,7 @@ def response_document(tool: Tool, *, lenient: bool = False) -> t.ResponseSchema 
 
 def result_type(tool: Tool, document: t.ResponseSchema) -> t.Type:
     """Return the type of the value that a call of `tool` returns to the program."""
-    origin = t.ResponsePlace(tool.alias)
+    origin = t.ResponseLocation(tool.alias)
     if tool.wrapper is None:
         return convert(document.root, document, origin)
     return convert(
@@ -73,7 +73,7 @@ def result_type(tool: Tool, document: t.ResponseSchema) -> t.Type:
     )
 
 
-def convert(schema: Any, document: t.ResponseSchema, origin: t.ResponsePlace) -> t.Type:
+def convert(schema: Any, document: t.ResponseSchema, origin: t.ResponseLocation) -> t.Type:
     """Return the type of a value that conforms to `schema`."""
     if len(origin.path) > _DEEPEST:
         return t.ANY
@@ -150,7 +150,7 @@ def _product(left: list[Fragments], right: list[Fragments] | None) -> list[Fragm
 
 
 def _conjunction(
-    fragments: Fragments, document: t.ResponseSchema, origin: t.ResponsePlace
+    fragments: Fragments, document: t.ResponseSchema, origin: t.ResponseLocation
 ) -> t.Type:
     """Return the type of a value that conforms to all `fragments`."""
     fragments = [part for part in fragments if not part.keys() <= _SILENT]
@@ -179,7 +179,7 @@ def listed_values(part: JsonObject) -> list[Any] | None:
 
 
 def _one(
-    name: str, fragments: Fragments, document: t.ResponseSchema, origin: t.ResponsePlace
+    name: str, fragments: Fragments, document: t.ResponseSchema, origin: t.ResponseLocation
 ) -> t.Type:
     match name:
         case "string":

@@ -23,7 +23,7 @@ doubles the size, and every comparison of types visits all parts.
 
 
 @dataclass(frozen=True, slots=True)
-class ResponsePlace:
+class ResponseLocation:
     """A location in a tool's response. `path` holds object keys, and `None` for "an item of the
     list".
     """
@@ -31,15 +31,15 @@ class ResponsePlace:
     tool: str
     path: tuple[str | None, ...] = ()
 
-    def then(self, step: str | None) -> ResponsePlace:
+    def then(self, step: str | None) -> ResponseLocation:
         """Return the location one step deeper."""
-        return ResponsePlace(self.tool, (*self.path, step))
+        return ResponseLocation(self.tool, (*self.path, step))
 
     def __str__(self) -> str:
         if not self.path:
             return f"the result of {self.tool}"
         *before, last = self.path
-        rest = str(ResponsePlace(self.tool, tuple(before)))
+        rest = str(ResponseLocation(self.tool, tuple(before)))
         if last is None:
             return f"an item of {rest}"
         return f"{last!r} {'of' if before and before[-1] is None else 'in'} {rest}"
@@ -72,7 +72,7 @@ class Null(Type):
     itself wrote `None`.
     """
 
-    origin: ResponsePlace | None = None
+    origin: ResponseLocation | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,7 +125,7 @@ class ResponseSchema:
     """Cached alternatives by the id of a schema. The schema is stored too, because it must stay
     alive while its id is used as a key.
     """
-    types: dict[tuple[int, ResponsePlace], Type] = field(default_factory=dict)
+    types: dict[tuple[int, ResponseLocation], Type] = field(default_factory=dict)
     """Cached types by the id of a schema and the location of the value."""
 
 
@@ -164,7 +164,7 @@ class Record(Type):
     """
 
     shape: ObjectShape
-    origin: ResponsePlace
+    origin: ResponseLocation
     refined: tuple[tuple[str, Type], ...] = ()
     null_checked: bool = False
     size: int = field(init=False, compare=False, repr=False)
@@ -178,7 +178,7 @@ class Array(Type):
     """A JSON array that a schema describes."""
 
     shape: ArrayShape
-    origin: ResponsePlace
+    origin: ResponseLocation
     null_checked: bool = False
 
 

@@ -20,7 +20,7 @@ _BEGINNINGS = (400, 160, 80, 40, 0)
 """Lengths of descriptions to try, in characters."""
 
 
-class ToolPlace(NamedTuple):
+class CategorizedTool(NamedTuple):
     """A tool of the hierarchy with its category. AnyTool's paper calls a "tool" what a
     `ToolDocument` calls a collection.
     """
@@ -54,14 +54,14 @@ class Hierarchy:
             frozen[category] = {tool: tuple(apis) for tool, apis in collections.items()}
         return cls(frozen, documents)
 
-    def places(self, categories: Iterable[str] | None = None) -> tuple[ToolPlace, ...]:
+    def places(self, categories: Iterable[str] | None = None) -> tuple[CategorizedTool, ...]:
         """Return the tools of `categories`, or of all categories."""
         chosen = self.tools if categories is None else categories
         return tuple(
-            ToolPlace(category, tool) for category in chosen for tool in self.tools[category]
+            CategorizedTool(category, tool) for category in chosen for tool in self.tools[category]
         )
 
-    def apis(self, places: Iterable[ToolPlace]) -> tuple[str, ...]:
+    def apis(self, places: Iterable[CategorizedTool]) -> tuple[str, ...]:
         """Return the APIs of tools."""
         return tuple(api for place in places for api in self.tools[place.category][place.tool])
 
@@ -144,7 +144,7 @@ def api_lines(names: Iterable[str], hierarchy: Hierarchy, *, room: int) -> list[
     return _fit_lines(lambda most: [_api_line(document, most) for document in documents], room)
 
 
-def tools_text(places: Sequence[ToolPlace], hierarchy: Hierarchy, *, room: int) -> str:
+def tools_text(places: Sequence[CategorizedTool], hierarchy: Hierarchy, *, room: int) -> str:
     """Return a text that lists tools, each with its APIs. The APIs show a tool's purpose, since
     collections have no description.
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, fields, replace
 from typing import Literal
 
 from atc.pipeline.retrieve import hierarchy as listing
-from atc.pipeline.retrieve.hierarchy import Hierarchy, Room, ToolPlace
+from atc.pipeline.retrieve.hierarchy import CategorizedTool, Hierarchy, Room
 from atc.pipeline.retrieve.model_replies import (
     Tally,
     prompt_tokens,
@@ -80,7 +80,7 @@ class SearchAgent:
     role: AgentRole
     history: list[Message]
     categories: tuple[str, ...] = ()
-    places: tuple[ToolPlace, ...] = ()
+    places: tuple[CategorizedTool, ...] = ()
     apis: tuple[str, ...] = ()
     creator: int | None = None
     status: AgentStatus = "active"
@@ -127,7 +127,7 @@ class SearchAgent:
         """
         return list(dict.fromkeys(place.tool for place in self.places))
 
-    def places_of(self, names: Sequence[str]) -> tuple[ToolPlace, ...]:
+    def places_of(self, names: Sequence[str]) -> tuple[CategorizedTool, ...]:
         """Return the tools in the agent's scope that have one of these names, each with its
         category.
         """
@@ -191,7 +191,7 @@ class SearchState:
         role: AgentRole,
         *,
         categories: tuple[str, ...] = (),
-        places: tuple[ToolPlace, ...] = (),
+        places: tuple[CategorizedTool, ...] = (),
         creator: SearchAgent | None = None,
     ) -> SearchAgent:
         """Create an agent with its instructions and its task.
