@@ -1,5 +1,4 @@
-"""Response schemas learned from the responses of tools: for tools that declare none, or a wrong
-one.
+"""Response schemas that are learned from responses, for tools that declare none or a wrong one.
 
 A schema is inferred if none is declared, or if a response violates the declared one. It applies for
 the rest of the run and is stored in the state folder under a hash of the tool's protocol. In later
@@ -32,27 +31,26 @@ from protocols.validate import validator
 from sandbox.trace import ToolCall
 
 _RULES = 3
-"""Version of the learning rules. Schemas learned by another version, which kept other keys, are
-ignored.
-"""
+"""Version of the learning rules. Schemas that were learned by another version are ignored."""
 _LARGEST_CHARACTERS = 300_000
-"""Maximum characters of a tool's responses as JSON. Nothing is learned beyond, since this would
-delay the run.
-"""
+"""Most characters of JSON that are learned from for each tool, so that a run is not delayed."""
 _STRUCTURE = frozenset(
     {"title", "description", "type", "required", "items", "additionalProperties", "$ref"}
 )
 _IN_PLACE = ("properties", "$defs")
 _LISTS = ("anyOf", "oneOf", "prefixItems")
-"""Keywords that are kept of an inferred schema. All others could hold values, and so a secret."""
+"""`_STRUCTURE`, `_IN_PLACE` and `_LISTS` are the keywords of inferred schemas that are kept.
+
+All others could contain values, and so a secret.
+"""
 
 
 class LearnedSchemas:
-    """The learned response schemas, one small file per tool. Safe to share between threads and
-    processes.
+    """The learned response schemas, one small file per tool.
 
-    With `shared`, schemas are shown to others than the users whose calls produced the responses.
-    Then only keys that certainly are field names are kept, see `probing.keys`.
+    It can be shared between threads and processes. With `shared`, schemas are shown to other users
+    than those whose calls produced the responses. Then only keys that are certainly field names are
+    kept; see `probing.keys`.
     """
 
     def __init__(self, folder: Path, *, shared: bool = False) -> None:
@@ -61,15 +59,11 @@ class LearnedSchemas:
         self._lock = threading.Lock()
 
     def open_separate(self, name: str, *, shared: bool = False) -> LearnedSchemas:
-        """Return a separate set of learned schemas that shares nothing with this one, in a
-        subfolder named `name`.
-        """
+        """Return a set of learned schemas of its own, in a subfolder named `name`."""
         return LearnedSchemas(self._folder / "apart" / name, shared=shared)
 
     def apply_to(self, toolbox: Toolbox) -> Toolbox:
-        """Return the toolbox with the learned schemas of tools that declare none, or a wrong
-        one.
-        """
+        """Return the toolbox with the learned schemas."""
         names = {path.name.rpartition("-")[0] for path in self._folder.glob("*.json")}
         return toolbox.map(
             lambda tool: self._apply_to_tool(tool) if _safe_name(tool) in names else tool
@@ -77,12 +71,12 @@ class LearnedSchemas:
 
     def learn(self, toolbox: Toolbox, calls: Iterable[ToolCall], redact: Redactor) -> Toolbox:
         """Learn from the completed calls of a run, and return the toolbox with the new schemas."""
-        shown = (
+        completed = (
             call
             for call in calls
             if not call.reused and call.error is None and call.tool in toolbox
         )
-        news = [call for call in shown if is_news(toolbox[call.tool], call.result)]
+        news = [call for call in completed if is_news(toolbox[call.tool], call.result)]
         if not news:
             return toolbox
         with self._lock:
@@ -91,32 +85,35 @@ class LearnedSchemas:
             better = add_observed_schemas(known, clean, shared=self._shared)
             for alias, tool in better.items():
                 if tool is not known[alias]:
-                    name = tool.protocol.name
-                    schema = tool.protocol.output_schema
-                    document = json.dumps(
-                        {"tool": name, "source": tool.source, "outputSchema": schema}, indent=1
-                    )
-                    write_whole(self._file(tool), document)
+                    self._write(tool)
         return better
 
+    def _write(self, tool: Tool) -> None:
+        """Store the response schema of a tool."""
+        document = {
+            "tool": tool.protocol.name,
+            "source": tool.source,
+            "outputSchema": tool.protocol.output_schema,
+        }
+        write_whole(self._file(tool), json.dumps(document, indent=1))
+
     def _apply_to_tool(self, tool: Tool) -> Tool:
-        """Return the tool with its learned schema, or unchanged if there is none or the file is
-        damaged.
+        """Return the tool with its learned schema; unchanged without one, or if it is damaged.
 
         Raises:
-            NotPrivate: another user wrote the file.
+            NotPrivate: Another user wrote the file.
         """
         keep_private(self._file(tool))
         try:
-            return _replace_schema(
-                tool, json.loads(self._file(tool).read_text(encoding="utf-8"))["outputSchema"]
-            )
+            document = json.loads(self._file(tool).read_text(encoding="utf-8"))
+            return _replace_schema(tool, document["outputSchema"])
         except (OSError, ValueError, KeyError, TypeError):
             return tool
 
     def _file(self, tool: Tool) -> Path:
-        """Return the file of a tool. Its name is a hash of the protocol without responses, so it is
-        the same in every run.
+        """Return the file of a tool.
+
+        Its name has a hash of the protocol without responses, so it is the same in every run.
         """
         bare = dump(replace(tool.protocol, output_schema=None, evidence=Evidence(), examples=()))
         known = json.dumps([_RULES, bare], sort_keys=True)
@@ -125,19 +122,19 @@ class LearnedSchemas:
 
 
 def _safe_name(tool: Tool) -> str:
+    """Return the name of a tool as part of a file name."""
     return re.sub(r"\W", "_", tool.protocol.name, flags=re.ASCII)[:80]
 
 
 def _replace_schema(tool: Tool, schema: JsonObject, level: EvidenceLevel = "observed") -> Tool:
-    return replace(
-        tool, protocol=replace(tool.protocol, output_schema=schema, evidence=Evidence(level=level))
-    )
+    """Return the tool with another response schema and its level of evidence."""
+    evidence = Evidence(level=level)
+    protocol = replace(tool.protocol, output_schema=schema, evidence=evidence)
+    return replace(tool, protocol=protocol)
 
 
 def find_changed_tools(before: Toolbox, after: Toolbox) -> list[Tool]:
-    """Return the tools of `before` whose declared response schema is replaced by an observed one in
-    `after`.
-    """
+    """Return the tools whose declared response schema in `before` is another one in `after`."""
     declared = (
         tool
         for tool in before.values()
@@ -151,24 +148,19 @@ def find_changed_tools(before: Toolbox, after: Toolbox) -> list[Tool]:
 
 
 def export_tool(tool: Tool, declared: Tool) -> Tool:
-    """Return the tool in a form that may be shown to others: only with keys that certainly are
-    field names.
+    """Return the tool in a form that may be shown to others.
+
+    A learned schema has only keys that are certainly field names.
     """
-    if (
-        tool.protocol.output_schema is None
-        or tool.protocol.output_schema == declared.protocol.output_schema
-    ):
+    schema = tool.protocol.output_schema
+    if schema is None or schema == declared.protocol.output_schema:
         return tool
     words = document_words(declared.protocol)
-    return _replace_schema(
-        tool, shareable(tool.protocol.output_schema, words), tool.protocol.evidence.level
-    )
+    return _replace_schema(tool, shareable(schema, words), tool.protocol.evidence.level)
 
 
 def is_news(tool: Tool, response: Json) -> bool:
-    """True if a response adds information: the tool has no response schema, or the response
-    violates it.
-    """
+    """Return True if a tool has no response schema, or if the response violates it."""
     schema = tool.protocol.output_schema
     return schema is None or not is_described(tool) or not validator(schema).is_valid(response)
 
@@ -176,35 +168,35 @@ def is_news(tool: Tool, response: Json) -> bool:
 def add_observed_schemas(
     toolbox: Toolbox, calls: Iterable[ToolCall], *, exactly: bool = False, shared: bool = False
 ) -> Toolbox:
-    """Return the toolbox with schemas inferred from completed calls, for tools without one or with
-    a wrong one.
+    """Return the toolbox with schemas inferred from completed calls where they are needed.
 
-    Responses are unwrapped for programs as before, so a run in progress is not affected. With
-    `exactly`, the check treats the responses as complete: objects have no other keys. `shared` is
-    passed to `infer`.
+    They are needed for tools without a response schema, or with a wrong one. Responses are
+    unwrapped for programs as before, so a run in progress is not affected. With `exactly`, the
+    check treats the responses as complete: objects have no other keys. `shared` is passed to
+    `infer`.
     """
-    came = dict[str, list[Json]]()
+    responses_of = dict[str, list[Json]]()
     sizes = Counter[str]()
     for call in calls:
         if call.error is None and call.tool in toolbox:
             sizes[call.tool] += len(json.dumps(call.result))
             if sizes[call.tool] <= _LARGEST_CHARACTERS:
-                came.setdefault(call.tool, []).append(call.result)
+                responses_of.setdefault(call.tool, []).append(call.result)
     changed: dict[str, Tool] = {}
-    for alias, responses in came.items():
+    for alias, responses in responses_of.items():
         tool = toolbox[alias]
         known = toolbox[alias].protocol.output_schema
         if any(is_news(tool, response) for response in responses):
-            found = structure(_infer_schema(tool, responses, exactly=exactly, shared=shared))
-            schema = _as_programs_see_it(tool, found, exactly=exactly)
+            inferred = structure(_infer_schema(tool, responses, exactly=exactly, shared=shared))
+            schema = _keep_unwrapping(tool, inferred, exactly=exactly)
             if schema not in (None, known):
-                changed[alias] = _replace_schema(
-                    tool, schema, "declared" if exactly else "observed"
-                )
+                level: EvidenceLevel = "declared" if exactly else "observed"
+                changed[alias] = _replace_schema(tool, schema, level)
     return toolbox.map(lambda tool: changed.get(tool.alias, tool)) if changed else toolbox
 
 
 def _infer_schema(tool: Tool, responses: list[Json], *, exactly: bool, shared: bool) -> JsonObject:
+    """Return a schema that allows all these responses of a tool."""
     if exactly:
         return infer(responses, every_key=True)
     return infer(
@@ -216,9 +208,7 @@ def _infer_schema(tool: Tool, responses: list[Json], *, exactly: bool, shared: b
 
 
 def structure(schema: Any) -> Any:
-    """Return only the types, keys and nesting of a schema, so that it contains no value of a
-    response.
-    """
+    """Return the types, keys and nesting of a schema, without any value of a response."""
     if not isinstance(schema, Mapping):
         return schema
     kept: dict[str, Any] = {}
@@ -234,20 +224,18 @@ def structure(schema: Any) -> Any:
         elif keyword in _STRUCTURE:
             kept[keyword] = structure(value)
     if kept.get("properties") and "additionalProperties" in kept:
-        # A field that was not seen yet may be of another type.
+        # A field that was not observed yet may be of another type.
         kept["additionalProperties"] = True
     if "required" in kept:
         kept["required"] = [name for name in kept["required"] if name in kept.get("properties", {})]
     return kept
 
 
-def _as_programs_see_it(
-    tool: Tool, schema: JsonObject, *, exactly: bool = False
-) -> JsonObject | None:
-    """Return a variant of the schema with which responses are unwrapped for programs as before, or
-    None.
+def _keep_unwrapping(tool: Tool, schema: JsonObject, *, exactly: bool = False) -> JsonObject | None:
+    """Return a variant of the schema with which responses are unwrapped for programs as before.
 
-    An object that may have more keys, or whose key may be missing, is never unwrapped.
+    Return None if there is no such variant. An object that may have more keys, or whose key may be
+    missing, is never unwrapped.
     """
     forms = [schema] if exactly else []
     if schema.get("type") == "object":

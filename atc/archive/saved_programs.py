@@ -1,8 +1,7 @@
-"""Solved programs as tools: a program becomes a function, and selected literals become its
-parameters.
+"""Solved programs as tools: a program becomes a function, some of its literals the parameters.
 
-A saved tool is one protocol document. Its binding holds the function's source and the identity of
-each tool that it calls. The sandbox defines the function beside the programs that call it. So it
+A saved tool is one protocol document. Its binding has the function's source and the identity of
+each tool that it calls. The sandbox defines the function next to the programs that call it. So it
 runs like these programs, and its calls are checked, gated and journaled like theirs.
 """
 
@@ -38,22 +37,23 @@ from sandbox.replay import ReplayDiverged, ReplayJournal
 from sandbox.trace import Trace
 
 SOURCE = "saved"
-"""The name of the source that saved tools come from."""
+"""Name of the source of saved tools."""
 
 _FUNCTION = """
 def NAME():
-    SAID = []
+    PRINTED = []
     def print(*values, sep=' ', end='\\n', **_):
-        SAID.append((values, sep, end))
+        PRINTED.append((values, sep, end))
     BODY
-    if len(SAID) == 1 and len(SAID[0][0]) == 1:
-        return SAID[0][0][0]
-    return ''.join([sep.join([str(value) for value in values]) + end for values, sep, end in SAID]).strip()
+    if len(PRINTED) == 1 and len(PRINTED[0][0]) == 1:
+        return PRINTED[0][0][0]
+    return ''.join([
+        sep.join([str(value) for value in values]) + end for values, sep, end in PRINTED
+    ]).strip()
 """
-"""Template of the function: it returns what the program prints. A single printed value is returned
-unchanged.
-"""
-_USED = frozenset({"print", "len", "str"})
+"""Template of the function. It returns the output of the program; a single value unchanged."""
+_BUILTINS_USED = frozenset({"print", "len", "str"})
+"""Functions that the template calls."""
 
 
 class CannotSave(AtcError):
@@ -64,7 +64,7 @@ class Savable:
     """A solved run that can be saved as a tool.
 
     Raises:
-        CannotSave: the run is not solved.
+        CannotSave: The run is not solved.
     """
 
     def __init__(self, run: StoredRun) -> None:
@@ -85,18 +85,15 @@ class Savable:
 
     @property
     def literals(self) -> dict[str, Json]:
-        """The literals that can become parameters: Python source, with placeholders for secrets, →
-        value.
-        """
-        return {
-            self._redact(repr(one)): one for one in self._known.values() if one not in (0, 1, "")
-        }
+        """The literals that can become parameters, by their source, with secrets replaced."""
+        useful = (value for value in self._known.values() if value not in (0, 1, ""))
+        return {self._redact(repr(value)): value for value in useful}
 
     def literal(self, text: str) -> Json:
-        """Return the literal that a user means by `text`: as a Python literal, else as plain text.
+        """Return the literal of the program that `text` is: a Python literal, else plain text.
 
         Raises:
-            CannotSave: the program has no such literal.
+            CannotSave: The program has no such literal.
         """
         for read in (ast.literal_eval, str):
             try:
@@ -105,19 +102,19 @@ class Savable:
                 continue
             if _key(value) in self._known:
                 return value
-        could = ", ".join(list(self.literals)[:12]) or "none"
+        known = ", ".join(list(self.literals)[:12]) or "none"
         raise CannotSave(
-            f"the program of {self._where} has no literal {text!r}; those that it has: {could}."
+            f"the program of {self._where} has no literal {text!r}; those that it has: {known}."
         )
 
     def tool(self, name: str, parameters: Mapping[str, Json], sandbox: Sandbox) -> ToolProtocol:
-        """Build the tool, after checking that its function returns the run's answer from the
-        recorded calls.
+        """Return the tool, after checking that its function behaves like the run.
 
-        The run's task becomes its description.
+        With the recorded calls, the function must return the run's answer. The run's task becomes
+        the description of the tool.
 
         Raises:
-            CannotSave: a name cannot be used, the tool would contain a secret, or the function does
+            CannotSave: A name cannot be used, the tool would contain a secret, or the function does
                 not behave like the run.
         """
         self._check_names(name, parameters)
@@ -129,83 +126,87 @@ class Savable:
                 f"a secret stands in the program of {self._where}; make it a parameter:"
                 " --parameter NAME=LITERAL."
             )
-        given = ", ".join(f"{parameter}={value!r}" for parameter, value in parameters.items())
-        answer = self._run_and_compare(f"{binding.source}\n{name}({given})", binding, sandbox)
+        arguments = ", ".join(f"{parameter}={value!r}" for parameter, value in parameters.items())
+        answer = self._run_and_compare(f"{binding.source}\n{name}({arguments})", binding, sandbox)
         schema: JsonObject = structure(infer([answer], shared=True))
         if schema.get("type") == "object":
             schema = {**schema, "additionalProperties": True}
+        writes = any(self._run.protocols[alias].writes for alias in binding.tools)
+        fields = count_fields(schema, [answer])
         return ToolProtocol(
             name=name,
             description=self._redact(self._run.summary.task) or name.replace("_", " "),
             input_schema={
                 "type": "object",
-                "properties": {
-                    parameter: self._schema(value) for parameter, value in parameters.items()
-                },
+                "properties": {one: self._schema(value) for one, value in parameters.items()},
                 "required": list(parameters),
                 "additionalProperties": False,
             },
             output_schema=schema,
-            annotations=Annotations(
-                read_only=not any(self._run.protocols[alias].writes for alias in binding.tools)
-            ),
+            annotations=Annotations(read_only=not writes),
             binding=binding,
-            evidence=Evidence(
-                level="observed", observations=1, fields=count_fields(schema, [answer])
-            ),
+            evidence=Evidence(level="observed", observations=1, fields=fields),
         )
 
     def _check_names(self, name: str, parameters: Mapping[str, Json]) -> None:
-        python = set(dir(builtins))
-        tools = {*self._run.protocols, *self._run.summary.identities}
+        """Check that the names of the tool and its parameters have no other meaning.
+
+        Raises:
+            CannotSave: One of them is no identifier or is used already, or two parameters are the
+                same literal.
+        """
         for one in (name, *parameters):
             if identifier(one) != one:
                 raise CannotSave(
                     f"{one!r} is no name for Python; {identifier(one)!r} would be one."
                 )
+        python = set(dir(builtins))
+        tools = {*self._run.protocols, *self._run.summary.identities}
         if name in tools | python:
             raise CannotSave(
                 f"{name!r} is the name of a tool or of a Python function already; choose another."
             )
-        if shadowing := [
-            one for one in parameters if one in tools | (python & {*self._names, *_USED})
-        ]:
-            raise CannotSave(
-                f"a parameter {shadowing[0]!r} would hide what the program calls so; choose"
-                " another name."
-            )
+        called = tools | (python & {*self._names, *_BUILTINS_USED})
         bound, literal = _count_bindings(self._tree)
-        if changed := [
-            one for one, value in parameters.items() if bound[one] > literal[one, _key(value)]
-        ]:
-            raise CannotSave(
-                f"the program of {self._where} sets {changed[0]!r} to something else, too; choose"
-                " another name."
-            )
+        for one, value in parameters.items():
+            if one in called:
+                raise CannotSave(
+                    f"a parameter {one!r} would hide what the program calls so; choose another"
+                    " name."
+                )
+            if bound[one] > literal[one, _key(value)]:
+                raise CannotSave(
+                    f"the program of {self._where} sets {one!r} to something else, too; choose"
+                    " another name."
+                )
         if len({_key(value) for value in parameters.values()}) < len(parameters):
             raise CannotSave(
                 "two parameters stand for the same literal; a literal is one parameter or none."
             )
 
     def _tool_identities(self) -> dict[str, str]:
-        """Return the identity of each tool that the program calls."""
+        """Return the identity of each tool that the program calls.
+
+        Raises:
+            CannotSave: It calls a saved tool, or one that was not there when the run began.
+        """
         called = [name for name in self._names if name in self._run.protocols]
         known = self._run.summary.identities
         for alias in called:
             if alias not in known or isinstance(self._run.protocols[alias].binding, ProgramBinding):
                 raise CannotSave(
                     f"{self._where} calls {alias!r}, which is itself a saved tool, or was not"
-                    " there when it began; save"
-                    " a run whose program calls the tools of your sources alone."
+                    " there when it began; save a run whose program calls the tools of your"
+                    " sources alone."
                 )
         return {alias: known[alias] for alias in called}
 
     def _function(self, name: str, parameters: Mapping[str, Json]) -> str:
         """Return the source of the program as one function."""
-        said = "said"
-        while said in self._source:
-            said += "_"
-        function = parse_python(_FUNCTION.replace("SAID", said)).body[0]
+        printed = "printed"  # a name that the program does not use
+        while printed in self._source:
+            printed += "_"
+        function = parse_python(_FUNCTION.replace("PRINTED", printed)).body[0]
         assert isinstance(function, ast.FunctionDef)
         function.name = name
         function.args.kwonlyargs = [ast.arg(parameter) for parameter in parameters]
@@ -213,11 +214,8 @@ class Savable:
         at = next(n for n, node in enumerate(function.body) if ast.unparse(node) == "BODY")
         tree = parse_python(self._source, flags=ast.PyCF_ALLOW_TOP_LEVEL_AWAIT)
         names = {_key(value): parameter for parameter, value in parameters.items()}
-        named = {
-            id(node): names[key]
-            for node in _find_literals(tree)
-            if (key := _key(node.value)) in names
-        }
+        keys = ((node, _key(node.value)) for node in _find_literals(tree))
+        named = {id(node): names[key] for node, key in keys if key in names}
         function.body[at : at + 1] = _LiteralReplacer(named).visit(tree).body
         return ast.unparse(ast.fix_missing_locations(function))
 
@@ -225,7 +223,7 @@ class Savable:
         """Run the function with the recorded calls, and return its result.
 
         Raises:
-            CannotSave: the result is not the run's answer.
+            CannotSave: The result is not the run's answer.
         """
         tools = RecordedTools({alias: self._run.protocols[alias] for alias in binding.tools})
         problem = next((one.message for one in check(Program(source), tools) if one.certain), None)
@@ -251,7 +249,7 @@ class Savable:
         return sandbox.run(source, tools, limits=limits, journal=ReplayJournal(recorded))
 
     def _find_difference(self, trace: Trace) -> str | None:
-        """Return how a replay differs from the run, or None if it gives the same answer."""
+        """Return how a replay differs from the run; None if it gives the same answer."""
         if trace.failure is not None:
             return f"{trace.failure.type}: {trace.failure.message}"
         answer = self._attempt.answer or ""
@@ -261,41 +259,40 @@ class Savable:
         return "it does not give the run's answer; the program may end itself, or print nothing."
 
     def _schema(self, value: Json) -> dict[str, Any]:
+        """Return the schema of a parameter, with its literal as an example if it is no secret."""
         schema: dict[str, Any] = structure(infer([value], shared=True))
         hidden = self._redact.value(value) != value or self._redact(repr(value)) != repr(value)
         return schema if hidden else schema | {"description": f"Such as {value!r}."}
 
 
 class _LiteralReplacer(ast.NodeTransformer):
-    """Replaces literals by parameters. `names` maps the `id()` of a literal's node to its
-    parameter.
-    """
+    """Replaces literals by parameters; `names` has the parameters by `id()` of the node."""
 
     def __init__(self, names: Mapping[int, str]) -> None:
         self._names = names
 
     def visit_Constant(self, node: ast.Constant) -> ast.expr:
-        """Return the parameter if this literal is one."""
+        """Return the parameter that replaces a literal, or the literal."""
         return ast.Name(self._names[id(node)], ast.Load()) if id(node) in self._names else node
 
 
 def load_saved_tools(toolbox: Toolbox, folder: Path) -> Toolbox:
-    """Return the toolbox with those saved tools whose own tools are in it."""
-    return toolbox.also(
-        [tool for _, tool, _ in check_saved_tools(toolbox, folder) if tool is not None]
-    )
+    """Return the toolbox with the saved tools that call only tools in it."""
+    checked = check_saved_tools(toolbox, folder)
+    return toolbox.also([tool for _, tool, _ in checked if tool is not None])
 
 
 def check_saved_tools(toolbox: Toolbox, folder: Path) -> list[tuple[str, Tool | None, str]]:
-    """Return for each file of saved tools: its name, the tool or None, and why `toolbox` cannot
-    offer it.
+    """Return the name of each file of a saved tool, the tool, and the reason if it is unusable.
+
+    The tool is None if it cannot be used with `toolbox`.
     """
-    return [
-        (path.name, *_check_saved_tool(toolbox, path)) for path in sorted(folder.glob("*.json"))
-    ]
+    paths = sorted(folder.glob("*.json"))
+    return [(path.name, *_check_saved_tool(toolbox, path)) for path in paths]
 
 
 def _check_saved_tool(toolbox: Toolbox, path: Path) -> tuple[Tool | None, str]:
+    """Return the saved tool in a file; None and the reason if it cannot be used."""
     try:
         keep_private(path)
         protocol = load(json.loads(path.read_text(encoding="utf-8")), where=str(path))
@@ -307,14 +304,13 @@ def _check_saved_tool(toolbox: Toolbox, path: Path) -> tuple[Tool | None, str]:
         if alias not in toolbox:
             return None, f"it calls {alias}, which is not among these tools"
         if toolbox[alias].identity != identity:
-            return (
-                None,
-                f"it calls {alias}, which is another tool than when it was saved; save it anew",
-            )
+            reason = f"it calls {alias}, which is another tool than when it was saved"
+            return None, f"{reason}; save it anew"
     return Tool(protocol, _within_programs, source=SOURCE), ""
 
 
-def _within_programs(arguments: JsonObject) -> Json:  # noqa: ARG001 - the shape of every Call
+def _within_programs(arguments: JsonObject) -> Json:  # noqa: ARG001 - required by Call
+    """Refuse a call from outside a program."""
     raise ToolError(
         None,
         "a saved tool runs within programs: 'atc run' and 'atc serve' offer it.",
@@ -328,26 +324,30 @@ def _find_literals(tree: ast.AST) -> list[ast.Constant]:
     Keys of responses, parts of f-strings and docstrings are excluded.
     """
     nodes = list(ast.walk(tree))
-    others = {id(part) for node in nodes for part in _no_literals(node)}
-    return [node for node in nodes if _is_literal(node) and id(node) not in others]
+    excluded = {id(part) for node in nodes for part in _excluded_parts(node)}
+    return [node for node in nodes if _is_literal(node) and id(node) not in excluded]
 
 
 def _is_literal(node: ast.AST) -> TypeIs[ast.Constant]:
+    """Return True for a string or a number."""
     return isinstance(node, ast.Constant) and type(node.value) in (str, int, float)
 
 
 def _count_bindings(tree: ast.AST) -> tuple[Counter[str], Counter[tuple[str, str]]]:
     """Return how often each name is bound, and how often to which literal."""
-    nodes = list(ast.walk(tree))
-    names = [n.id for n in nodes if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)]
-    literals = [
-        (n.targets[0], n.value) for n in nodes if isinstance(n, ast.Assign) and len(n.targets) == 1
-    ]
-    to = ((n.id, _key(v.value)) for n, v in literals if isinstance(n, ast.Name) and _is_literal(v))
-    return Counter(names + [n.arg for n in nodes if isinstance(n, ast.arg)]), Counter(to)
+    bound = Counter[str]()
+    literals = Counter[tuple[str, str]]()
+    for node in ast.walk(tree):
+        match node:
+            case ast.Name(id=name, ctx=ast.Store()) | ast.arg(arg=name):
+                bound[name] += 1
+            case ast.Assign(targets=[ast.Name(id=name)], value=value) if _is_literal(value):
+                literals[name, _key(value.value)] += 1
+    return bound, literals
 
 
-def _no_literals(node: ast.AST) -> Sequence[ast.AST | None]:
+def _excluded_parts(node: ast.AST) -> Sequence[ast.AST | None]:
+    """Return the parts of a node that may be constants, but no values that a program works with."""
     match node:
         case ast.JoinedStr(values=parts) | ast.Dict(keys=parts):
             return parts
@@ -359,4 +359,5 @@ def _no_literals(node: ast.AST) -> Sequence[ast.AST | None]:
 
 
 def _key(value: Json) -> str:
+    """Return a text that is equal for literals of the same type and value only."""
     return f"{type(value).__name__} {json.dumps(value)}"

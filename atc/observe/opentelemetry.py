@@ -1,11 +1,10 @@
-"""OpenTelemetry spans of runs. Imported only if `OTEL_EXPORTER_OTLP_ENDPOINT` is set
-(`atc.run.record`).
+"""OpenTelemetry spans of runs. `atc.run.record` imports it if OTEL_EXPORTER_OTLP_ENDPOINT is set.
 
 Names and attributes follow the GenAI and MCP conventions as of November 2026
 (github.com/open-telemetry/semantic-conventions-genai); our own begin with `atc.`. Prompts, replies,
 programs, arguments, results and messages are included only if
-`OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT` asks for them, and never with a secret. All
-spans are made at the end of a run. Then its secrets are known, and the run is not slowed down.
+OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT asks for them, and never with a secret. All spans
+are made at the end of a run, when all its secrets are known, and the run is not slowed down.
 """
 
 from __future__ import annotations
@@ -48,40 +47,37 @@ _WANTS_CONTENT = frozenset({"span_only", "span_and_event", "true"})
 _LONGEST = 100_000
 """Longest attribute, in characters."""
 _LARGEST = 2**63 - 1
-"""Largest number in a span, which has 64 bits."""
+"""Largest number in a span; numbers have 64 bits there."""
 _NO_SPAN: Span = trace.INVALID_SPAN
 _PATIENCE = 1.5
-"""Seconds that a collector may take to answer, also at the end of the process."""
+"""Seconds to wait for a collector, also at the end of the process."""
 
 Attribute = str | int | float | bool | Sequence[str] | None
 
 
 @cache
 def provider() -> TracerProvider:
-    """Return the application's tracer provider if it has set one up, else one that exports as the
-    environment says.
-    """
+    """Return the application's tracer provider, or else one that the environment configures."""
     own = trace.get_tracer_provider()
     if isinstance(own, TracerProvider):
         return own
     resource = Resource.create({"service.name": "atc"}).merge(OTELResourceDetector().detect())
-    made = TracerProvider(resource=resource)  # what is left is sent as the process ends
-    made.add_span_processor(BatchSpanProcessor(OTLPSpanExporter(timeout=_PATIENCE)))
-    return made
+    exporting = TracerProvider(resource=resource)  # sends remaining spans when the process ends
+    exporting.add_span_processor(BatchSpanProcessor(OTLPSpanExporter(timeout=_PATIENCE)))
+    return exporting
 
 
 def close() -> None:
-    """Send the remaining spans, for a process that may end without cleaning up. A silent collector
-    gets little time.
+    """Send the remaining spans, for a process that may end without the usual clean-up.
+
+    It takes at most `_PATIENCE` seconds.
     """
     if provider.cache_info().currsize:
         provider().shutdown()
 
 
 class RunSpans:
-    """An observer that makes the spans of one run when the run is over. Events may come from any
-    thread.
-    """
+    """An observer that makes the spans of one run at its end. Events may come from any thread."""
 
     def __init__(self, task: str, run: str | None, tools: Mapping[str, Tool]) -> None:
         self._task = task
@@ -91,78 +87,77 @@ class RunSpans:
         self._tracer = provider().get_tracer("atc", __version__)
         self._around = get_current()
         self._now = time.time_ns()
-        """When what is being told of happened, in nanoseconds since 1970."""
+        """Time of the event that is being recorded, in nanoseconds since 1970."""
         self._events: list[tuple[int, Event]] = []
         self._redact = Redactor()
         self._root = self._program = self._repair = _NO_SPAN
         self._asked: tuple[int, ModelAsked] | None = None
         """The request that has no reply yet, and when it was sent."""
         self._fault: tuple[int, Fault] | None = None
-        """Of the attempt before, where no new program has answered it."""
+        """Number and fault of the last attempt, until there is a new program."""
 
     def __call__(self, event: Event) -> None:
-        """Take one event."""
+        """Keep one event for the end of the run."""
         self._events.append((time.time_ns(), event))
 
     def end(
         self, solution: Solution | None, redact: Redactor, error: BaseException | None = None
     ) -> None:
-        """Make the spans of a run that ended with a solution or an exception. `redact` knows all
-        its secrets.
+        """Make the spans of a run that ended with a solution or an exception.
+
+        `redact` knows all secrets of the run.
         """
         self._redact = redact
-        over = time.time_ns()
-        about = {"gen_ai.operation.name": "invoke_agent", "gen_ai.agent.name": "atc"}
-        self._root = self._begin(
-            "invoke_agent atc", _NO_SPAN, about | {"gen_ai.agent.version": __version__}
-        )
+        ended = time.time_ns()
+        about = {
+            "gen_ai.operation.name": "invoke_agent",
+            "gen_ai.agent.name": "atc",
+            "gen_ai.agent.version": __version__,
+        }
+        self._root = self._begin("invoke_agent atc", _NO_SPAN, about)
         self._set_content(self._root, "gen_ai.input.messages", _messages([("user", self._task)]))
         for at, event in self._events:
             self._now = at
             self._record_event(event)
-        self._now = over
-        kind = f"{type(error).__module__}.{type(error).__qualname__}".removeprefix("builtins.")
-        failed = None if error is None else kind
+        self._now = ended
+        failed = None
+        if error is not None:
+            kind = f"{type(error).__module__}.{type(error).__qualname__}"
+            failed = kind.removeprefix("builtins.")
         if self._asked is not None:
             self._end_chat(None, failed=failed or "no_reply")
         self._end_span(self._program, failed=failed)
         self._end_span(self._repair, failed=failed)
         if solution is not None:
-            came = {
-                f"atc.{name}": getattr(solution, name)
-                for name in ("status", "repairs", "call_count")
-            }
-            self._root.set_attributes(_to_attributes(came | _tokens(solution.usage)))
-            self._set_content(
-                self._root,
-                "gen_ai.output.messages",
-                _messages([("assistant", solution.answer or "")]),
-            )
-            if solution.status == "failed":
-                failed = self._fault[1].kind if self._fault else "no_answer"
-                if solution.limit:
-                    failed = "limit"
+            self._set_solution(solution)
+            failed = self._failure_of(solution) or failed
         self._end_span(self._root, failed=failed, why=None if error is None else str(error))
 
+    def _set_solution(self, solution: Solution) -> None:
+        """Add the answer and the figures of a solution to the span of the run."""
+        names = ("status", "repairs", "call_count")
+        figures = {f"atc.{name}": getattr(solution, name) for name in names}
+        self._root.set_attributes(_to_attributes(figures | _tokens(solution.usage)))
+        answer = _messages([("assistant", solution.answer or "")])
+        self._set_content(self._root, "gen_ai.output.messages", answer)
+
+    def _failure_of(self, solution: Solution) -> str | None:
+        """Return the kind of failure of a run; None if it did not fail."""
+        if solution.status != "failed":
+            return None
+        if solution.limit:
+            return "limit"
+        return self._fault[1].kind if self._fault else "no_answer"
+
     def _record_event(self, event: Event) -> None:
+        """Begin or end the spans that an event is about."""
         match event:
             case ToolsChosen():
-                self._root.set_attributes(
-                    {"atc.tools.found": len(event.tools), "atc.tools.total": event.total}
-                )
+                numbers = {"atc.tools.found": len(event.tools), "atc.tools.total": event.total}
+                self._root.set_attributes(numbers)
             case ModelAsked():
                 self._asked = self._now, event
-                if (
-                    self._fault is not None and self._repair is _NO_SPAN
-                ):  # the first request after a fault
-                    number, fault = self._fault
-                    about = {
-                        "atc.attempt": number + 1,
-                        "atc.fault.kind": fault.kind,
-                        "atc.fault.tool": fault.tool,
-                    }
-                    self._repair = self._begin("repair", self._root, about)
-                    self._set_content(self._repair, "atc.fault.message", fault.message)
+                self._begin_repair()
             case ModelReplied():
                 self._end_chat(event.completion)
             case ProgramWritten():
@@ -170,22 +165,37 @@ class RunSpans:
                 self._end_span(self._program)
                 self._repair = _NO_SPAN
                 self._fault = None
-                counts = {"atc.findings": len(event.findings), "atc.mended": len(event.mended)}
-                self._program = self._begin(
-                    "program", self._root, {"atc.attempt": event.attempt + 1, **counts}
-                )
+                about = {
+                    "atc.attempt": event.attempt + 1,
+                    "atc.findings": len(event.findings),
+                    "atc.mended": len(event.mended),
+                }
+                self._program = self._begin("program", self._root, about)
                 self._set_content(self._program, "atc.program", event.program.source)
             case ToolCalled(complete=True):
                 self._record_call(event.call)
             case AttemptEnded(result=attempt):
-                found = None if attempt.paused else attempt.fault
-                failed, why = (found.kind, found.message) if found else (None, None)
+                fault = None if attempt.paused else attempt.fault
+                failed, why = (fault.kind, fault.message) if fault else (None, None)
                 self._end_span(self._program, failed=failed, why=why)
                 self._program = _NO_SPAN
-                self._fault = (event.attempt, found) if found else None
+                self._fault = (event.attempt, fault) if fault else None
+
+    def _begin_repair(self) -> None:
+        """Begin the span of a repair, if this is the first request to the model after a fault."""
+        if self._fault is None or self._repair is not _NO_SPAN:
+            return
+        number, fault = self._fault
+        about = {
+            "atc.attempt": number + 1,
+            "atc.fault.kind": fault.kind,
+            "atc.fault.tool": fault.tool,
+        }
+        self._repair = self._begin("repair", self._root, about)
+        self._set_content(self._repair, "atc.fault.message", fault.message)
 
     def _end_chat(self, reply: Completion | None, *, failed: str | None = None) -> None:
-        """End the span of the last request, with its reply if there was one."""
+        """Make the span of the last request, with its reply if it got one."""
         began, asked = self._asked or (self._now, ModelAsked("", ()))
         self._asked = None
         model = reply.model if reply else ""
@@ -204,23 +214,17 @@ class RunSpans:
                 **_tokens(reply),
             }
             about["gen_ai.usage.cache_read.input_tokens"] = reply.cached_tokens or None
-        span = self._begin(
-            f"chat {model}".strip(), self._repair, about, kind=SpanKind.CLIENT, at=began
-        )
-        self._set_content(
-            span,
-            "gen_ai.input.messages",
-            _messages([(one.role, one.content) for one in asked.messages]),
-        )
+        name = f"chat {model}".strip()
+        span = self._begin(name, self._repair, about, kind=SpanKind.CLIENT, at=began)
+        prompt = _messages([(one.role, one.content) for one in asked.messages])
+        self._set_content(span, "gen_ai.input.messages", prompt)
         if reply is not None:
-            self._set_content(
-                span,
-                "gen_ai.output.messages",
-                _messages([("assistant", reply.text)], finish_reason=reason),
-            )
+            text = _messages([("assistant", reply.text)], finish_reason=reason)
+            self._set_content(span, "gen_ai.output.messages", text)
         self._end_span(span, failed=failed)
 
     def _record_call(self, call: ToolCall) -> None:
+        """Make the span of a completed call."""
         tool = self._tools.get(call.tool)
         binding = tool.protocol.binding if tool is not None else None
         name = (mcp := binding.tool if isinstance(binding, McpBinding) else None) or call.tool
@@ -234,16 +238,10 @@ class RunSpans:
             "atc.call.from_journal": call.reused,
             "atc.call.line": call.line,
         }
-        title, kind = (
-            ("tools/call", SpanKind.CLIENT) if mcp else ("execute_tool", SpanKind.INTERNAL)
-        )
-        span = self._begin(
-            f"{title} {name}",
-            self._program,
-            about,
-            kind=kind,
-            at=self._now - int(call.seconds * 1e9),
-        )
+        title = f"tools/call {name}" if mcp else f"execute_tool {name}"
+        kind = SpanKind.CLIENT if mcp else SpanKind.INTERNAL
+        began = self._now - int(call.seconds * 1e9)
+        span = self._begin(title, self._program, about, kind=kind, at=began)
         self._set_content(span, "gen_ai.tool.call.arguments", call.arguments)
         if call.error is None:
             self._set_content(span, "gen_ai.tool.call.result", call.result)
@@ -259,72 +257,75 @@ class RunSpans:
         kind: SpanKind = SpanKind.INTERNAL,
         at: int | None = None,
     ) -> Span:
-        """Begin a span under `parent`, or else under the run's own span, which is a child of the
-        application's.
+        """Begin a span under `parent`, by default under the span of the run.
+
+        The span of the run is a child of the application's current span.
         """
         above = self._root if parent is _NO_SPAN else parent
         context = self._around if above is _NO_SPAN else trace.set_span_in_context(above)
-        known = {"gen_ai.conversation.id": self._conversation, **about}
-        given = _to_attributes(known)
+        attributes = _to_attributes({"gen_ai.conversation.id": self._conversation, **about})
         start = self._now if at is None else at
         return self._tracer.start_span(
-            escape_controls(name), context, kind, given, start_time=start
+            escape_controls(name), context, kind, attributes, start_time=start
         )
 
     def _end_span(self, span: Span, *, failed: str | None = None, why: str | None = None) -> None:
+        """End a span; `failed` is the kind of its error, `why` the message."""
         if failed is not None:
             span.set_attribute("error.type", escape_controls(failed))
-            told = (
-                escape_controls(self._redact(why or "")[:_LONGEST], keep_newlines=True)
-                if self._content
-                else None
-            )
-            span.set_status(Status(StatusCode.ERROR, told))
+            message = self._clean(why or "") if self._content else None
+            span.set_status(Status(StatusCode.ERROR, message))
         span.end(self._now)
 
     def _set_content(self, span: Span, name: str, value: Json) -> None:
         """Add content to a span, if content is to be captured."""
-        if self._content:
-            text = (
-                value
-                if isinstance(value, str)
-                else json.dumps(value, ensure_ascii=False, default=repr)
-            )
-            span.set_attribute(
-                name, escape_controls(self._redact(text)[:_LONGEST], keep_newlines=True)
-            )
+        if not self._content:
+            return
+        text = value
+        if not isinstance(value, str):
+            text = json.dumps(value, ensure_ascii=False, default=repr)
+        span.set_attribute(name, self._clean(text))
+
+    def _clean(self, text: str) -> str:
+        """Return the beginning of a text without secrets and control characters."""
+        return escape_controls(self._redact(text)[:_LONGEST], keep_newlines=True)
 
 
 def _to_attributes(
     about: Mapping[str, Attribute],
 ) -> dict[str, str | int | float | bool | Sequence[str]]:
-    """Return the known values as span attributes: 64-bit numbers, and texts without control
-    characters.
+    """Return values as span attributes: 64-bit numbers, and texts without control characters.
+
+    Values that are None are left out.
     """
-    held: dict[str, str | int | float | bool | Sequence[str]] = {}
+    attributes: dict[str, str | int | float | bool | Sequence[str]] = {}
     for name, value in about.items():
         if isinstance(value, str):
-            held[name] = escape_controls(value)
+            attributes[name] = escape_controls(value)
         elif isinstance(value, int) and not isinstance(value, bool):
-            held[name] = max(-_LARGEST, min(value, _LARGEST))
+            attributes[name] = max(-_LARGEST, min(value, _LARGEST))
         elif value is not None:
-            held[name] = value
-    return held
+            attributes[name] = value
+    return attributes
 
 
-def _messages(said: Sequence[tuple[str, str]], **more: str) -> Json:
+def _messages(texts: Sequence[tuple[str, str]], **more: str) -> Json:
+    """Return messages of these roles and texts in the format of the conventions."""
     return [
-        {"role": role, "parts": [{"type": "text", "content": text}]} | more for role, text in said
+        {"role": role, "parts": [{"type": "text", "content": text}]} | more for role, text in texts
     ]
 
 
-def _tokens(spent: Usage | Completion) -> dict[str, int]:
+def _tokens(usage: Usage | Completion) -> dict[str, int]:
+    """Return the numbers of tokens as span attributes."""
     return {
-        f"gen_ai.usage.{name}": getattr(spent, name) for name in ("input_tokens", "output_tokens")
+        "gen_ai.usage.input_tokens": usage.input_tokens,
+        "gen_ai.usage.output_tokens": usage.output_tokens,
     }
 
 
 def _provider(model: str) -> str:
+    """Return the provider of a model, as the conventions name it."""
     if model == "local" or model.endswith(".gguf"):
         return "llama_cpp"
     return model if model == "scripted" else "openai"

@@ -1,6 +1,4 @@
-"""The view of a run on stderr: lines as things happen, and on a terminal a moving status below
-them.
-"""
+"""The view of a run on stderr: a line for each event, and on a terminal a moving status line."""
 
 from __future__ import annotations
 
@@ -33,11 +31,12 @@ from sandbox.trace import ToolCall
 _LABEL_WIDTH = 9
 _LONGEST_LINE = 160
 _MANY_TOOLS = 8
-_ALIKE = 3
-"""Calls of one tool in a row that are shown on a line each. Further ones are only counted."""
+_SHOWN_IN_A_ROW = 3
+"""Consecutive calls of one tool that get a line each. Further ones are only counted."""
 _LONG_PROMPT = 1_000
-"""Tokens of a prompt above which its reading is shown."""
+"""Shortest prompt, in tokens, for which a bar shows how much the embedded model has read."""
 _BAR = 24
+"""Width of that bar."""
 _DOING = {
     "retrieve": "looking for tools",
     "write": "writing the program",
@@ -56,28 +55,30 @@ _DOING = {
 
 
 def stderr_console() -> Console:
-    """Return the console for remarks and progress. It is plain if stderr is no terminal, and
-    respects NO_COLOR.
+    """Return the console for remarks and progress.
+
+    It writes plain text if stderr is not a terminal, and respects NO_COLOR.
     """
     return Console(stderr=True, highlight=False, markup=False, emoji=False)
 
 
 class RunView:
-    """An observer that shows one run. It is a context manager, so that the moving status always
-    ends.
-    """
+    """An observer that shows one run. Its moving status ends with the context manager."""
 
     def __init__(self, console: Console) -> None:
         self._console = console
         self._status: Status | None = None
-        """The moving line; None where there is no terminal."""
+        """The moving status line; None without a terminal."""
         self._doing = ""
-        self._before = Program("")
+        """Text of the status line while the model writes."""
+        self._shown = Program("")
+        """The program that was shown last."""
         self._kept = 0
-        """The program that was shown last, and how many lines of it the one that runs now begins with."""
+        """Number of lines that this program shares with the beginning of the one before."""
         self._last_tool = ""
-        self._alike = 0
-        """The tool that was called last, and how many calls of it came before, in a row."""
+        """The tool that was called last."""
+        self._in_a_row = 0
+        """Number of calls of this tool right before that."""
 
     def __enter__(self) -> Self:
         if self._console.is_terminal:
@@ -96,23 +97,17 @@ class RunView:
             self._fold()
         match event:
             case ToolsChosen():
-                all_of_many = len(event.tools) == event.total > _MANY_TOOLS
-                names = (
-                    f"all {event.total}"
-                    if all_of_many
-                    else f"{', '.join(event.tools)} (of {event.total})"
-                )
+                names = f"{', '.join(event.tools)} (of {event.total})"
+                if len(event.tools) == event.total > _MANY_TOOLS:
+                    names = f"all {event.total}"
                 self.line("tools", names, "cyan")
             case ModelAsked():
                 self._doing = f"{_DOING.get(event.purpose, event.purpose)} …"
                 self._set_status(self._doing)
             case ModelReplied(completion=reply):
                 read = reply.input_tokens - reply.cached_tokens
-                self.line(
-                    "model",
-                    f"{read} tokens read, {reply.output_tokens} written in {reply.seconds:.1f} s",
-                    "dim",
-                )
+                written = f"{reply.output_tokens} written in {reply.seconds:.1f} s"
+                self.line("model", f"{read} tokens read, {written}", "dim")
             case ProgramWritten():
                 self._show_program(event)
             case ToolCalled(complete=False):
@@ -129,19 +124,17 @@ class RunView:
                 self.line("doubt", " ".join(end.doubts), "yellow")
 
     def show_reading(self, done: int, total: int, seconds: float) -> None:
-        """Show that the embedded model has read `done` of `total` tokens of a prompt after so many
-        seconds.
-        """
+        """Show that the embedded model has read `done` of `total` tokens of a prompt."""
         if total >= _LONG_PROMPT:
             self._set_status(format_reading(done, total, seconds) if done < total else self._doing)
 
     def line(self, label: str, text: str, style: str) -> None:
-        """Write one labelled line. Foreign text in it cannot control the terminal."""
+        """Write one line with a label. Its text cannot control the terminal."""
         self._print(Text.assemble((f"{label:<{_LABEL_WIDTH}} ", style), escape_hidden(text)))
 
     @contextmanager
     def pause_status(self) -> Iterator[None]:
-        """Stop the moving status within the block, while a person is asked."""
+        """Hide the moving status within the block, while a person is asked."""
         if self._status is not None:
             self._status.stop()
         try:
@@ -151,68 +144,68 @@ class RunView:
                 self._status.start()
 
     def _show_program(self, event: ProgramWritten) -> None:
+        """Show a program, without the lines that it shares with the last one."""
         source = event.program.source.rstrip("\n")
         if event.findings:
-            self.line(
-                "check", f"passed over a program: {_format_finding(event.findings[0])}", "yellow"
-            )
+            reason = _format_finding(event.findings[0])
+            self.line("check", f"passed over a program: {reason}", "yellow")
             return
         for finding in event.mended:
             self.line("mended", _format_finding(finding), "yellow")
-        self._kept = event.program.lines_of(self._before)
-        self._before = event.program
+        self._kept = event.program.lines_of(self._shown)
+        self._shown = event.program
         lines = source.splitlines()
-        more = (
-            f"{count(len(lines) - self._kept, 'line')} more"
-            if self._kept
-            else count(len(lines), "line")
-        )
-        self.line("program", f"attempt {event.attempt + 1}, {more}", "cyan")
+        length = count(len(lines) - self._kept, "line") + (" more" if self._kept else "")
+        self.line("program", f"attempt {event.attempt + 1}, {length}", "cyan")
         for number, line in enumerate(lines[self._kept :], self._kept + 1):
             self._print(Text.assemble((f"{number:>{_LABEL_WIDTH}} │ ", "dim"), escape_hidden(line)))
         self._set_status("running the program …")
 
     def _show_call(self, call: ToolCall) -> None:
+        """Show a completed call on one line, or only count it after many calls of the same tool."""
         if call.reused and self._kept:
             return  # it was shown when it was made
         if call.tool != self._last_tool or call.error is not None:
             self._fold()
-        self._alike += self._last_tool != ""
+        self._in_a_row += self._last_tool != ""
         self._last_tool = call.tool if call.error is None else ""
-        if self._alike >= _ALIKE:
-            self._set_status(f"calling {call.tool}, {self._alike + 1} times so far …")
+        if self._in_a_row >= _SHOWN_IN_A_ROW:
+            self._set_status(f"calling {call.tool}, {self._in_a_row + 1} times so far …")
             return
-        came = str(call.error if call.error is not None else shape(call.result, depth=1))
+        result = str(call.error if call.error is not None else shape(call.result, depth=1))
         took = "again, from the journal" if call.reused else f"{call.seconds * 1000:.0f} ms"
         style = "red" if call.error is not None else "green"
-        made = format_whole_call(call)
+        text = format_whole_call(call)
         room = _LONGEST_LINE
-        if self._console.is_terminal:  # a line each
-            room = max(40, self._console.width - _LABEL_WIDTH - len(f"{made} →  · {took} "))
-        self.line("call", f"{made} → {clipped(came, room)} · {took}", style)
+        if self._console.is_terminal:  # fit the call on one line
+            room = max(40, self._console.width - _LABEL_WIDTH - len(f"{text} →  · {took} "))
+        self.line("call", f"{text} → {clipped(result, room)} · {took}", style)
         if call.note is not None and not call.reused:
             self.line("settled", call.note, "yellow")
 
     def _fold(self) -> None:
-        """Write how many calls of the last tool were not shown."""
-        if (more := self._alike + 1 - _ALIKE) > 0:
+        """End a row of calls: write how many calls of the last tool were only counted."""
+        if (more := self._in_a_row + 1 - _SHOWN_IN_A_ROW) > 0:
             self.line("call", f"… {count(more, 'more call')} of {self._last_tool}", "green")
         self._last_tool = ""
-        self._alike = 0
+        self._in_a_row = 0
 
     def _print(self, text: Text) -> None:
+        """Print a line; long lines are wrapped by the terminal."""
         self._console.print(text, soft_wrap=True, highlight=False)
 
     def _set_status(self, doing: str) -> None:
+        """Change the text of the moving status."""
         if self._status is not None:
             self._status.update(escape_hidden(doing))
 
 
 def format_reading(done: int, total: int, seconds: float) -> str:
-    """Return a bar of how many tokens of a prompt are read, with an estimate of the time left."""
+    """Return a progress bar of the tokens that were read, with an estimate of the time left."""
     filled = _BAR * done // total
+    bar = "━" * filled + "╌" * (_BAR - filled)
     left = f", about {seconds * (total - done) / done:.0f} s left" if done else ""
-    return f"reading the tools {'━' * filled}{'╌' * (_BAR - filled)} {done:,} of {total:,} tokens{left}"
+    return f"reading the tools {bar} {done:,} of {total:,} tokens{left}"
 
 
 def format_whole_call(call: ToolCall) -> str:
@@ -221,8 +214,7 @@ def format_whole_call(call: ToolCall) -> str:
 
 
 def _format_finding(finding: Finding) -> str:
-    return (
-        f"line {finding.line}: {finding.message}"
-        if "line" not in finding.message[:6]
-        else finding.message
-    )
+    """Return the message of a finding, beginning with its line."""
+    if "line" in finding.message[:6]:
+        return finding.message
+    return f"line {finding.line}: {finding.message}"

@@ -1,9 +1,9 @@
-"""Asking the person at a gateway's client, over MCP.
+"""Asking the person at a client of the gateway, over MCP.
 
-With protocol versions up to 2025-11-25 the server can ask in the middle of a request. Since
-2026-07-28 the reply has the question instead: the run waits paused, and a second request of the
-client continues it with the answer. An answer belongs to one question, by its id. For any other
-question the person is asked again.
+In protocol versions up to 2025-11-25, the server can ask during a request. Since 2026-07-28, the
+reply has the question instead: the run is paused, and a second request of the client continues it
+with the answer. An answer belongs to one question, by its id. For any other question the person is
+asked again.
 """
 
 from __future__ import annotations
@@ -23,20 +23,19 @@ from atc.safety.questions import Question, question_text
 Context: TypeAlias = ServerRequestContext[Any, Any]
 
 _PERSON_SECONDS = 900.0
-"""How long a question waits for an answer. After that it stays open, and the run is paused."""
+"""How long a request waits for an answer. After that the run is paused; the question stays open."""
 _MOST_ROUNDS = 8
-"""Questions in one request. After that the client is told that its run is paused: some clients give
-up after ten.
-"""
+"""Most questions in one request; after that the run is paused. Some clients give up after ten."""
 _NO = "no"
 _THIS = "this call"
 _THESE = "these calls"
-"""The choices that a person has. The last one is for a question that lists several calls."""
+"""The choices of a person: `_THESE` instead of `_THIS` if a question lists several calls."""
 
 
 class RequestState(NamedTuple):
-    """The state that a client returns together with its person's answer. It is sealed and bound to
-    the request's arguments.
+    """State that a client returns together with its person's answer.
+
+    It is encrypted, and bound to the arguments of the request.
     """
 
     run: str = ""
@@ -44,14 +43,15 @@ class RequestState(NamedTuple):
     asked: str = ""
     """The id of the question that the answer belongs to."""
     agreed: tuple[str, ...] = ()
-    """Ids of questions that were answered with yes and whose calls have not been made yet."""
+    """Ids of questions that were answered with yes, and whose calls have not been made yet."""
     yes: str = ""
     """The text of the choice that means yes."""
     rounds: int = 0
+    """Number of questions that were asked for this request."""
 
     @classmethod
     def of(cls, params: types.CallToolRequestParams) -> Self:
-        """Return the state of a request; an empty one if the request answers no question."""
+        """Return the state of a request; an empty one if it answers no question."""
         if params.request_state is None:
             return cls()
         run, asked, agreed, yes, rounds = json.loads(params.request_state)
@@ -61,9 +61,9 @@ class RequestState(NamedTuple):
 class ClientConsent:
     """Asks the person at the client about the calls of one request.
 
-    `later` is True if the server cannot ask during a request: the question then stays in `open`,
-    and the client's next request brings the answer and continues the paused run. `answers` are
-    those known so far, by id of their question; None means that the person has not decided.
+    `later` is True if the server cannot ask during a request. Then the question stays in `open`,
+    and the client's next request brings the answer and continues the paused run. `answers` has the
+    known answers by id of their question; None means that the person has not decided.
     """
 
     def __init__(self, ctx: Context, params: types.CallToolRequestParams) -> None:
@@ -71,9 +71,8 @@ class ClientConsent:
         self._ctx = ctx
         self._loop = asyncio.get_running_loop()
         asks = capabilities.elicitation if capabilities is not None else None
-        self._can = asks is not None and (
-            asks.form is not None or asks.url is None
-        )  # an empty one means forms
+        # A capability without details means that the client can show forms.
+        self._can = asks is not None and (asks.form is not None or asks.url is None)
         self._state = RequestState.of(params)
         self.later = self._can and not ctx.session.can_send_request
         self.open: Question | None = None
@@ -95,8 +94,9 @@ class ClientConsent:
             self._asking.cancel()
 
     def ask(self, question: Question) -> bool | None:
-        """Return the person's decision about this call. Called in the program's threads, one at a
-        time.
+        """Return the person's decision about a call; None if they have not decided.
+
+        The threads of the program call this, one at a time.
         """
         if not self._can:
             return None
@@ -110,15 +110,16 @@ class ClientConsent:
         try:
             with self.meanwhile():
                 return self._asking.result(_PERSON_SECONDS)
-        except (TimeoutError, CancelledError):  # nobody is there, or the client has gone
+        except (TimeoutError, CancelledError):  # no answer in time, or the client is gone
             self._asking.cancel()
             return None
 
     async def _elicit(self, question: Question) -> bool | None:
-        found = await self._ctx.session.elicit_form(
+        """Ask the client to show the question, and return the decision."""
+        response = await self._ctx.session.elicit_form(
             question_text(question), _schema(question), related_request_id=self._ctx.request_id
         )
-        return _decision(found, _yes(question))
+        return _decision(response, _yes(question))
 
     def build_question_reply(self, run: str) -> types.InputRequiredResult:
         """Return the reply that makes the client ask its person and send the request again."""
@@ -135,7 +136,7 @@ class ClientConsent:
 
 
 def _yes(question: Question) -> str:
-    """Return the text of the one choice that sends what a question lists."""
+    """Return the choice that means yes: to send the calls that the question lists."""
     return _THESE if question.others else _THIS
 
 
@@ -147,9 +148,7 @@ def _schema(question: Question) -> dict[str, Any]:
 
 
 def _decision(response: object, yes: str) -> bool | None:
-    """Return the person's choice; None if they closed the question or chose something that was not
-    offered.
-    """
+    """Return the person's choice; None if they closed the question or made no valid choice."""
     if not isinstance(response, types.ElicitResult):
         return None
     if response.action == "accept":

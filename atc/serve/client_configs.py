@@ -1,4 +1,4 @@
-"""The text that a person pastes into an agent's configuration, so that it finds the gateway."""
+"""Configurations that a person pastes into an agent, so that it uses the gateway."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ import shlex
 from collections.abc import Sequence
 
 CLIENTS = ("claude", "cursor", "vscode", "codex")
-"""Agents for which `config_for` knows the format."""
+"""Agents whose configuration format `config_for` knows."""
 TOKEN = "ATC_SERVE_TOKEN"  # noqa: S105 - the variable's name
 
 
 def config_for(client: str, command: Sequence[str], *, url: str) -> str:
-    """Return the text for `client`.
+    """Return the configuration for `client`.
 
-    With a `url` the client connects over HTTP, and the text names the variable of the token. Else
+    With a `url`, the client connects over HTTP with the token in the variable `TOKEN`. Without one,
     it starts `command`.
     """
     entry: dict[str, object] = {"command": command[0], "args": command[1:]}
@@ -22,7 +22,8 @@ def config_for(client: str, command: Sequence[str], *, url: str) -> str:
         entry = {"url": url, "headers": {"Authorization": f"Bearer ${{env:{TOKEN}}}"}}
     match client:
         case "claude" if url:
-            return f'claude mcp add --transport http atc {url} --header "Authorization: Bearer ${TOKEN}"'
+            authorization = f'--header "Authorization: Bearer ${TOKEN}"'
+            return f"claude mcp add --transport http atc {url} {authorization}"
         case "claude":
             return f"claude mcp add atc -- {shlex.join(command)}"
         case "cursor":

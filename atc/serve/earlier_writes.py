@@ -13,34 +13,32 @@ from sandbox.trace import ToolCall
 def find_write_in_doubt(
     store: RunStore, toolbox: Toolbox, tool: Tool, arguments: JsonObject
 ) -> tuple[str, ToolCall] | None:
-    """Return the stored run that made this same write, and its call; None if there is no such run.
+    """Return a stored run that made this same write with its call; None if no run did.
 
-    Arguments are compared by original name. A write counts if nobody knows whether it took effect.
-    It also counts if it took effect and the run was then interrupted, or waits for the answer to a
-    question that a client was given.
+    Arguments are compared by original name. A write counts if it is unknown whether it took effect,
+    or if it took effect and its client was not informed: the run was interrupted, or waits for the
+    answer to a question.
     """
     defaults = tool.original_arguments(contract(tool.protocol).defaults)
     wanted = canonical_call(tool.alias, {**defaults, **arguments})
 
-    def same(given: JsonObject) -> bool:
-        return canonical_call(tool.alias, {**defaults, **tool.original_arguments(given)}) == wanted
+    def is_same(recorded: JsonObject) -> bool:
+        original = {**defaults, **tool.original_arguments(recorded)}
+        return canonical_call(tool.alias, original) == wanted
 
     for run, calls in store.find_unconfirmed_writes(tool.alias).items():
-        if not any(map(same, calls)):
+        if not any(map(is_same, calls)):
             continue
         stored = store.load(run)
-        if (
-            stored.summary.status == "running"
-            or stored.summary.identities.get(tool.alias) != tool.identity
-        ):
+        is_other_tool = stored.summary.identities.get(tool.alias) != tool.identity
+        if is_other_tool or stored.summary.status == "running":
             continue
         journal = Journal()
         journal.restore(stored.calls, toolbox)
-        unheard = stored.summary.status == "interrupted" or store.questions.has_open_question(run)
-        made = journal.writes() if unheard else journal.unconfirmed_writes()
-        found = next(
-            (call for call in made if call.tool == tool.alias and same(call.arguments)), None
+        uninformed = stored.summary.status == "interrupted" or store.questions.has_open_question(
+            run
         )
-        if found is not None:
-            return run, found
+        for call in journal.writes() if uninformed else journal.unconfirmed_writes():
+            if call.tool == tool.alias and is_same(call.arguments):
+                return run, call
     return None

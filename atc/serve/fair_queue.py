@@ -1,6 +1,4 @@
-"""Fair shares of a gateway for its clients: whose program runs next, and what a client may keep
-open.
-"""
+"""Fair sharing of a gateway: which client's program runs next, and how much a client keeps open."""
 
 from __future__ import annotations
 
@@ -13,7 +11,7 @@ from typing import Generic, TypeVar
 
 from protocols.errors import AtcError
 
-Thing = TypeVar("Thing", bound=Hashable)
+Resource = TypeVar("Resource", bound=Hashable)
 
 
 class TooMany(AtcError):
@@ -21,13 +19,13 @@ class TooMany(AtcError):
 
 
 class FairQueue:
-    """A limited number of places for requests, shared so that one busy client does not block the
-    others.
+    """A limited number of places for requests, so that one busy client does not block the others.
 
-    It belongs to one event loop. A request first waits for one of its client's own places, so of a
-    client that sends very many only a few compete for the shared places. A request leaves its place
-    while a person is asked and waits for one again afterwards. `parked` is how many requests of all
-    clients may be in that state, and `parked_each` how many of one.
+    It belongs to one event loop. A request first waits for one of its client's own `each` places,
+    so only a few requests of a very busy client compete for the shared `places`. At most `waiting`
+    requests of a client wait. A request leaves its place while a person is asked, and waits for one
+    again afterwards. `parked` requests of all clients, and `parked_each` of one, may be in that
+    state.
     """
 
     def __init__(
@@ -39,18 +37,18 @@ class FairQueue:
         self._places = asyncio.Semaphore(places)
         self._begun = asyncio.Semaphore(places + parked)
         self._own: dict[str, _ClientPlaces] = {}
-        self._requests: Counter[str] = Counter()  # at work, or waiting
+        self._requests: Counter[str] = Counter()  # running or waiting, by client
 
     async def take(self, client: str) -> QueuePlace:
-        """Return a place for a request, once one is free. Close it when the request is done.
+        """Wait for a place for a request, and return it. Close it when the request is done.
 
         Raises:
             TooMany: Too many requests of this client wait already.
         """
-        if (made := self._requests[client]) >= self._most:
+        if (number := self._requests[client]) >= self._most:
             raise TooMany(
-                f"{made} requests of this client are at work or wait already; wait for their replies, then send it"
-                " again. Nothing was run."
+                f"{number} requests of this client are at work or wait already; wait for their"
+                " replies, then send it again. Nothing was run."
             )
         self._requests[client] += 1
         own = self._own.setdefault(client, _ClientPlaces(self._each, self._begun_each))
@@ -65,13 +63,14 @@ class FairQueue:
         return place
 
     def _leave(self, client: str) -> None:
+        """Stop counting a request of a client."""
         self._requests[client] -= 1
         if not self._requests[client]:
             del self._requests[client], self._own[client]
 
 
 class _ClientPlaces:
-    """The places of one client, and how many of its requests wait."""
+    """The places of one client, and its requests that have begun."""
 
     def __init__(self, each: int, begun_each: int) -> None:
         self.places = asyncio.Semaphore(each)
@@ -102,8 +101,9 @@ class QueuePlace:
 
     @contextmanager
     def vacate(self) -> Iterator[None]:
-        """Free the place within the block and wait for one at its end. For threads other than the
-        event loop's.
+        """Free the place within the block, and wait for a place at its end.
+
+        Not for the thread of the event loop.
         """
         self._loop.call_soon_threadsafe(self._at_work.close)
         try:
@@ -112,86 +112,87 @@ class QueuePlace:
             asyncio.run_coroutine_threadsafe(self._work(), self._loop).result()
 
     def close(self) -> None:
-        """Free the place for good. Called in the event loop."""
+        """Free the place for good. Call it in the event loop."""
         self._closed = True
         self._at_work.close()
         self._kept.close()
 
     async def _work(self) -> None:
-        """Wait for a shared place, unless the request has ended meanwhile."""
-        with ExitStack() as held:
+        """Wait for a shared place, unless the request has ended."""
+        with ExitStack() as acquired:
             if not self._closed:
-                await _acquire(self._places, held)
+                await _acquire(self._places, acquired)
             if not self._closed:
-                self._at_work = held.pop_all()
+                self._at_work = acquired.pop_all()
 
 
-async def _acquire(semaphores: list[asyncio.Semaphore], held: ExitStack) -> None:
-    """Acquire each semaphore in turn; `held` releases those that were acquired."""
+async def _acquire(semaphores: list[asyncio.Semaphore], acquired: ExitStack) -> None:
+    """Acquire each semaphore in turn; `acquired` releases them."""
     for semaphore in semaphores:
         await semaphore.acquire()
-        held.callback(semaphore.release)
+        acquired.callback(semaphore.release)
 
 
-class ClientQuota(Generic[Thing]):
-    """Limits on what clients keep open: at most `each` of one client and `most` of all.
+class ClientQuota(Generic[Resource]):
+    """Limits on open resources such as connections: `each` of one client, `most` in all.
+
+    Resources of a client that is not known yet have an empty name; there may be `anonymous` of
+    them. Beyond a limit, the resource that has been idle longest is closed: one of the same client,
+    or one of the client that keeps the most. A busy one is closed only if all are busy.
     Thread-safe.
-
-    Things whose client is not known yet are kept under an empty name; there may be `nobodys` of
-    them. Beyond a limit, the thing that has been idle longest is closed: one of the same client, or
-    one of the client that keeps the most. A busy one is closed only if all are busy.
     """
 
     def __init__(
         self,
-        give_way: Callable[[Thing], None],
+        give_way: Callable[[Resource], None],
         *,
         each: int,
         most: int,
-        nobodys: int = 0,
-        busy: Callable[[Thing], bool] = lambda _: False,
+        anonymous: int = 0,
+        busy: Callable[[Resource], bool] = lambda _: False,
     ) -> None:
         self._give_way = give_way
         self._busy = busy
         self._each = each
         self._most = most
-        self._nobodys = nobodys
+        self._anonymous = anonymous
         self._lock = threading.RLock()
-        self._kept: dict[
-            str, OrderedDict[Thing, None]
-        ] = {}  # by client, the one that has been idle longest first
-        self._owners: dict[Thing, str] = {}
+        # By client; the resource that has been idle longest comes first.
+        self._kept: dict[str, OrderedDict[Resource, None]] = {}
+        self._owners: dict[Resource, str] = {}
 
-    def owner(self, thing: Thing) -> str | None:
-        """Return the client that keeps a thing; None if the thing is not kept."""
-        return self._owners.get(thing)
+    def owner(self, resource: Resource) -> str | None:
+        """Return the client that has a resource open; None if it is not open."""
+        return self._owners.get(resource)
 
-    def use(self, client: str, thing: Thing) -> None:
-        """Record that a client uses a thing now, be it new or kept before."""
+    def use(self, client: str, resource: Resource) -> None:
+        """Record that a client uses a resource now, which may be new."""
         with self._lock:
-            if self._owners.get(thing, client) != client:
-                self.drop(thing)
-            self._owners[thing] = client
+            if self._owners.get(resource, client) != client:
+                self.drop(resource)
+            self._owners[resource] = client
             own = self._kept.setdefault(client, OrderedDict())
-            own[thing] = None
-            own.move_to_end(thing)
-            if len(own) > (self._each if client else self._nobodys or self._each):
-                self._oldest_gives_way(own)
+            own[resource] = None
+            own.move_to_end(resource)
+            limit = self._each if client else self._anonymous or self._each
+            if len(own) > limit:
+                self._close_oldest(own)
             elif len(self._owners) > self._most:
-                self._oldest_gives_way(max(self._kept.values(), key=len))
+                self._close_oldest(max(self._kept.values(), key=len))
 
-    def drop(self, thing: Thing) -> None:
-        """Forget a thing that is no longer open."""
+    def drop(self, resource: Resource) -> None:
+        """Forget a resource that is no longer open."""
         with self._lock:
-            client = self._owners.pop(thing, None)
+            client = self._owners.pop(resource, None)
             if client is not None:
-                del self._kept[client][thing]
+                del self._kept[client][resource]
                 if not self._kept[client]:
                     del self._kept[client]
 
-    def _oldest_gives_way(self, own: OrderedDict[Thing, None]) -> None:
+    def _close_oldest(self, own: OrderedDict[Resource, None]) -> None:
+        """Close the resource that has been idle longest; if all are busy, the oldest one."""
         *older, newest = own
-        idle = (thing for thing in older if not self._busy(thing))
+        idle = (resource for resource in older if not self._busy(resource))
         first = next(idle, older[0] if older else newest)
         self.drop(first)
         self._give_way(first)

@@ -23,15 +23,14 @@ PATH = "/mcp"
 LARGEST_REQUEST = 2 * 2**20
 """Largest size of one request, in bytes."""
 IDLE_SECONDS = 1800.0
-"""Seconds after which an idle session is forgotten; its runs are kept."""
+"""Seconds after which an idle session ends; its runs are kept."""
 
 
 class BearerToken:
-    """Middleware that accepts only requests with one of the gateway's tokens. Each token stands for
-    a client.
+    """Middleware that accepts only requests with a token of the gateway; each token is a client.
 
-    Comparing takes the same time for every token. `atc.serve.shares` limits what a token keeps
-    open.
+    Comparing takes the same time for every token. `atc.serve.shares` limits the connections and
+    sessions of a token.
     """
 
     def __init__(self, app: ASGIApp, tokens: Sequence[str], *, sessions: Sessions) -> None:
@@ -48,15 +47,13 @@ class BearerToken:
             return
         kind, _, rest = header(scope, b"authorization").partition(b" ")
         token = kind.lower() + b" " + rest.strip()
-        fitting = [
-            number for number, one in enumerate(self._expected) if hmac.compare_digest(token, one)
-        ]
-        if not fitting:
-            said = "A bearer token is needed; see atc serve --help.\n"
+        matches = [hmac.compare_digest(token, one) for one in self._expected]
+        if not any(matches):
+            problem = "A bearer token is needed; see atc serve --help.\n"
             headers = {"www-authenticate": "Bearer"}
-            await PlainTextResponse(said, 401, headers)(scope, receive, send)
+            await PlainTextResponse(problem, 401, headers)(scope, receive, send)
             return
-        client = scope[CLIENT] = self._clients[fitting[0]]
+        client = scope[CLIENT] = self._clients[matches.index(True)]
         with self.connections.track_request(scope, client, send) as exchange:
             if (refusal := self._sessions.refusal(scope, client)) is not None:
                 await refusal(scope, receive, exchange.send)
@@ -69,21 +66,19 @@ class BearerToken:
                 await exchange.finish()
 
     async def _pass_on(self, scope: Scope, receive: Receive, send: Send) -> None:
-        with suppress(
-            asyncio.CancelledError
-        ):  # it gave way; or the server ends, whose log would show a traceback
+        # The request was cancelled to make room, or the server ends and would log a traceback.
+        with suppress(asyncio.CancelledError):
             await self._app(scope, receive, send)
 
 
 def http_app(
     server: Server[Any], *, host: str, port: int, token: str, hosts: tuple[str, ...] = ()
 ) -> BearerToken:
-    """Return the ASGI application. `token` may hold several tokens with spaces between, one for
-    each client.
+    """Return the ASGI application.
 
-    `hosts` are further names by which clients reach it. Requests with another Host header are
-    refused, which stops a page whose name was rebound to this address. So are requests with the
-    Origin of another site.
+    `token` may be several tokens, one for each client, separated by spaces. `hosts` are further
+    names by which clients reach the gateway. Requests with another Host header are refused, which
+    stops DNS rebinding, and so are requests with the Origin of another site.
     """
     tokens = token.split()
     clients = max(len(tokens), 1)
@@ -99,7 +94,7 @@ def http_app(
         transport_security=security,
         max_request_body_size=LARGEST_REQUEST,
         session_idle_timeout=IDLE_SECONDS,
-        # More than the clients' shares, since a session that gives way ends a moment after the new one has begun.
+        # More than the clients' shares: a session that makes room for a new one ends a bit later.
         max_sessions=(SESSIONS_EACH + CONNECTIONS_EACH) * clients,
         host=host,
     )
@@ -123,7 +118,7 @@ def serve_http(app: BearerToken, *, host: str, port: int) -> None:
 
 
 def is_loopback(host: str) -> bool:
-    """Return True if `host` can be reached from this machine alone."""
+    """Return True if `host` can be reached from this machine only."""
     with suppress(ValueError):
         return ipaddress.ip_address(host.strip("[]")).is_loopback
     return host == "localhost"

@@ -13,33 +13,26 @@ from protocols.schema import Json, shape
 from protocols.truncate import sample_value
 
 _LONGEST_SHOWN = 8_000
-"""Characters of JSON that are shown. A longer value is shown as a handle, its shape and its first
-items.
-"""
+"""Most characters of JSON that are shown. A longer value becomes a handle, a shape and a sample."""
 _PREVIEW = 1_500
 _KEPT_CHARACTERS = 64 * 2**20
-"""Characters kept for all clients. If there is no room, the client that keeps the most loses its
-oldest value.
-"""
+"""Characters kept for all clients. Beyond it, the client that keeps the most loses its oldest."""
 
 
 class LargeResults:
     """Values that were too large to be shown, by handle. Thread-safe.
 
-    A handle cannot be guessed, so whoever has it was given it.
+    A handle cannot be guessed, so only clients that received it can read the value.
     """
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._kept: dict[
-            str, tuple[str, str]
-        ] = {}  # handle → client and value as JSON, the oldest first
-        self._characters = Counter[str]()  # of each client
+        # By handle, the oldest first: the client, and the value as JSON.
+        self._kept: dict[str, tuple[str, str]] = {}
+        self._characters = Counter[str]()  # by client
 
     def shorten(self, value: Json, client: str) -> Json:
-        """Return a value of a client's program as it is, or a handle with its size, its shape and a
-        sample if it is large.
-        """
+        """Return a value of a client's program; a large one as handle, shape and sample."""
         text = json.dumps(value, ensure_ascii=False)
         if len(text) <= _LONGEST_SHOWN:
             return value

@@ -1,5 +1,6 @@
-"""Limits on the connections and sessions of each token over HTTP. Beyond a limit the longest idle
-one is closed.
+"""Limits on the connections and sessions of each token over HTTP.
+
+Beyond a limit, the connection or session that has been idle longest is closed to make room.
 """
 
 from __future__ import annotations
@@ -17,15 +18,17 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 from atc.serve.fair_queue import ClientQuota
 
 CONNECTIONS_EACH = 128
-CONNECTIONS_OF_NOBODY = 256
+"""Connections of one token."""
+ANONYMOUS_CONNECTIONS = 256
+"""Connections that have not sent a token yet."""
 MOST_CONNECTIONS = 500
-"""Connections of one token, of clients that have not shown a token yet, and of all together."""
+"""Connections in all."""
 SESSIONS_EACH = 32
 """Sessions of one token."""
 _CLOSED_KEPT = 10_000
-"""Closed sessions of which the reason is remembered."""
+"""Closed sessions that are remembered, so that their clients get the reason."""
 _READING_SECONDS = 1.0
-"""Seconds after which a connection that is being closed is cut off if its client does not read."""
+"""Seconds after which a closing connection is aborted if its client does not read."""
 _CONNECTION = "atc.connection"
 _SESSION = b"mcp-session-id"
 
@@ -64,27 +67,29 @@ class OpenRequest:
 
     async def explain(self, scope: Scope) -> None:
         """Send the reason why the request was ended."""
-        said = (
+        reason = (
             f"This token has more than {CONNECTIONS_EACH} connections open, or all tokens more than"
-            f" {MOST_CONNECTIONS}: the one that was idle longest gave way. Read and close what is open, then ask again."
+            f" {MOST_CONNECTIONS}: the one that was idle longest gave way. Read and close what is"
+            " open, then ask again."
         )
         if not self._started:
-            await PlainTextResponse(f"{said}\n", 503, {"connection": "close"})(
+            await PlainTextResponse(f"{reason}\n", 503, {"connection": "close"})(
                 scope, _empty_message, self._send
             )
             return
-        body = f": {said}\n\n".encode() if self._streams else b""
+        body = f": {reason}\n\n".encode() if self._streams else b""
         await self._send({"type": "http.response.body", "body": body, "more_body": False})
 
 
 class Connection(H11Protocol):
-    """A connection that counts as its token's."""
+    """A connection that counts towards the limit of its token."""
 
     shares: ClassVar[ClientQuota[Connection]]
     exchange: OpenRequest | None = None
+    """The request that is being answered."""
 
-    def __init__(self, *args: Any, **how: Any) -> None:
-        super().__init__(*args, **how)
+    def __init__(self, *args: Any, **options: Any) -> None:
+        super().__init__(*args, **options)
         self.app_state = {**self.app_state, _CONNECTION: self}
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
@@ -98,15 +103,15 @@ class Connection(H11Protocol):
         super().connection_lost(exc)
 
     def give_way(self) -> None:
-        """Close the connection. The client of a request that is being answered is told why."""
+        """Close the connection; a client that waits for a response gets the reason."""
         if self.exchange is None:
             self.transport.close()
         else:
             self.exchange.give_way()
-        self.loop.call_later(_READING_SECONDS, self._let_go)
+        self.loop.call_later(_READING_SECONDS, self._close_for_good)
 
-    def _let_go(self) -> None:
-        """Close the connection for good, at once if its client does not read what was sent."""
+    def _close_for_good(self) -> None:
+        """Close the connection, and drop unsent data if the client does not read."""
         if self.transport.get_write_buffer_size():
             self.transport.abort()
         else:
@@ -121,12 +126,12 @@ class Connections:
             Connection.give_way,
             each=CONNECTIONS_EACH,
             most=MOST_CONNECTIONS,
-            nobodys=CONNECTIONS_OF_NOBODY,
+            anonymous=ANONYMOUS_CONNECTIONS,
             busy=lambda connection: connection.exchange is not None,
         )
 
     def protocol(self) -> type[Connection]:
-        """Return the protocol object that uvicorn creates for each connection."""
+        """Return the protocol class that uvicorn uses for each connection."""
         return type("Connection", (Connection,), {"shares": self._shares})
 
     @contextmanager
@@ -154,7 +159,7 @@ class Sessions:
         self._app = app
         self._host = host
         self._path = path
-        self._requests: Counter[str] = Counter()  # under way, by session
+        self._requests: Counter[str] = Counter()  # running ones, by session
         self._closed: OrderedDict[str, None] = OrderedDict()
         self._ending: set[asyncio.Task[None]] = set()
         self._shares: ClientQuota[str] = ClientQuota(
@@ -165,16 +170,14 @@ class Sessions:
         )
 
     def refusal(self, scope: Scope, client: str) -> Response | None:
-        """Return the answer to a request of a session that was closed or belongs to another token;
-        None for any other.
-        """
+        """Return a refusal if the session of a request is closed or another token's, else None."""
         session = header(scope, _SESSION).decode("latin-1")
         if session in self._closed:
-            said = (
-                f"This session was closed: its token opened more than {SESSIONS_EACH}, and the one that was idle"
-                " longest gives way. Send initialize to begin a new one.\n"
+            reason = (
+                f"This session was closed: its token opened more than {SESSIONS_EACH}, and the one"
+                " that was idle longest gives way. Send initialize to begin a new one.\n"
             )
-            return PlainTextResponse(said, 404)
+            return PlainTextResponse(reason, 404)
         if self._shares.owner(session) not in (None, client):
             return PlainTextResponse(
                 "There is no such session; send initialize to begin one.\n", 404
@@ -183,21 +186,22 @@ class Sessions:
 
     @contextmanager
     def track_session(self, scope: Scope, client: str, send: Send) -> Iterator[Send]:
-        """Count the session of a request as busy within the block. Yields what to use in the place
-        of `send`.
+        """Count the session of a request as busy within the block.
+
+        Yield a function to use instead of `send`.
         """
         session = header(scope, _SESSION).decode("latin-1")
         if session and self._shares.owner(session) is not None:
             self._shares.use(client, session)
             self._requests[session] += 1
 
-        async def watched(message: Message) -> None:
+        async def watched_send(message: Message) -> None:
             if message["type"] == "http.response.start":
                 self._note_response(scope, message, client, session)
             await send(message)
 
         try:
-            yield watched
+            yield watched_send
         finally:
             self._requests[session] -= 1
             if self._requests[session] <= 0:
@@ -205,15 +209,13 @@ class Sessions:
 
     def _note_response(self, scope: Scope, message: Message, client: str, session: str) -> None:
         """Record which session a response opens or ends."""
-        ended = scope["method"] == "DELETE" and message["status"] < 400
-        if session and (ended or message["status"] == 404):
+        failed = message["status"] >= 400
+        if not session:
+            opened = header(message, _SESSION).decode("latin-1")
+            if opened and not failed:
+                self._shares.use(client, opened)
+        elif message["status"] == 404 or (scope["method"] == "DELETE" and not failed):
             self._shares.drop(session)
-        elif (
-            not session
-            and message["status"] < 400
-            and (new := header(message, _SESSION).decode("latin-1"))
-        ):
-            self._shares.use(client, new)
 
     def _give_way(self, session: str) -> None:
         """End a session as its client would end it."""
@@ -225,25 +227,34 @@ class Sessions:
         task.add_done_callback(self._ending.discard)
 
     async def _end(self, session: str) -> None:
+        """Send the server the request with which a client ends a session."""
         headers = [(b"host", self._host.encode()), (_SESSION, session.encode("latin-1"))]
         scope: Scope = {
-            "type": "http", "asgi": {"version": "3.0"}, "http_version": "1.1", "method": "DELETE", "scheme": "http",
-            "path": self._path, "raw_path": self._path.encode(), "root_path": "", "query_string": b"",
+            "type": "http",
+            "asgi": {"version": "3.0"},
+            "http_version": "1.1",
+            "method": "DELETE",
+            "scheme": "http",
+            "path": self._path,
+            "raw_path": self._path.encode(),
+            "root_path": "",
+            "query_string": b"",
             "headers": headers,
-        }  # fmt: skip
+        }
         with suppress(Exception):  # it may have ended by itself
             await self._app(scope, _empty_message, _discard)
 
 
 def header(message: Scope | Message, name: bytes) -> bytes:
-    """Return the value of a header of a request or response; an empty text if there is none."""
-    return next(
-        (bytes(value) for key, value in message.get("headers", ()) if key.lower() == name), b""
-    )
+    """Return the value of a header of a request or response; empty if the header is missing."""
+    headers = message.get("headers", ())
+    return next((bytes(value) for key, value in headers if key.lower() == name), b"")
 
 
 async def _empty_message() -> Message:
+    """Return the body of a request without one."""
     return {"type": "http.request", "body": b"", "more_body": False}
 
 
-async def _discard(message: Message) -> None: ...
+async def _discard(message: Message) -> None:
+    """Ignore a message."""

@@ -1,5 +1,4 @@
-"""Recordings: one execution of a program with all results of its calls, made from a stored run, and
-replayed.
+"""Recordings of stored runs: a program with all results of its calls, which can be replayed.
 
 Sensitive values are replaced by placeholders when a recording is made. A replay needs neither keys
 nor network. `document` reads and writes recordings as JSON, `script` writes a solved program as a
@@ -34,8 +33,9 @@ from sandbox.trace import Trace
 
 
 class InvalidRecording(AtcError):
-    """A file that cannot be read as a recording, or a run from which none can be made. `where` is
-    its name.
+    """A file that cannot be read as a recording, or a run from which none can be made.
+
+    `where` names the file or the run.
     """
 
     def __init__(self, where: str, problem: str) -> None:
@@ -44,29 +44,27 @@ class InvalidRecording(AtcError):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Recording:
-    """A program, the results of its calls, and how it ended: enough to replay it without its
-    tools.
-    """
+    """A program, the results of its calls, and its end: enough to replay it without its tools."""
 
     run: str
-    """Id of the stored run from which it was made."""
+    """Id of the stored run."""
     task: str
     answer: str | None
     program: str
     tools: Mapping[str, ToolProtocol]
-    """The tools that the program names, by alias. They determine response unwrapping and argument
-    validation.
+    """The tools that the program names, by alias. A replay validates arguments and unwraps
+    responses by them.
     """
     trace: Annotated[Trace, Field(validation_alias="end")]
-    """The calls in order of issue, and how the program ended. Calls answered by the journal have
-    their results, too.
+    """The calls in order of issue, and how the program ended. Calls that were answered by the
+    journal have their results, too.
     """
     tool_calls: NotNegative = Limits().tool_calls
-    """The call limit of the recorded run, since it affects the result. All other limits are those
-    of the replaying machine.
+    """The call limit of the recorded run, because it affects the result. All other limits are those
+    of the machine that replays.
     """
     secrets: tuple[str, ...] = ()
-    """The placeholders that replace sensitive values in it."""
+    """The placeholders in it that replace sensitive values."""
 
     @property
     def toolbox(self) -> Toolbox:
@@ -75,19 +73,20 @@ class Recording:
 
 
 class RecordedTools(Toolbox):
-    """Tools that cannot be called, with fixed aliases. Added to a toolbox with other tools, they
-    might get different ones.
+    """Tools that cannot be called, under fixed aliases.
+
+    (A toolbox of other tools might give them different aliases.)
     """
 
     def __init__(self, protocols: Mapping[str, ToolProtocol]) -> None:
         super().__init__()
         self._tools = {
-            alias: Tool(protocol, _nothing_behind_it, alias)
-            for alias, protocol in protocols.items()
+            alias: Tool(protocol, _refuse_call, alias) for alias, protocol in protocols.items()
         }
 
 
-def _nothing_behind_it(arguments: JsonObject) -> Json:  # noqa: ARG001 - the shape of every Call
+def _refuse_call(arguments: JsonObject) -> Json:  # noqa: ARG001 - required by Call
+    """Fail, because a recorded tool is never called."""
     raise AssertionError("a replay answers every call from its recording")
 
 
@@ -97,7 +96,7 @@ def make_recording(stored: StoredRun) -> Recording:
     If the run has no answer, its last completed execution is recorded.
 
     Raises:
-        InvalidRecording: no program of the run was completed.
+        InvalidRecording: No program of the run was completed.
     """
     attempt = find_final_attempt(stored)
     config = stored.summary.config
@@ -109,9 +108,8 @@ def make_recording(stored: StoredRun) -> Recording:
     trace = redact.value(attempt.trace)
     task = redact(stored.summary.task)
     program = redact(attempt.program.source)
-    found = dict.fromkeys(
-        match[0] for match in PLACEHOLDER.finditer(json.dumps([task, program, asdict(trace)]))
-    )
+    text = json.dumps([task, program, asdict(trace)])
+    found = dict.fromkeys(match[0] for match in PLACEHOLDER.finditer(text))
     return Recording(
         run=stored.summary.run_id,
         task=task,
@@ -129,23 +127,22 @@ def make_recording(stored: StoredRun) -> Recording:
 
 
 def find_final_attempt(stored: StoredRun) -> Attempt:
-    """Return the attempt whose answer is the run's, or else the last completed one.
+    """Return the attempt that gave the answer of the run, or else the last completed one.
 
     Raises:
-        InvalidRecording: no program of the run was completed.
+        InvalidRecording: No program of the run was completed.
     """
     ended = [attempt for attempt in stored.attempts if attempt.trace is not None]
     if not ended:
-        said = f" ({stored.summary.error})" if stored.summary.error else ""
+        error = f" ({stored.summary.error})" if stored.summary.error else ""
         raise InvalidRecording(
             f"run {stored.summary.run_id}",
-            f"it has no program that ran to an end{said}, so there is nothing to replay; 'atc runs"
-            " show' has the run.",
+            f"it has no program that ran to an end{error}, so there is nothing to replay;"
+            " 'atc runs show' has the run.",
         )
     answer = stored.summary.answer
-    return (
-        [attempt for attempt in ended if answer is not None and attempt.answer == answer] or ended
-    )[-1]
+    answered = [one for one in ended if answer is not None and one.answer == answer]
+    return (answered or ended)[-1]
 
 
 def without_secrets(stored: StoredRun) -> StoredRun:
@@ -155,17 +152,13 @@ def without_secrets(stored: StoredRun) -> StoredRun:
 
 
 def line_without_secrets(stored: StoredRun) -> StoredRun:
-    """Return the parts of the run that a list displays (summary and purpose), with the same
-    placeholders.
-    """
+    """Return the parts of a run that a list displays, with placeholders for secrets."""
     line = replace(stored, attempts=stored.attempts[-1:], calls=(), exchanges=(), protocols={})
     return create_redactor(stored).value(line)
 
 
 def create_redactor(stored: StoredRun) -> Redactor:
-    """Create a redactor that gives the secrets of a stored run the same placeholders as in its
-    prompts.
-    """
+    """Return a redactor that gives secrets of a run the same placeholders as in its prompts."""
     redact = Redactor(RecordedTools(stored.protocols))
     redact.learn_sources(sources_of(stored))
     redact.learn_run(stored)
@@ -182,21 +175,20 @@ def sources_of(stored: StoredRun) -> list[str]:
 
 
 class ReplayResult(NamedTuple):
-    """The result of a replay: where it diverged (None if nowhere), the sandbox used, and the wall
-    time in seconds.
-    """
+    """The result of a replay."""
 
     departure: ReplayDiverged | None
+    """Where it diverged; None if it gave the same calls and the same end."""
     backend: str
+    """Name of the sandbox that ran it."""
     seconds: float
 
 
 class Replayer(ExitStack):
-    """Replays recordings in the sandbox `name`. With `auto`, this is the recorded sandbox if it is
-    available.
+    """Replays recordings in the sandbox `name`.
 
-    A context manager: sandboxes are opened once and closed with it. A recording cannot select a
-    sandbox that provides no isolation.
+    `auto` takes the recorded sandbox if it is available here. A recording cannot select a sandbox
+    without isolation. Sandboxes are opened once, and closed with this context manager.
     """
 
     def __init__(self, name: str = AUTO) -> None:
@@ -205,32 +197,34 @@ class Replayer(ExitStack):
         self._opened: dict[str, Sandbox] = {}
 
     def rerun(self, recording: Recording) -> ReplayResult:
-        """Run the program, with its calls answered from the recording.
+        """Run the program of a recording, and answer its calls from the recording.
 
         Raises:
-            SandboxUnavailable: there is no sandbox with this name, or it cannot run this program.
+            SandboxUnavailable: There is no sandbox with this name, or it cannot run this program.
         """
         sandbox = self._sandbox(recording.trace.backend)
         limits = replace(Limits(), tool_calls=recording.tool_calls)
-        program = recording.program
-        tools = recording.toolbox
-        trace = recording.trace
         began = time.monotonic()
         departure = None
         backend = sandbox.name
         try:
             backend = replay(
-                program, tools, trace, sandbox=sandbox, limits=limits, secrets=recording.secrets
+                recording.program,
+                recording.toolbox,
+                recording.trace,
+                sandbox=sandbox,
+                limits=limits,
+                secrets=recording.secrets,
             ).backend
         except ReplayDiverged as error:
             departure = error
         return ReplayResult(departure, backend, time.monotonic() - began)
 
     def _sandbox(self, recorded: str) -> Sandbox:
-        here = (
-            self._name == AUTO and recorded in automatic() and availability(recorded).reason is None
-        )
-        name = recorded if here else self._name
+        """Return the sandbox for a recording that was made in the sandbox `recorded`."""
+        automatically = self._name == AUTO and recorded in automatic()
+        usable = automatically and availability(recorded).reason is None
+        name = recorded if usable else self._name
         if name not in self._opened:
             self._opened[name] = open_sandbox(name)
             self.callback(self._opened[name].close)

@@ -1,6 +1,4 @@
-"""Recordings as JSON documents: writing, reading, and error messages for files that cannot be
-read.
-"""
+"""Reading and writing recordings as JSON documents."""
 
 from __future__ import annotations
 
@@ -22,7 +20,7 @@ _FORMAT = "atc recording "
 
 
 def to_document(recording: Recording) -> dict[str, Any]:
-    """Return the recording as plain JSON. `parse_recording` reads its text."""
+    """Return the recording as a JSON object, whose text `parse_recording` reads."""
     return {
         "format": f"{_FORMAT}{FORMAT}",
         **type_adapter(Recording).dump_python(recording, exclude={"tools", "trace"}),
@@ -35,9 +33,9 @@ def parse_recording(text: str, *, where: str) -> Recording:
     """Read the text of a recording file. `where` is its name in messages.
 
     Raises:
-        InvalidRecording: the text is not a recording, has an unsupported format, or a part is
+        InvalidRecording: The text is not a recording, has an unsupported format, or a part is
             missing or wrong.
-        InvalidProtocol: one of its tools is invalid.
+        InvalidProtocol: One of its tools is invalid.
     """
     try:
         document: Json = json.loads(text)

@@ -1,8 +1,8 @@
-"""Exports a solved program as a standalone script.
+"""Exporting a solved program as a standalone script.
 
-The script is three lines of code and one JSON text. Whatever a task, a program, an answer or a
-tool's document contains is data in it. Only `atc.cli.scripts` turns it into a tool, a program or a
-question, with the same safety checks as every run.
+The script is three lines of code and one JSON text. The task, the program, the answer and the
+documents of the tools are only data in it. `atc.cli.scripts` turns them into tools, a program and
+questions, with the same safety checks as every run.
 """
 
 from __future__ import annotations
@@ -26,9 +26,9 @@ MAY_BE_WITHHELD = ("lend_credentials", "near_hosts")
 WHERE = "the script"
 """The script's name in messages."""
 _HEAD = f"""#!/usr/bin/env python3
-# Exported by atc {__version__}. Needs Python 3.11 or newer and atc (automatic-tool-chain), which runs the program in a
-# sandbox, calls its tools with the credentials of your configuration, and asks what a run asks (--help says more).
-# All that came from the run is data, in this one JSON text.
+# Exported by atc {__version__}. Needs Python 3.11 or newer and atc (automatic-tool-chain), which
+# runs the program in a sandbox, calls its tools with the credentials of your configuration, and
+# asks what a run asks (--help says more). All that came from the run is data, in one JSON text.
 
 from atc.cli.scripts import run_script
 
@@ -44,17 +44,15 @@ if __name__ == "__main__":
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Script:
-    """The content of a script: a program, the tools that it calls by alias, and the task, whose
-    values are trusted as user input.
-    """
+    """The content of a script."""
 
     task: str
+    """The task of the run. Values in it are trusted like those that the user types."""
     program: str
     tools: Mapping[str, ToolProtocol]
+    """The tools that the program calls, by alias."""
     withheld: tuple[str, ...] = ()
-    """The settings of `MAY_BE_WITHHELD` that were off in the run. The script does not turn
-    them on.
-    """
+    """Settings of `MAY_BE_WITHHELD` that were off in the run, and stay off in the script."""
     redacted: tuple[str, ...] = ()
     """Placeholders of values that were left out. The user inserts the values."""
 
@@ -65,27 +63,25 @@ class Script:
 
 
 def to_script(recording: Recording, *, withheld: Sequence[str] = ()) -> str:
-    """Return the text of a script with the recorded program and the data that `atc` needs to run
-    it.
+    """Return the text of a script that runs the recorded program.
 
     `withheld` are the settings of `MAY_BE_WITHHELD` that were off in the run.
 
     Raises:
-        InvalidRecording: the run gave no answer, or a script cannot call one of its tools.
+        InvalidRecording: The run gave no answer, or a script cannot call one of its tools.
     """
     where = f"run {recording.run}"
     if recording.answer is None:
         problem = "it has no answer, so there is no program worth a script; 'atc runs show' has it."
         raise InvalidRecording(where, problem)
     tools = list(recording.toolbox.values())
-    if others := [
-        tool.alias for tool in tools if not isinstance(tool.protocol.binding, HttpBinding)
-    ]:
+    if other := _find_tool_without_http(recording.tools):
         problem = (
-            f"the tool {others[0]!r} is not called over HTTP, so a script cannot call it; replay"
-            " the run instead."
+            f"the tool {other!r} is not called over HTTP, so a script cannot call it; replay the"
+            " run instead."
         )
         raise InvalidRecording(where, problem)
+    effects = _reclassify_tools(recording.tools)
     document = {
         "format": FORMAT,
         "run": recording.run,
@@ -93,11 +89,7 @@ def to_script(recording: Recording, *, withheld: Sequence[str] = ()) -> str:
         "answer": recording.answer,
         "redacted": [text for text in recording.secrets if text in recording.program],
         "credentials": list(dict.fromkeys(name for tool in tools for name in _credentials(tool))),
-        "writes": [
-            alias
-            for alias, protocol in _reclassify_tools(recording.tools).items()
-            if protocol.writes
-        ],
+        "writes": [alias for alias, protocol in effects.items() if protocol.writes],
         "withheld": list(withheld),
         "program": recording.program.rstrip("\n").split("\n"),
         "tools": {tool.alias: dump(tool.protocol) for tool in tools},
@@ -109,8 +101,8 @@ def parse_script(text: str) -> Script:
     """Read the JSON text of a script, which its user may have changed.
 
     Raises:
-        InvalidRecording: the text is not JSON, or not the content of a script.
-        InvalidProtocol: one of its tools breaks the format.
+        InvalidRecording: The text is not JSON, or not the content of a script.
+        InvalidProtocol: One of its tools breaks the format.
     """
     try:
         document = as_mapping(json.loads(text))
@@ -122,11 +114,8 @@ def parse_script(text: str) -> Script:
     program = document.get("program")
     tools = document.get("tools")
     lines: list[Any] = program if isinstance(program, list) else [None]
-    if (
-        not isinstance(task, str)
-        or not isinstance(tools, dict)
-        or not all(isinstance(one, str) for one in lines)
-    ):
+    is_program = all(isinstance(line, str) for line in lines)
+    if not (isinstance(task, str) and isinstance(tools, dict) and is_program):
         raise InvalidRecording(
             WHERE, "RUN lacks its task, its program or its tools; export the run anew."
         )
@@ -135,18 +124,23 @@ def parse_script(text: str) -> Script:
             WHERE, "RUN does not say what was withheld from its tools; export the run anew."
         )
     loaded = {alias: load(tool, where=f"{WHERE}: tool {alias!r}") for alias, tool in tools.items()}
-    if others := [
-        alias for alias, tool in loaded.items() if not isinstance(tool.binding, HttpBinding)
-    ]:
+    if other := _find_tool_without_http(loaded):
         raise InvalidRecording(
-            WHERE, f"the tool {others[0]!r} is not called over HTTP; export the run anew."
+            WHERE, f"the tool {other!r} is not called over HTTP; export the run anew."
         )
-    withheld, redacted = (
-        tuple(map(str, document.get(key) or ())) for key in ("withheld", "redacted")
+    return Script(
+        task=task,
+        program="\n".join(lines) + "\n",
+        tools=_reclassify_tools(loaded),
+        withheld=tuple(map(str, document["withheld"])),
+        redacted=tuple(map(str, document.get("redacted") or ())),
     )
-    tools = _reclassify_tools(loaded)
-    source = "\n".join(lines) + "\n"
-    return Script(task=task, program=source, tools=tools, withheld=withheld, redacted=redacted)
+
+
+def _find_tool_without_http(tools: Mapping[str, ToolProtocol]) -> str | None:
+    """Return the first tool that is not called over HTTP; None if all are."""
+    aliases = (a for a, tool in tools.items() if not isinstance(tool.binding, HttpBinding))
+    return next(aliases, None)
 
 
 def _reclassify_tools(tools: Mapping[str, ToolProtocol]) -> dict[str, ToolProtocol]:
@@ -154,26 +148,28 @@ def _reclassify_tools(tools: Mapping[str, ToolProtocol]) -> dict[str, ToolProtoc
 
     A stored read-only annotation does not turn a write into a read.
     """
-    known = [
-        replace(
-            one, annotations=annotations_of(one.binding.method).with_stricter_hints(one.annotations)
-        )
-        if isinstance(one.binding, HttpBinding) and not is_safe(one)
-        else one
-        for one in tools.values()
-    ]
-    return dict(zip(tools, annotate_effects(known), strict=True))
+    strict = [_add_hints_of_method(protocol) for protocol in tools.values()]
+    return dict(zip(tools, annotate_effects(strict), strict=True))
+
+
+def _add_hints_of_method(protocol: ToolProtocol) -> ToolProtocol:
+    """Return a protocol with the annotations of its HTTP method, where these are stricter."""
+    if not isinstance(protocol.binding, HttpBinding) or is_safe(protocol):
+        return protocol
+    hints = annotations_of(protocol.binding.method).with_stricter_hints(protocol.annotations)
+    return replace(protocol, annotations=hints)
 
 
 def _credentials(tool: Tool) -> tuple[str, ...]:
+    """Return the names of the credentials that a tool uses."""
     binding = tool.protocol.binding
     return tuple(binding.credential_names) if isinstance(binding, HttpBinding) else ()
 
 
 def _literal(document: Json) -> str:
-    """Return the document as JSON that can be placed between three single quotes of a raw string.
+    """Return a document as JSON that can be the content of a raw string in three single quotes.
 
-    It is ASCII without a single quote, and its last character is a brace, so its content cannot end
-    the string.
+    It is ASCII without a single quote, and its last character is a brace, so it cannot end the
+    string.
     """
     return json.dumps(document, indent=1).replace("'", "\\u0027")
