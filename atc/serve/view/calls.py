@@ -1,6 +1,4 @@
-"""The calls of one execution as a page shows them, with lines that lead from a value to its
-uses.
-"""
+"""The calls of one execution on a page, with lines that lead from a value to its uses."""
 
 from __future__ import annotations
 
@@ -15,7 +13,7 @@ from protocols.schema import shape
 from sandbox.trace import ToolCall
 
 _LANES = 6
-"""How many lines run side by side. Further ones are shown only as text and links."""
+"""Most lines side by side. Further ones are shown only as text and links."""
 _LONGEST_ARGUMENT = 60
 _LONGEST_SIGNATURE = 600
 _WORDS = {"done": "done", "refused": "refused", "not_run": "not sent", "unknown": "outcome unknown"}
@@ -23,14 +21,14 @@ _WORDS = {"done": "done", "refused": "refused", "not_run": "not sent", "unknown"
 
 @dataclass(frozen=True, slots=True)
 class ShownCall:
-    """A call as the page shows it. `open` is True if it has no outcome yet, `writes` if it may
-    change something.
-    """
+    """A call as the page shows it."""
 
     call: ToolCall
     origins: Sequence[ArgumentOrigin] = ()
     writes: bool = False
+    """True if it may change something."""
     open: str = ""
+    """If it has no outcome yet, its state in words."""
 
     @property
     def words(self) -> str:
@@ -44,15 +42,12 @@ class ShownCall:
             return "running" if self.open == "running" else "unknown"
         if self.call.reused:
             return "journal"
-        return (
-            "failed"
-            if self.call.outcome == "done" and self.call.error is not None
-            else self.call.outcome
-        )
+        failed = self.call.outcome == "done" and self.call.error is not None
+        return "failed" if failed else self.call.outcome
 
     @property
     def signature(self) -> str:
-        """The call as a program writes it. It begins with the name of the tool."""
+        """The call as a program writes it, beginning with the alias of the tool."""
         return format_tool_call(self.call, most=_LONGEST_ARGUMENT)[:_LONGEST_SIGNATURE]
 
     @property
@@ -72,50 +67,55 @@ class ShownCall:
 
 
 class LaneCell(NamedTuple):
-    """The part of a line beside one row: whether it begins or ends there, and whether its value is
-    used there.
-    """
+    """The part of a line beside one row."""
 
     lane: int
     colour: int
     begins: bool
+    """True if the line begins in this row."""
     ends: bool
+    """True if it ends here."""
     used: bool
+    """True if the call of this row uses its value."""
 
 
 class Lanes:
-    """The lines beside the rows: each runs from a call whose values were used down to their last
-    use.
+    """Lines beside the rows, each from a call whose values were used down to their last use."""
 
-    `count` lanes are in use. `values` is how many values of arguments came from earlier responses.
-    """
+    count: int
+    """Number of lanes in use."""
+    values: int
+    """Number of values of arguments that came from earlier responses."""
 
     def __init__(self, shown: Sequence[ShownCall]) -> None:
-        row_of = {one.call.index: row for row, one in enumerate(shown)}
-        uses: dict[int, list[int]] = {}
-        for row, one in enumerate(shown):
-            for start in sorted(
-                {row_of[origin.call] for origin in one.origins if origin.call in row_of}
-            ):
-                if start < row:
-                    uses.setdefault(start, []).append(row)
         self.values = sum(origin.call is not None for one in shown for origin in one.origins)
+        self.count = 0
         self._rows: dict[int, list[LaneCell]] = {}
-        busy = [-1] * _LANES  # lane → row of the last use of what runs there
-        for number, (start, used) in enumerate(sorted(uses.items())):
+        busy = [-1] * _LANES  # by lane: the row where its last line ends
+        for number, (start, used) in enumerate(sorted(_rows_of_uses(shown).items())):
             lane = next((lane for lane, until in enumerate(busy) if until <= start), None)
             if lane is None:
                 continue
             last = busy[lane] = used[-1]
+            self.count = max(self.count, lane + 1)
             for row in range(start, last + 1):
-                line = LaneCell(
+                cell = LaneCell(
                     lane, number % 6 + 1, begins=row == start, ends=row == last, used=row in used
                 )
-                self._rows.setdefault(row, []).append(line)
-        self.count = 1 + max(
-            (line.lane for lines in self._rows.values() for line in lines), default=-1
-        )
+                self._rows.setdefault(row, []).append(cell)
 
     def at(self, row: int) -> Sequence[LaneCell]:
         """Return the parts of lines beside a row."""
         return self._rows.get(row, ())
+
+
+def _rows_of_uses(shown: Sequence[ShownCall]) -> dict[int, list[int]]:
+    """Return the rows of the calls that use values of an earlier call, by the row of that call."""
+    row_of = {one.call.index: row for row, one in enumerate(shown)}
+    uses: dict[int, list[int]] = {}
+    for row, one in enumerate(shown):
+        starts = {row_of[origin.call] for origin in one.origins if origin.call in row_of}
+        for start in starts:
+            if start < row:
+                uses.setdefault(start, []).append(row)
+    return uses

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from atc.core.json_paths import MAX_NODES, JsonPath, format_json_path, is_distinctive, walk
@@ -13,20 +13,21 @@ from sandbox.trace import ToolCall
 
 @dataclass(frozen=True, slots=True)
 class ArgumentOrigin:
-    """An argument, or a value within it, and its origin: `path` in the response of `call`, or the
-    task if that is None.
-    """
+    """An argument, or a value within it, and where the value came from."""
 
     argument: str
+    """The argument, or the path of the value within it."""
     call: int | None
+    """Index of the call whose response had the value; None if it came from the task."""
     path: str = ""
+    """Path in that response."""
 
 
 def provenance(calls: Sequence[ToolCall], task: str) -> Mapping[int, tuple[ArgumentOrigin, ...]]:
     """Return the origins of the values of each call's arguments, by index of the call.
 
-    A value came from the first response that holds an equal one. A value that no response holds,
-    and that is a word of the task, came from the task.
+    The origin of a value is the first response that has an equal one. Without such a response, it
+    is the task if the value is a word of it.
     """
     first: dict[tuple[type, Json], tuple[int, JsonPath]] = {}
     words = task.casefold()
@@ -34,13 +35,13 @@ def provenance(calls: Sequence[ToolCall], task: str) -> Mapping[int, tuple[Argum
     found: dict[int, tuple[ArgumentOrigin, ...]] = {}
     for call in calls:
         origins = []
-        for path, value in walk(call.arguments):
-            if isinstance(value, list | Mapping) or not path:
-                continue
-            if is_distinctive(value) and (place := first.get((type(value), value))) is not None:
-                origins.append(
-                    ArgumentOrigin(format_json_path(path), place[0], format_json_path(place[1]))
+        for path, value in _scalars(call.arguments):
+            place = first.get((type(value), value)) if is_distinctive(value) else None
+            if place is not None:
+                origin = ArgumentOrigin(
+                    format_json_path(path), place[0], format_json_path(place[1])
                 )
+                origins.append(origin)
             elif not isinstance(value, bool | None) and _is_word(str(value).casefold(), words):
                 origins.append(ArgumentOrigin(format_json_path(path), None))
         found[call.index] = tuple(origins)
@@ -52,9 +53,15 @@ def provenance(calls: Sequence[ToolCall], task: str) -> Mapping[int, tuple[Argum
     return found
 
 
+def _scalars(arguments: Json) -> Iterator[tuple[JsonPath, Json]]:
+    """Yield the values of arguments that are no lists or objects, with their paths."""
+    for path, value in walk(arguments):
+        if path and not isinstance(value, list | Mapping):
+            yield path, value
+
+
 def _is_word(value: str, words: str) -> bool:
-    return (
-        bool(value)
-        and value in words
-        and re.search(rf"(?<!\w){re.escape(value)}(?!\w)", words) is not None
-    )
+    """Return True if a text occurs in `words` with no letter or digit next to it."""
+    if not value or value not in words:
+        return False
+    return re.search(rf"(?<!\w){re.escape(value)}(?!\w)", words) is not None

@@ -1,5 +1,6 @@
-"""Runs that a person continues from the page. Each runs in a thread whose questions are answered on
-the page.
+"""Runs that a person continues from a page.
+
+Each runs in a thread. Its questions are shown and answered on the page.
 """
 
 from __future__ import annotations
@@ -21,23 +22,23 @@ _ACT: Any = load_templates("atc.serve.view").get_template("act.html").module
 
 @dataclass
 class _ResumingRun:
-    """One run that was continued from the page. `number` is that of its open question; an answer
-    must name it.
-    """
+    """One run that was continued from the page."""
 
     thread: threading.Thread | None = None
     question: Question | None = None
+    """The open question."""
     number: int = 0
+    """Number of the open question, which an answer must name."""
     answer: bool | None = None
     failed: str = ""
+    """Why the run could not continue."""
 
 
 class Resumes:
-    """All runs that were continued from the page. `version` changes whenever there is something new
-    to show.
+    """All runs that were continued from the page.
 
-    `resume` continues a run. `person` is True if the viewer was started on a terminal; without one
-    no run is continued.
+    `resume` continues a run. `person` is True if the viewer was started on a terminal; otherwise no
+    run is continued. `version` changes whenever there is something new to show.
     """
 
     def __init__(self, resume: Callable[..., object], *, person: bool = True) -> None:
@@ -50,119 +51,112 @@ class Resumes:
         self.version = 0
 
     def start(self, run: str, *, accept_orphans: bool = False, resend: bool = False) -> bool:
-        """Continue a run; return False if it is under way already, or if no person is known to be
-        there.
-        """
+        """Continue a run; return False if it is running already, or if there is no person."""
         with self._changed:
             known = self._runs.get(run)
             if not self._person or self._closed or (known is not None and known.thread is not None):
                 return False
-            going = self._runs[run] = _ResumingRun()
-            how = {"accept_orphans": accept_orphans, "resend": resend}
-            going.thread = threading.Thread(
-                target=self._work, args=(run, going), kwargs=how, daemon=True
+            resumed = self._runs[run] = _ResumingRun()
+            options = {"accept_orphans": accept_orphans, "resend": resend}
+            resumed.thread = threading.Thread(
+                target=self._work, args=(run, resumed), kwargs=options, daemon=True
             )
-            self._tell()
-        going.thread.start()
+            self._announce()
+        resumed.thread.start()
         return True
 
     def answer(self, run: str, number: int, *, allow: bool) -> bool:
-        """Allow or refuse the call of question `number`; return False if that is not the open
-        question.
-        """
+        """Allow or refuse the call of question `number`; return False if it is not open."""
         with self._changed:
-            going = self._runs.get(run)
-            if (
-                going is None
-                or going.question is None
-                or going.number != number
-                or going.answer is not None
-            ):
+            resumed = self._runs.get(run)
+            if resumed is None or resumed.question is None or resumed.answer is not None:
                 return False
-            going.answer = allow
-            self._tell()
+            if resumed.number != number:
+                return False
+            resumed.answer = allow
+            self._announce()
             return True
 
     def close(self, *, patience: float = 3.0) -> None:
-        """End open questions without an answer, so that their runs are paused, and give the threads
-        a moment to end.
+        """End open questions without an answer, which pauses their runs, and wait for the threads.
+
+        Each thread has `patience` seconds to end.
         """
         with self._changed:
             self._closed = True
-            self._tell()
-        for going in list(self._runs.values()):
-            if going.thread is not None:
-                going.thread.join(patience)
+            self._announce()
+        for resumed in list(self._runs.values()):
+            if resumed.thread is not None:
+                resumed.thread.join(patience)
 
     def show(self, stored: StoredRun) -> Markup:
-        """Return the markup of what can be done with a run now: answer its question, or continue
-        it.
-        """
+        """Return the markup for answering the open question of a run, or for continuing it."""
         with self._changed:
-            going = self._runs.get(stored.summary.run_id) or _ResumingRun()
-            question = going.question
-            number = going.number
-            failed = going.failed
-            thread = going.thread
+            resumed = self._runs.get(stored.summary.run_id) or _ResumingRun()
+            question = resumed.question
+            number = resumed.number
+            failed = resumed.failed
+            thread = resumed.thread
         if question is not None:
-            return escape(
-                _ACT.question(stored.summary.run_id, number, question, question_text(question))
-            )
+            text = question_text(question)
+            return escape(_ACT.question(stored.summary.run_id, number, question, text))
         ways = _resume_buttons(stored, person=self._person) if thread is None else ""
         return escape((_ACT.failed(failed) if failed else "") + ways)
 
-    def _work(self, run: str, going: _ResumingRun, **how: bool) -> None:
+    def _work(self, run: str, resumed: _ResumingRun, **options: bool) -> None:
+        """Continue a run in this thread, and store why it failed."""
         failed = ""
         try:
-            self._resume(run, ask_person=lambda question: self._ask(going, question), **how)
+            self._resume(run, ask_person=lambda question: self._ask(resumed, question), **options)
         except AtcError as error:
             failed = str(error)
-        except Exception as error:  # noqa: BLE001 - the page is all that somebody sees of it
+        except Exception as error:  # noqa: BLE001 - every failure is shown on the page
             failed = f"Going on failed: {type(error).__name__}: {error}"
         with self._changed:
-            going.thread = None
-            going.question = None
-            going.failed = failed
-            self._tell()
+            resumed.thread = None
+            resumed.question = None
+            resumed.failed = failed
+            self._announce()
 
-    def _ask(self, going: _ResumingRun, question: Question) -> bool | None:
-        """Wait for the answer on the page. This is an `AskPerson`."""
+    def _ask(self, resumed: _ResumingRun, question: Question) -> bool | None:
+        """Ask on the page and wait for the answer. (An `AskPerson`.)"""
         with self._changed:
-            going.question = question
-            going.number = next(self._numbers)
-            going.answer = None
-            self._tell()
-            self._changed.wait_for(lambda: going.answer is not None or self._closed)
-            going.question = None
-            self._tell()
-            return going.answer
+            resumed.question = question
+            resumed.number = next(self._numbers)
+            resumed.answer = None
+            self._announce()
+            self._changed.wait_for(lambda: resumed.answer is not None or self._closed)
+            resumed.question = None
+            self._announce()
+            return resumed.answer
 
-    def _tell(self) -> None:
+    def _announce(self) -> None:
+        """Wake up all waiting threads, and make open pages reload."""
         self.version += 1
         self._changed.notify_all()
 
 
 def _resume_buttons(stored: StoredRun, *, person: bool) -> Markup:
-    """Return a button for each way to continue a run that stands still; without a `person` only why
-    it stands.
+    """Return a button for each way to continue a run that has stopped, and why it has stopped.
+
+    Without a `person` there are no buttons.
     """
     run = stored.summary
     if run.status not in ("paused", "interrupted", "error"):
         return NOTHING
-    why = {
-        "interrupted": "Its process ended before it was done.",
-        "error": "Something on our side failed.",
-    }
-    said = why.get(run.status, "Writes are left that the final program does not make.")
     last = stored.attempts[-1] if stored.attempts else None
-    if (
-        run.status == "paused"
-        and last is not None
-        and last.paused
-        and last.trace is not None
-        and last.trace.failure
-    ):
-        said = last.trace.failure.message
     doubtful = any(one.call.outcome == "unknown" for one in stored.calls)
-    left = run.status == "paused" and last is not None and not last.paused
-    return escape(_ACT.ways_on(run, said, doubtful, left, person))
+    orphans = run.status == "paused" and last is not None and not last.paused
+    return escape(_ACT.ways_on(run, _explain_stop(stored), doubtful, orphans, person))
+
+
+def _explain_stop(stored: StoredRun) -> str:
+    """Return the sentence that says why a run has stopped."""
+    if stored.summary.status == "interrupted":
+        return "Its process ended before it was done."
+    if stored.summary.status == "error":
+        return "Something on our side failed."
+    last = stored.attempts[-1] if stored.attempts else None
+    if last is not None and last.paused and last.trace is not None and last.trace.failure:
+        return last.trace.failure.message
+    return "Writes are left that the final program does not make."

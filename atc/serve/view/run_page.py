@@ -25,38 +25,40 @@ MADE_BY = "atc runs view"
 _RUN: Any = load_templates(PACKAGE).get_template("run.html").module
 _LIST: Any = load_templates(PACKAGE).get_template("list.html").module
 _TEXTS = 3_000_000
-"""Characters of all arguments and responses that a page shows."""
+"""Most characters of arguments and responses on a page; they are divided among the calls."""
 _LEAST = 300
 _MOST = 30_000
+"""Range of the characters that one call may have."""
 
 
 @dataclass(frozen=True, slots=True)
 class Execution:
-    """A program with its calls so far. `seconds` is how long it ran, or 0 while it runs."""
+    """A program with its calls so far."""
 
     attempt: Attempt
     calls: Sequence[ShownCall]
     seconds: float
+    """How long it ran; 0 while it runs."""
     running: bool = False
 
     @property
     def span(self) -> float:
         """Seconds from the start to the end of the last call, for the bars."""
-        return (
-            max([self.seconds, *(one.call.started + one.call.seconds for one in self.calls)]) or 1.0
-        )
+        ends = (one.call.started + one.call.seconds for one in self.calls)
+        return max([self.seconds, *ends]) or 1.0
 
 
 @dataclass(slots=True)
 class ProgramLine:
-    """A line of a program: why it is marked (`fault`, `pause`), its calls, and the remarks below
-    it.
-    """
+    """A line of a program."""
 
     code: Markup
     mark: str = ""
+    """Why it is marked: `fault`, `pause` or empty."""
     calls: list[int] = field(default_factory=list)
+    """Indices of its calls."""
     below: list[Finding | Fault] = field(default_factory=list)
+    """Remarks that are shown below it."""
 
 
 def format_moment(moment: float) -> str:
@@ -69,15 +71,12 @@ def listing(runs: Sequence[StoredRun], *, total: int, live: str) -> str:
 
     `live` is the address of the events that announce changes.
     """
-    values = {
-        name: sorted({getattr(run.summary, name) for run in runs})
-        for name in ("status", "strategy", "model")
-    }
-    selects = {
-        name: {"": f"any {name}"} | {value: clipped(value, 60) for value in found if value}
-        for name, found in values.items()
-        if len(found) > 1
-    }
+    selects = {}
+    for name in ("status", "strategy", "model"):
+        values = sorted({getattr(run.summary, name) for run in runs})
+        if len(values) > 1:
+            options = {value: clipped(value, 60) for value in values if value}
+            selects[name] = {"": f"any {name}"} | options
     body = _LIST.page(_LIST.rows(runs, format_moment), len(runs), total, live, selects)
     return build_page(
         body, title="Runs of atc", made_by=MADE_BY, package=PACKAGE, skip="runs", live=True
@@ -87,7 +86,8 @@ def listing(runs: Sequence[StoredRun], *, total: int, live: str) -> str:
 def page(stored: StoredRun, *, act: Markup = NOTHING, live: str = "") -> str:
     """Return the page of a run, in which secrets are placeholders.
 
-    `act` is the markup of what can be done, `live` the address of the events that announce changes.
+    `act` is the markup for continuing the run, `live` the address of the events that announce
+    changes.
     """
     run = stored.summary
     return build_page(
@@ -101,63 +101,62 @@ def page(stored: StoredRun, *, act: Markup = NOTHING, live: str = "") -> str:
 
 
 def _parts(stored: StoredRun, act: Markup) -> dict[str, str]:
-    """Return the parts of the page by id. An open page replaces those that have changed."""
+    """Return the parts of the page by id. An open page replaces the ones that have changed."""
     executions = _executions(stored)
     calls = [one.call for execution in executions for one in execution.calls]
     called = {call.tool for call in calls}
     room = max(_LEAST, min(_MOST, _TEXTS // (len(calls) or 1)))
-    found = {
-        "head": _RUN.head(
-            stored, stored.summary.task or "A program that its caller wrote", _facts(stored, calls)
-        ),
+    task = stored.summary.task or "A program that its caller wrote"
+    tools = sorted(stored.summary.tools, key=lambda alias: alias not in called)
+    parts = {
+        "head": _RUN.head(stored, task, _facts(stored, calls)),
         "act": _RUN.act(act),
-        "tools": _RUN.tools(
-            sorted(stored.summary.tools, key=lambda alias: alias not in called), called
-        ),
+        "tools": _RUN.tools(tools, called),
         "attempts": _RUN.heading("Attempts" if executions else "No program is written yet."),
     }
     for number, one in enumerate(executions, start=1):
         before = executions[max(number - 2, 0)].attempt.program.source
         after = one.attempt.program.source
         changed = diff_programs(before, after) if before and after and before != after else None
-        found[f"attempt-{number}"] = _RUN.attempt(
+        parts[f"attempt-{number}"] = _RUN.attempt(
             number, one, Lanes(one.calls), changed, *_lines(one), room
         )
-    return found | {"model": _RUN.model(stored.exchanges)}
+    return parts | {"model": _RUN.model(stored.exchanges)}
 
 
 def _executions(stored: StoredRun) -> list[Execution]:
-    """Return the attempts of a run. If the last one has not ended, it has the calls that were made
-    so far.
+    """Return the attempts of a run with their calls.
+
+    If the last one has not ended, it has the calls that were made so far.
     """
     running = stored.summary.status == "running"
     left = stored.unfinished_calls
     last = max((one.execution for one in left), default=-1)
     without_outcome = "running" if running else "no outcome recorded"
-    found = []
+    executions = []
     for attempt in stored.attempts:
-        waits = (
-            attempt is stored.attempts[-1]
-            and attempt.trace is None
-            and not (attempt.fault or attempt.findings)
-        )
-        made = [(call, True) for call in attempt.calls]
-        if waits:
-            made = [(one.call, one.complete) for one in left if one.execution == last]
-        origins = provenance([call for call, _ in made], stored.summary.task)
-        shown = [
-            ShownCall(
-                call,
-                origins[call.index],
-                writes=(protocol := stored.protocols.get(call.tool)) is not None
-                and protocol.writes,
-                open="" if complete else without_outcome,
-            )
-            for call, complete in made
-        ]
+        ended = attempt.trace is not None or attempt.fault or attempt.findings
+        is_open = attempt is stored.attempts[-1] and not ended
+        if is_open:
+            current = (one for one in left if one.execution == last)
+            calls = [(one.call, "" if one.complete else without_outcome) for one in current]
+        else:
+            calls = [(call, "") for call in attempt.calls]
+        shown = _show_calls(stored, calls)
         took = attempt.trace.seconds if attempt.trace is not None else 0.0
-        found.append(Execution(attempt, shown, took, running=waits and running))
-    return found
+        executions.append(Execution(attempt, shown, took, running=is_open and running))
+    return executions
+
+
+def _show_calls(stored: StoredRun, calls: Sequence[tuple[ToolCall, str]]) -> list[ShownCall]:
+    """Return calls as the page shows them; each comes with its state if it has no outcome yet."""
+    origins = provenance([call for call, _ in calls], stored.summary.task)
+    shown = []
+    for call, state in calls:
+        protocol = stored.protocols.get(call.tool)
+        writes = protocol is not None and protocol.writes
+        shown.append(ShownCall(call, origins[call.index], writes=writes, open=state))
+    return shown
 
 
 def _facts(stored: StoredRun, calls: Sequence[ToolCall]) -> dict[str, str]:
@@ -165,36 +164,40 @@ def _facts(stored: StoredRun, calls: Sequence[ToolCall]) -> dict[str, str]:
     run = stored.summary
     usage = stored.summary.usage
     took = seconds(max((run.ended or time.time()) - run.created, 0.0))
-    made = sum(not call.reused and call.outcome != "not_run" for call in calls)
-    price = price_of(run.model, run.config.get("model_price")) if usage.model_calls else FREE
+    if run.ended:
+        took = f"{took}, {seconds(usage.model_seconds)} of it the model"
     cached = f" ({usage.cached_tokens:,} cached)" if usage.cached_tokens else ""
+    price = price_of(run.model, run.config.get("model_price")) if usage.model_calls else FREE
+    backend = next((a.trace.backend for a in stored.attempts[::-1] if a.trace), run.sandbox)
     return {
         "Run": run.run_id,
         "Begun": format_moment(run.created),
-        "Took": f"{took}, {seconds(usage.model_seconds)} of it the model" if run.ended else took,
+        "Took": took,
         "Model": run.model or "–",
         "Tokens": f"{usage.input_tokens:,} in{cached}, {usage.output_tokens:,} out",
         "Cost": dollars(price.of(usage.input_tokens, usage.output_tokens) if price else None),
-        "Calls": f"{made:,}"
-        + (f", {len(calls) - made:,} from the journal or not sent" if made < len(calls) else ""),
+        "Calls": _count_calls(calls),
         "Repairs": str(max((attempt.round for attempt in stored.attempts), default=0)),
         "Strategy": run.strategy or "–",
-        "Sandbox": next((a.trace.backend for a in stored.attempts[::-1] if a.trace), run.sandbox)
-        or "–",
+        "Sandbox": backend or "–",
     }
+
+
+def _count_calls(calls: Sequence[ToolCall]) -> str:
+    """Return how many calls were sent, and how many were not."""
+    sent = sum(not call.reused and call.outcome != "not_run" for call in calls)
+    rest = len(calls) - sent
+    return f"{sent:,}, {rest:,} from the journal or not sent" if rest else f"{sent:,}"
 
 
 def _lines(one: Execution) -> tuple[list[ProgramLine], list[Finding | Fault]]:
     """Return the lines of the program, and the remarks that belong to no line."""
     attempt = one.attempt
-    lines = (
-        [ProgramLine(code) for code in highlight_lines(attempt.program.source)]
-        if attempt.program.source
-        else []
-    )
+    source = attempt.program.source
+    lines = [ProgramLine(code) for code in highlight_lines(source)] if source else []
     loose: list[Finding | Fault] = []
 
-    def say(number: int | None, remark: Finding | Fault, mark: str) -> None:
+    def attach(number: int | None, remark: Finding | Fault, mark: str) -> None:
         if number is None or not 0 < number <= len(lines):
             loose.append(remark)
         else:
@@ -205,9 +208,9 @@ def _lines(one: Execution) -> tuple[list[ProgramLine], list[Finding | Fault]]:
         if 0 < shown.call.line <= len(lines):
             lines[shown.call.line - 1].calls.append(shown.call.index)
     for finding in attempt.findings:
-        say(finding.line, finding, "fault")
+        attach(finding.line, finding, "fault")
     failure = attempt.trace.failure if attempt.trace is not None else None
     if attempt.fault is not None:
         number = attempt.fault.line or (failure.line if failure is not None else None)
-        say(number, attempt.fault, "pause" if attempt.paused else "fault")
+        attach(number, attempt.fault, "pause" if attempt.paused else "fault")
     return lines, loose

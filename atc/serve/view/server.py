@@ -1,4 +1,4 @@
-"""The viewer's HTTP server, on loopback alone, with events that announce changes."""
+"""The HTTP server of the viewer, on loopback only, with events that announce changes."""
 
 from __future__ import annotations
 
@@ -28,8 +28,9 @@ from atc.store import RunStore, UnknownRun
 from atc.store.stored import RunSummary, StoredRun
 
 _NEWEST = 200
+"""Runs on the list, unless all are asked for."""
 _PAUSE = 0.25
-"""Seconds between two looks for changes."""
+"""Seconds between two checks for changes."""
 
 
 class Viewer:
@@ -39,9 +40,9 @@ class Viewer:
         self._store = store
         self._resumes = resumes
         self.ending: Callable[[], bool] = lambda: False
-        """Whether those who listen for changes are to be let go."""
+        """Returns True when the server ends, so that streams of events must end."""
         self._known: dict[str, tuple[RunSummary, StoredRun]] = {}
-        """Runs of the list as they were read last, so that what has not changed is not read again."""
+        """Runs as they were read last, by id. Unchanged runs are not read again."""
 
     def app(self) -> Starlette:
         """Return the ASGI application of the pages."""
@@ -57,6 +58,7 @@ class Viewer:
         )
 
     def _newest(self, *, every: bool) -> list[StoredRun]:
+        """Return the newest runs, or all, with placeholders for secrets."""
         found = []
         for summary in self._store.list(None if every else _NEWEST):
             known = self._known.get(summary.run_id)
@@ -69,11 +71,8 @@ class Viewer:
     def _list(self, request: Request) -> Response:
         every = "all" in request.query_params
         live = f"events?seen={self._state()}"
-        return HTMLResponse(
-            run_page.listing(
-                self._newest(every=every), total=len(self._store.list(None)), live=live
-            )
-        )
+        total = len(self._store.list(None))
+        return HTMLResponse(run_page.listing(self._newest(every=every), total=total, live=live))
 
     def _run(self, request: Request) -> Response:
         live = f"../events?seen={self._state()}"
@@ -87,13 +86,11 @@ class Viewer:
         return f"{self._resumes.version}.{self._store.changes()}"
 
     def _events(self, request: Request) -> Response:
-        told = self._changes(request.query_params.get("seen", ""))
-        return StreamingResponse(told, media_type="text/event-stream")
+        changes = self._changes(request.query_params.get("seen", ""))
+        return StreamingResponse(changes, media_type="text/event-stream")
 
     async def _changes(self, seen: str) -> AsyncIterator[str]:
-        """Yield a server-sent event whenever a page that shows the state `seen` should reload
-        itself.
-        """
+        """Yield a server-sent event whenever a page that shows the state `seen` must reload."""
         while not self.ending():
             now = await run_in_threadpool(self._state)
             if now != seen:
@@ -102,41 +99,46 @@ class Viewer:
             await anyio.sleep(_PAUSE)
 
     async def _resume(self, request: Request) -> Response:
-        wanted = await _body(request)
+        body = await _body(request)
         stored = await run_in_threadpool(self._store.load, request.path_params["run"])
-        how = {name: wanted.get(name) is True for name in ("accept_orphans", "resend")}
-        return _done(self._resumes.start(stored.summary.run_id, **how))
+        options = {name: body.get(name) is True for name in ("accept_orphans", "resend")}
+        return _done(self._resumes.start(stored.summary.run_id, **options))
 
     async def _answer(self, request: Request) -> Response:
-        wanted = await _body(request)
-        number = wanted.get("question")
-        allow = wanted.get("allow")
+        body = await _body(request)
+        number = body.get("question")
+        allow = body.get("allow")
         if type(number) is not int or type(allow) is not bool:
             return JSONResponse({"error": "question and allow are wanted"}, 400)
         return _done(self._resumes.answer(request.path_params["run"], number, allow=allow))
 
 
 async def _body(request: Request) -> dict[str, Any]:
-    """Return the JSON object of a request; an empty one if there is none."""
+    """Return the JSON object in the body of a request; an empty one without such a body."""
     try:
-        found = await request.json()
+        body = await request.json()
     except ValueError:
         return {}
-    return found if isinstance(found, dict) else {}
+    return body if isinstance(body, dict) else {}
 
 
 def _done(done: bool) -> Response:
+    """Return the response to an action: 200, or 409 if it was not possible."""
     return JSONResponse({}, 200 if done else 409)
 
 
-def _unknown(request: Request, error: Exception) -> Response:  # noqa: ARG001 - starlette's signature
+def _unknown(
+    request: Request,  # noqa: ARG001 - required by starlette
+    error: Exception,
+) -> Response:
+    """Return the response to a request for an unknown run."""
     return PlainTextResponse(f"{error}\n", 404)
 
 
 def serve(viewer: Viewer, *, port: int, ready: Callable[[Callable[[], str]], None]) -> None:
     """Serve on 127.0.0.1 until SIGINT or SIGTERM.
 
-    `ready` is called with a function that makes addresses; each of them works once.
+    `ready` is called once with a function that returns addresses; each of them works once.
 
     Raises:
         OSError: The port is in use.
@@ -144,9 +146,14 @@ def serve(viewer: Viewer, *, port: int, ready: Callable[[Callable[[], str]], Non
     with socket.create_server(("127.0.0.1", port)) as listener:
         guarded = Guard(viewer.app(), port=listener.getsockname()[1])
         config = uvicorn.Config(
-            guarded, log_level="warning", access_log=False, server_header=False, timeout_graceful_shutdown=1,
-            lifespan="off", ws="none",
-        )  # fmt: skip
+            guarded,
+            log_level="warning",
+            access_log=False,
+            server_header=False,
+            timeout_graceful_shutdown=1,
+            lifespan="off",
+            ws="none",
+        )
         ready(guarded.new_address)
         server = uvicorn.Server(config)
         viewer.ending = lambda: server.should_exit

@@ -1,6 +1,4 @@
-"""A program as a page shows it: its coloured lines, and how it changed from one attempt to the
-next.
-"""
+"""Programs on a page: their highlighted lines, and their changes between attempts."""
 
 from __future__ import annotations
 
@@ -19,57 +17,56 @@ _AROUND = 3
 
 
 class ChangedLine(NamedTuple):
-    """A line of a change. Its 1-based number is that in the new program, or in the old one if the
-    line was removed.
-    """
+    """A line of a change, or an unchanged line near it."""
 
     kind: Literal["", "added", "removed"]
     sign: str
     number: int
+    """1-based, in the new program; in the old one if the line was removed."""
     code: Markup
 
 
 class Change(NamedTuple):
-    """The change of a program's lines. None stands for unchanged lines between two places."""
+    """The difference between two programs."""
 
     rows: Sequence[ChangedLine | None]
+    """The lines; None stands for unchanged lines that are left out."""
     added: int
     removed: int
 
 
 def highlight_lines(source: str) -> list[Markup]:
     """Return the lines of a program as markup."""
-    shown = highlight(
-        source, PythonLexer(stripnl=False, ensurenl=False), HtmlFormatter(nowrap=True)
-    ).translate(ESCAPES)
+    lexer = PythonLexer(stripnl=False, ensurenl=False)
+    markup = highlight(source, lexer, HtmlFormatter(nowrap=True)).translate(ESCAPES)
     # pygments has escaped the program's text.
-    return [Markup(line) for line in shown.split("\n")[: len(_lines(source))]]  # noqa: S704
+    return [Markup(line) for line in markup.split("\n")[: len(_lines(source))]]  # noqa: S704
 
 
 def diff_programs(before: str, after: str) -> Change:
-    """Return the change from one program to the next, each place with a few lines around it."""
-    old = _lines(before)
-    new = _lines(after)
-    old_shown = highlight_lines(before)
-    new_shown = highlight_lines(after)
+    """Return the difference between two programs, with a few lines around each change."""
+    old_markup = highlight_lines(before)
+    new_markup = highlight_lines(after)
+    matcher = SequenceMatcher(None, _lines(before), _lines(after), autojunk=False)
     rows: list[ChangedLine | None] = []
-    for group in SequenceMatcher(None, old, new, autojunk=False).get_grouped_opcodes(_AROUND):
+    for group in matcher.get_grouped_opcodes(_AROUND):
         if rows or group[0][1]:
             rows.append(None)
-        for kind, a, b, c, d in group:
+        for kind, old_start, old_end, new_start, new_end in group:
             if kind == "equal":
-                rows += [
-                    ChangedLine("", " ", number + 1, new_shown[number]) for number in range(c, d)
-                ]
-                continue
-            rows += [
-                ChangedLine("removed", "−", number + 1, old_shown[number]) for number in range(a, b)
-            ]
-            rows += [
-                ChangedLine("added", "+", number + 1, new_shown[number]) for number in range(c, d)
-            ]
+                rows += _rows("", " ", new_markup, new_start, new_end)
+            else:
+                rows += _rows("removed", "−", old_markup, old_start, old_end)
+                rows += _rows("added", "+", new_markup, new_start, new_end)
     kinds = [row.kind for row in rows if row is not None]
     return Change(rows, added=kinds.count("added"), removed=kinds.count("removed"))
+
+
+def _rows(
+    kind: Literal["", "added", "removed"], sign: str, markup: Sequence[Html], start: int, end: int
+) -> list[ChangedLine]:
+    """Return the lines from `start` up to `end`, counted from 0, as lines of a change."""
+    return [ChangedLine(kind, sign, at + 1, markup[at]) for at in range(start, end)]
 
 
 def _lines(source: str) -> list[str]:
