@@ -166,8 +166,13 @@ def measure(
     help="A quarter of the operations have a field renamed against the document.",
 )
 @click.option("--setting", type=click.Choice(["standard", "hard"]), help="hard: all four of these.")
-@click.option("--distractors", type=options.FILE, default=CATALOGUE, metavar="FILE",
-              help="For --open: StableToolBench's apis.json.")  # fmt: skip
+@click.option(
+    "--distractors",
+    type=options.FILE,
+    default=CATALOGUE,
+    metavar="FILE",
+    help="For --open: StableToolBench's apis.json.",
+)
 @click.option(
     "--max-tokens", type=options.AT_LEAST_ONE, metavar="N", help="Model tokens for one question."
 )

@@ -75,9 +75,8 @@ def run_script(text: str) -> NoReturn:
     except (KeyboardInterrupt, click.Abort):
         output.begin_line()
         output.say(f"atc: {output.interrupted_text()}")
-        end_process(
-            ExitCode.INTERRUPTED
-        )  # with a thread that reads the terminal, sys.exit would abort
+        # sys.exit would abort if a thread still reads the terminal.
+        end_process(ExitCode.INTERRUPTED)
     except (AtcError, click.ClickException, OSError) as error:
         sentence, code = explain_error(error)
         output.say(f"atc: {' '.join(sentence.split())}")

@@ -141,7 +141,7 @@ def serve(
 
     limits = GatewayLimits(run_seconds=max_seconds)
     with (
-        open_agent(config, given=True) as agent,
+        open_agent(config, with_model=False) as agent,
         closing(
             Gateway(agent, limits=limits, share_learned=share_learned, waits=_make_notifier())
         ) as gateway,

@@ -123,16 +123,18 @@ def open_agent(
     *,
     reading: ReadingProgress | None = None,
     ask_person: AskPerson | None = None,
-    given: bool = False,
+    with_model: bool = True,
     warm: bool = True,
 ) -> Iterator[Agent]:
     """Open an agent for the configured tools; its runs are stored.
 
-    With `given`, callers write the programs, so the agent has no model. With `warm`, the sandbox
-    starts while the tools are read.
+    Without a model, its callers must write the programs. With `warm`, the sandbox starts while the
+    tools are read.
     """
     with open_store(config) as store, ExitStack() as stack:
-        model = NoModel() if given else stack.enter_context(open_model(config, reading=reading))
+        model: Ask = NoModel()
+        if with_model:
+            model = stack.enter_context(open_model(config, reading=reading))
         sandbox = None
         if warm:
             sandbox = stack.enter_context(

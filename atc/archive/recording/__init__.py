@@ -171,9 +171,6 @@ def sources_of(stored: StoredRun) -> list[str]:
     return [one for one in tools if isinstance(one, str)] if isinstance(tools, list | tuple) else []
 
 
-# --- replay
-
-
 class ReplayResult(NamedTuple):
     """The result of a replay."""
 

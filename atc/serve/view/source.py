@@ -63,7 +63,7 @@ def diff_programs(before: str, after: str) -> Change:
 
 
 def _rows(
-    kind: Literal["", "added", "removed"], sign: str, markup: Sequence[Html], start: int, end: int
+    kind: Literal["", "added", "removed"], sign: str, markup: Sequence[Markup], start: int, end: int
 ) -> list[ChangedLine]:
     """Return the lines from `start` up to `end`, counted from 0, as lines of a change."""
     return [ChangedLine(kind, sign, at + 1, markup[at]) for at in range(start, end)]

@@ -113,7 +113,7 @@ def execute(config):
 
     def run(source, *, continues=None, **changed):
         settings = {"state_dir": config.state_dir, "tools": ("shop.py",), **changed}
-        with open_agent(Config(**settings), given=True) as agent:
+        with open_agent(Config(**settings), with_model=False) as agent:
             return agent.execute(source, continues=continues)
 
     return run
@@ -173,7 +173,7 @@ def test_failures_name_the_saved_tool_and_line(saved, execute):
 
 def test_the_gateway_searches_describes_and_runs_saved_tools(saved, config):
     saved()
-    with open_agent(config, given=True) as agent:
+    with open_agent(config, with_model=False) as agent:
         shop = Gateway(agent)
         assert any(
             "def spent(*, city: str, least: int)" in line
