@@ -24,7 +24,6 @@ from atc.core.parallel import (
 from atc.core.types import Usage
 from atc.models.prices import FREE, Price
 from atc.run.resume import ResumedRun
-from atc.run.tool_search import ToolSearch
 from atc.safety.redaction import Redactor
 from protocols.errors import OutOfTime
 from protocols.model import Ask, Completion, Message, Powers, powers
@@ -70,8 +69,6 @@ class BudgetedModel:
         self._redact = redact or Redactor()
         self._began = time.monotonic()
         self._notes: dict[str, None] = {}
-        self.searching: ToolSearch | None = None
-        """The tool search of the run, if the prompt does not show all tools."""
         self.usage = self._past.usage
 
     @property
@@ -125,19 +122,6 @@ class BudgetedModel:
                 0
             ]
         )
-
-    def write(
-        self, messages: Sequence[Message], *, purpose: str, temperature: float, seed: int
-    ) -> Completion:
-        """Ask for a program or a piece of one. If the model requests tool searches first, execute
-        them and ask again.
-        """
-        while self.searching is not None:
-            told = self.searching.add_searches(messages)
-            completion = self.complete(told, purpose=purpose, temperature=temperature, seed=seed)
-            if not self.searching.handle_reply(completion.text, messages):
-                return completion
-        return self.complete(messages, purpose=purpose, temperature=temperature, seed=seed)
 
     def each(
         self, requests: Sequence[ModelRequest], most: int, *, purpose: str

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from atc.core.config import Config, InvalidConfig
 from atc.core.events import AttemptEnded, Observer, ToolsChosen
@@ -19,7 +19,7 @@ from atc.run.resume import ResumedRun
 from atc.run.tool_search import ToolSearch
 from atc.safety.consent import Consent
 from atc.safety.redaction import Redactor
-from protocols.model import Ask
+from protocols.model import Ask, Completion, Message
 from protocols.render import DETAILS, Docs, describe_within_budget, stubs, token_estimate
 from protocols.schema import Json
 from protocols.toolbox import Toolbox
@@ -103,8 +103,9 @@ def _price(config: Config, model: str) -> Price:
 class Run:
     """One task being solved by a strategy. Each strategy implements `act`.
 
-    `tools` (retrieved if not passed), `meter` and `attempts` can be taken over from a run that
-    another strategy began. `round` is stored in attempts; it counts restarts and repairs.
+    `tools` are those of the prompt, and `tool_search` finds others if not all are shown. Both are
+    retrieved if `tools` are not passed. They, `meter` and `attempts` can be taken over from a run
+    that another strategy began. `round` is stored in attempts; it counts restarts and repairs.
     """
 
     def __init__(
@@ -113,13 +114,17 @@ class Run:
         parts: Parts,
         *,
         tools: Toolbox | None = None,
+        tool_search: ToolSearch | None = None,
         meter: BudgetedModel | None = None,
         attempts: Sequence[Attempt] = (),
     ) -> None:
         self.task = task
         self.parts = parts
         self.meter = meter or parts.meter()
-        self.tools = retrieve(task, parts, self.meter) if tools is None else tools
+        if tools is None:
+            tools, tool_search = retrieve(task, parts, self.meter)
+        self.tools = tools
+        self.tool_search = tool_search
         self.attempts = list(attempts)
         self.round = 0
         self.answer: str | None = None
@@ -132,6 +137,24 @@ class Run:
             BudgetSpent: the run's budget is used up.
         """
         raise NotImplementedError
+
+    def write(
+        self, messages: Sequence[Message], *, purpose: str, temperature: float, seed: int
+    ) -> Completion:
+        """Ask the model for a program or a piece of one. If it requests tool searches first,
+        execute them and ask again.
+
+        Raises:
+            BudgetSpent, ModelUnavailable: See `BudgetedModel.complete`.
+        """
+        while self.tool_search is not None:
+            told = self.tool_search.add_searches(messages)
+            completion = self.meter.complete(
+                told, purpose=purpose, temperature=temperature, seed=seed
+            )
+            if not self.tool_search.handle_reply(completion.text, messages):
+                return completion
+        return self.meter.complete(messages, purpose=purpose, temperature=temperature, seed=seed)
 
     def choose_answer(self) -> None:
         """Decide which answer counts. Called after the last step, also if the budget ended the
@@ -199,12 +222,19 @@ class Run:
         return attempt
 
 
-def retrieve(task: str, parts: Parts, meter: BudgetedModel) -> Toolbox:
+class RetrievedTools(NamedTuple):
+    """The tools of a prompt, and the search for others if not all are shown."""
+
+    tools: Toolbox
+    search: ToolSearch | None
+
+
+def retrieve(task: str, parts: Parts, meter: BudgetedModel) -> RetrievedTools:
     """Return the tools for the prompt: all tools if their descriptions fit, else the best search
     hits with producers of their ids.
 
     Showing all tools is preferred: no search can miss one, and the constant prompt prefix is
-    cached. If not all are shown, the model may search for more (`BudgetedModel.searching`).
+    cached. If not all are shown, the model may search for more.
     """
     toolbox = parts.toolbox
     budget = parts.prompt_tokens
@@ -218,16 +248,16 @@ def retrieve(task: str, parts: Parts, meter: BudgetedModel) -> Toolbox:
             found = parts.finder(meter.asker("retrieve")).search(task, k=most)
             names = [hit.tool for hit in found.hits] or names
     kept = describe_within_budget(toolbox.only(names), budget=budget, docs=docs)[1]
-    if len(kept) < len(toolbox) and docs == "full":
-
-        def search(queries: Sequence[str]) -> list[str]:
-            finder = parts.finder(None)
-            hits = [finder.search(query, k=most).hits for query in queries]
-            return [hit.tool for hit in in_turns(hits, toolbox, k=_FOUND)]
-
-        meter.searching = ToolSearch(toolbox, kept, search, budget)
     parts.observer(ToolsChosen(tuple(kept), len(toolbox)))
-    return kept
+    if len(kept) == len(toolbox) or docs != "full":
+        return RetrievedTools(kept, None)
+
+    def search(queries: Sequence[str]) -> list[str]:
+        finder = parts.finder(None)
+        hits = [finder.search(query, k=most).hits for query in queries]
+        return [hit.tool for hit in in_turns(hits, toolbox, k=_FOUND)]
+
+    return RetrievedTools(kept, ToolSearch(toolbox, kept, search, budget))
 
 
 def _is_fitting(toolbox: Toolbox, budget: int, docs: Docs) -> bool:

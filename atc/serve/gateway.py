@@ -23,7 +23,7 @@ from atc.archive.recording import create_redactor
 from atc.core.types import Solution
 from atc.safety.redaction import Redactor
 from atc.serve.earlier_writes import find_write_in_doubt
-from atc.serve.gateway_agent import ClientAgents, ToolSearch
+from atc.serve.gateway_agent import ClientAgents, GatewaySearch
 from atc.serve.large_results import LargeResults
 from atc.serve.refused_programs import INSIST, RefusedPrograms
 from atc.serve.replies import GatewayReply, call_reply, describe_finding, run_reply
@@ -110,7 +110,7 @@ class Gateway:
         self._refused = RefusedPrograms()
         self._own = load_tools(self._results.read_result)
         self._agents = ClientAgents(agent, self._own, key=self._key, share_learned=share_learned)
-        self._search = ToolSearch(self._agents.of_user)
+        self._search = GatewaySearch(self._agents.of_user)
         # the client of each run that was about to write
         self._writers: OrderedDict[str, str] = OrderedDict()
 

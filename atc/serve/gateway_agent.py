@@ -102,7 +102,7 @@ class ClientAgents:
             return self._agents[name]
 
 
-class ToolSearch:
+class GatewaySearch:
     """The search of a gateway: by words until the index of the configured method is built.
     Thread-safe.
     """

@@ -35,7 +35,14 @@ def solve(task: str, parts: Parts) -> Solution:
     if not first.why or tried.status != "failed" or tried.limit is not None:
         return tried
     first.meter.note(f"changing to step by step: {first.why}.")
-    return Stepwise(task, parts, tools=tools, meter=first.meter, attempts=tried.attempts).solve()
+    return Stepwise(
+        task,
+        parts,
+        tools=tools,
+        tool_search=first.tool_search,
+        meter=first.meter,
+        attempts=tried.attempts,
+    ).solve()
 
 
 class _First(Chain):

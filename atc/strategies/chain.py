@@ -59,7 +59,7 @@ class Chain(Run):
         for self.round in range(config.max_repairs + 1):
             program = new_program(
                 messages,
-                self.meter.write,
+                self.write,
                 known=self.tried,
                 most=self.parts.samples,
                 temperature=config.temperature,
@@ -167,7 +167,7 @@ def draft(task: str, parts: Parts) -> Draft:
     messages = build_program_prompt(task, tools, budget=parts.prompt_tokens, docs=parts.config.docs)
     try:
         program = new_program(
-            messages, run.meter.write, known=(), most=1, temperature=parts.config.temperature
+            messages, run.write, known=(), most=1, temperature=parts.config.temperature
         )
     except BudgetSpent as spent:
         run.meter.note(f"{spent.limit}: no more programs were written.")

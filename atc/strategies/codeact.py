@@ -73,7 +73,7 @@ class _Session(Run):
         """Take turns until there is an answer."""
         for _ in range(MOST_TURNS):
             reply = parse_reply(
-                self.meter.write(self.turns.messages(), purpose="act", temperature=0.0, seed=0).text
+                self.write(self.turns.messages(), purpose="act", temperature=0.0, seed=0).text
             )
             if reply.answer is not None:
                 self.answer = self._execute_program(

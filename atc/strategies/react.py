@@ -62,7 +62,7 @@ class ByTurns(SingleCallRun):
         super().__init__(task, parts)
         self.way = way
         self.tries = tries
-        self.offer = offer_tools(self.tools, back=back, searching=self.meter.searching)
+        self.offer = offer_tools(self.tools, back=back, searching=self.tool_search)
         budget = parts.prompt_tokens
         docs = parts.config.docs
         start = build_react_opening(task, self.tools, self.offer, budget=budget, docs=docs)

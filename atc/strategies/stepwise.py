@@ -80,7 +80,7 @@ class _Step:
 
 
 class Stepwise(Run):
-    """One run. `begun` are the tools, meter and attempts of a run that another strategy began (see
+    """One run. `begun` are the tools, tool search, meter and attempts of a run that another strategy began (see
     `Run`); its results are shown first.
     """
 
@@ -165,7 +165,7 @@ class Stepwise(Run):
         self, messages: Sequence[Message], *, purpose: str, temperature: float, seed: int
     ) -> Completion:
         """Return the model's reply, cut before any output that it invents."""
-        completion = self.meter.write(messages, purpose=purpose, temperature=temperature, seed=seed)
+        completion = self.write(messages, purpose=purpose, temperature=temperature, seed=seed)
         return replace(completion, text=next_piece(completion.text))
 
     def _attempt_piece(self, piece: Program, *, blind: bool) -> _Step:
