@@ -35,12 +35,6 @@ FactKind = Literal[
 Status = Literal["solved", "failed", "paused"]
 
 
-ANSWERING = "print_answer"
-"""The name by which the final one of several growing programs calls `print`. What the earlier ones
-printed is dropped.
-"""
-
-
 @dataclass(frozen=True)
 class Program:
     """Python source that calls tools by their aliases. It is parsed once, when `tree` is first
@@ -84,11 +78,6 @@ class Program:
         """Leave the syntax tree out when the program is sent to another process."""
         return type(self), (self.source,)
 
-    @property
-    def printing(self) -> str:
-        """The name of the function that prints the program's answer."""
-        return ANSWERING if f"{ANSWERING}(" in self.source else "print"
-
     def line(self, number: int | None) -> str:
         """Return a 1-based line without surrounding blanks; empty if there is no such line."""
         return (self.raw_line(number or 0) or "").strip()
@@ -97,17 +86,6 @@ class Program:
         """Return a 1-based line as it is; None if there is no such line."""
         lines = self.source.splitlines()
         return lines[number - 1] if 0 < number <= len(lines) else None
-
-    def lines_of(self, before: Program) -> int:
-        """Return how many of its first lines are those of `before`, if it continues that program; 0
-        if it does not.
-        """
-        kept = before.source.splitlines()
-        lines = self.source.splitlines()
-        head = (
-            2 if lines[:1] == [f"{ANSWERING} = print"] and kept[:1] != lines[:1] else 0
-        )  # it prints its answer alone
-        return head + len(kept) if kept and lines[head:][: len(kept)] == kept else 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -11,6 +11,7 @@ from rich.console import Console
 from rich.status import Status
 from rich.text import Text
 
+from atc.core.answer_print import count_kept_lines
 from atc.core.events import (
     AttemptEnded,
     Event,
@@ -152,7 +153,7 @@ class RunView:
             return
         for finding in event.mended:
             self.line("mended", _format_finding(finding), "yellow")
-        self._kept = event.program.lines_of(self._shown)
+        self._kept = count_kept_lines(event.program, self._shown)
         self._shown = event.program
         lines = source.splitlines()
         length = count(len(lines) - self._kept, "line") + (" more" if self._kept else "")

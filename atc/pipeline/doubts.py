@@ -16,6 +16,7 @@ from collections.abc import Iterator, Mapping
 from itertools import islice
 from typing import TypeGuard
 
+from atc.core.answer_print import print_name
 from atc.core.messages import make_finding
 from atc.core.types import Finding, Program
 from atc.core.value_kinds import is_common, is_measure
@@ -247,7 +248,7 @@ def _find_single_assignments(tree: ast.Module, names: list[ast.Name]) -> dict[st
 
 
 def _is_print(node: ast.AST, program: Program) -> TypeGuard[ast.Call]:
-    return isinstance(node, ast.Call) and getattr(node.func, "id", None) == program.printing
+    return isinstance(node, ast.Call) and getattr(node.func, "id", None) == print_name(program)
 
 
 def _is_fixed(node: ast.expr, given: Mapping[str, ast.expr]) -> bool:

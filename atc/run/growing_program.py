@@ -13,11 +13,11 @@ import re
 from collections.abc import Collection
 from dataclasses import dataclass, field
 
-from atc.core.types import ANSWERING, Program
+from atc.core.answer_print import HEAD, PRINT_ANSWER
+from atc.core.types import Program
 from sandbox.journal import Journal
 from sandbox.trace import ToolCall, Trace
 
-_HEAD = f"{ANSWERING} = print\ndef print(*_, **__): pass  # only the answer is printed\n"
 FENCE = re.compile(r"^[ \t]*```", re.MULTILINE)
 _MARKED = re.compile(
     r"""\bprint\(\s*(?:(?P<quote>['"])\s*(?:final\s+)?answer\s*:\s*(?P=quote)\s*,\s*"""
@@ -64,8 +64,10 @@ def to_finished_program(program: Program) -> Program | None:
     """Return the program that prints only its bare answer, or None if it has no `print("ANSWER:",
     …)`.
     """
-    source, found = _MARKED.subn(lambda mark: f"{ANSWERING}({mark['text'] or ''}", program.source)
-    return Program(_HEAD + source) if found else None
+    source, found = _MARKED.subn(
+        lambda mark: f"{PRINT_ANSWER}({mark['text'] or ''}", program.source
+    )
+    return Program(HEAD + source) if found else None
 
 
 def first_block(reply: str) -> str:
@@ -80,13 +82,13 @@ def first_block(reply: str) -> str:
 def build_answer_program(program: Program, answer: str) -> Program:
     """Return the program with all prints disabled, followed by one that prints this answer."""
     return Program(
-        f"{_HEAD}{program.source.rstrip()}\n{ANSWERING}({answer!r})\n".replace("\n\n\n", "\n\n")
+        f"{HEAD}{program.source.rstrip()}\n{PRINT_ANSWER}({answer!r})\n".replace("\n\n\n", "\n\n")
     )
 
 
 def to_unfinished_program(program: Program) -> Program:
     """Undo `to_finished_program`: restore the prints of a program whose answer does not count."""
-    return Program(program.source.removeprefix(_HEAD).replace(f"{ANSWERING}(", "print("))
+    return Program(program.source.removeprefix(HEAD).replace(f"{PRINT_ANSWER}(", "print("))
 
 
 def new_lines(

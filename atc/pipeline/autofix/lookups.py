@@ -14,6 +14,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from itertools import product
 from typing import NamedTuple
 
+from atc.core.answer_print import print_name
 from atc.core.source_edits import SourceOffsets, apply_edits
 from atc.core.types import Program, parse_answer
 from atc.pipeline.attribute import find_origins
@@ -143,9 +144,10 @@ def look_up_answer(
     words = {singular(word) for word in re.findall(r"[a-z]+", task.casefold())}
     common = set.intersection(*(_lookups(value, trace, tools, words) for value in values))
     prints: list[ast.expr] = []
+    printer = print_name(program)
     for node in ast.walk(program.tree):
         match node:
-            case ast.Call(func=ast.Name(id=program.printing), args=[value]):
+            case ast.Call(func=ast.Name(id=name), args=[value]) if name == printer:
                 prints += [value] if not isinstance(value, ast.Starred | ast.JoinedStr) else []
     if len(common) != 1 or len(prints) != 1:
         return None

@@ -9,8 +9,9 @@ import builtins
 import sys
 from collections import defaultdict
 
+from atc.core.answer_print import PRINT_ANSWER
 from atc.core.messages import find_nearest, format_expression, format_list, make_finding, may_guess
-from atc.core.types import ANSWERING, Finding
+from atc.core.types import Finding
 from atc.pipeline.check.syntax import (
     FunctionNode,
     bound_names,
@@ -209,7 +210,7 @@ _WRITERS = {
     "info",
     "dump",
 }
-_WRITERS |= {ANSWERING}
+_WRITERS |= {PRINT_ANSWER}
 
 
 def output_findings(module: ast.Module, nodes: list[ast.AST]) -> list[Finding]:
