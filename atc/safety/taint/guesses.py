@@ -167,9 +167,9 @@ class Guesses:
     def _is_executed(self, word: str) -> bool:
         """Return True if the tool executes a field whose name ends with `word`."""
         verbs = set(self._verbs)
-        if word in NAMES["sources"]:
-            return bool(verbs & {*NAMES["executes"], "run"})
-        return word in NAMES["inputs"] and bool(verbs & NAMES["executes"])
+        if word in NAMES["code"]:
+            return bool(verbs & {*NAMES["executing_verbs"], "run"})
+        return word in NAMES["executed_inputs"] and bool(verbs & NAMES["executing_verbs"])
 
     def _kind_on_acting_tool(self, words: tuple[str, ...]) -> Sensitivity | None:
         """Return the sensitive kind of a field with these words on a tool that acts."""
@@ -180,27 +180,27 @@ class Guesses:
     def _is_recipient(self, words: tuple[str, ...]) -> bool:
         """Return True if the words name a recipient, without endings such as `address` or `id`."""
         kept = words
-        while len(kept) > 1 and kept[-1] in NAMES["of_an_address"]:
+        while len(kept) > 1 and kept[-1] in NAMES["address_endings"]:
             kept = kept[:-1]
         if kept[-1] in NAMES["recipients_of_writes"]:
             return True
         sends = self._contacts_person or bool({*self._verbs} & SENDS)
-        if sends and kept[-1] in NAMES["who"]:
+        if sends and kept[-1] in NAMES["recipients_of_messages"]:
             return True
-        return kept[0] == "to" and kept[-1] in {*NAMES["who"], "to"}
+        return kept[0] == "to" and kept[-1] in {*NAMES["recipients_of_messages"], "to"}
 
     def _amount_kind(self, words: tuple[str, ...]) -> Literal["amount"] | None:
         """Return "amount" if the words name an amount of money, and not a number of things."""
         every = set(words)
         last = words[-1]
         is_paid = last in NAMES["amounts_of_payments"] and {*self._verbs} & PAYS
-        if not (every & NAMES["amounts"] or last in NAMES["money"] or is_paid):
+        if not (every & NAMES["amounts"] or last in NAMES["amount_endings"] or is_paid):
             return None
-        of_money = NAMES["money"] | NAMES["amounts"] | NAMES["amounts_of_payments"]
+        of_money = NAMES["amount_endings"] | NAMES["amounts"] | NAMES["amounts_of_payments"]
         is_count = last.endswith("s") and last not in of_money  # `total_pages`
         if is_count and not every & NAMES["amounts"] - {"sum", "total"}:
             return None
-        return None if last in NAMES["of_no_amount"] else "amount"
+        return None if last in NAMES["not_amounts"] else "amount"
 
     def is_prose(self, name: str) -> bool:
         """Return True if a field of this name contains text that people write, such as `note`.
@@ -238,7 +238,7 @@ class Guesses:
 def _is_property(words: tuple[str, ...]) -> bool:
     """Return True if the last word names a property, such as `date`, except in `amount_limit`."""
     is_limit = words[-1] == "limit" and not NAMES["amounts"].isdisjoint(words)
-    return words[-1] in NAMES["aside"] and not is_limit
+    return words[-1] in NAMES["properties"] and not is_limit
 
 
 def _is_record_id(words: tuple[str, ...]) -> bool:
@@ -273,12 +273,12 @@ def words_of(name: str) -> tuple[str, ...]:
 
 def is_field_name(name: str) -> bool:
     """Return True if a field of this name contains names of fields: `field`, `columns`."""
-    return any(singular(word) in NAMES["of_a_name"] for word in words_of(name)[-1:])
+    return any(singular(word) in NAMES["name_fields"] for word in words_of(name)[-1:])
 
 
 def is_value_name(name: str) -> bool:
     """Return True if a field's name says only that it has a value: `value`, `new_data`."""
-    return any(singular(word) in NAMES["of_a_value"] for word in words_of(name)[-1:])
+    return any(singular(word) in NAMES["value_fields"] for word in words_of(name)[-1:])
 
 
 def has_nonzero_digit(text: str) -> bool:
@@ -297,7 +297,7 @@ def may_be_part_of_amount(name: str, text: str) -> bool:
     A note, a date, an id or a code in the object does not.
     """
     last = {*words_of(name)[-1:]}
-    if last & (NAMES["aside"] | NAMES["of_no_amount"] | NAMES["prose"]):
+    if last & (NAMES["properties"] | NAMES["not_amounts"] | NAMES["prose"]):
         return False
     if _DATE.match(text) or _is_id(text):
         return False
@@ -315,13 +315,13 @@ def is_unit_field(name: str) -> bool:
     `decimals`.
     """
     words = words_of(name)
-    while len(words) > 1 and words[-1] in NAMES["of_a_unit"]:
+    while len(words) > 1 and words[-1] in NAMES["unit_suffixes"]:
         words = words[:-1]
     if words[-1:] == ("token",):
         return len(words) == 1
     if len(words) > 1 and words[-1] == "in":  # `pay_in`, `denominated_in`
         return True
-    return bool({*words} & NAMES["currencies"] or {*words[-1:]} & NAMES["scales"])
+    return bool({*words} & NAMES["unit_names"] or {*words[-1:]} & NAMES["unit_endings"])
 
 
 def is_unit(text: str) -> bool:

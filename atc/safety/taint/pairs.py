@@ -38,6 +38,7 @@ class NamedFields:
     """
 
     kinds: frozenset[Sensitivity] = frozenset()
+    """Kinds that short names, such as `amount`, name."""
     labels: frozenset[Sensitivity] = frozenset()
     """Kinds that labels of several words name. A list of numbers next to a label is a chart."""
     around: Mapping[JsonPath, Sensitivity] = field(default_factory=dict)
@@ -319,7 +320,7 @@ def _is_operation(name: str, value: Json) -> bool:
     value.
     """
     words = words_of(name)
-    if {*words[-1:]} & NAMES["aside"]:
+    if {*words[-1:]} & NAMES["properties"]:
         return True
     if not isinstance(value, str):
         return False

@@ -59,7 +59,7 @@ def is_in_text(text: str, value: Json, kind: SensitiveKind) -> bool:
         return False
     if kind == "amount":
         return _is_amount_of(text, value)
-    if value.casefold() in NAMES["nobody"]:
+    if value.casefold() in NAMES["common_words"]:
         return False
     if kind == "command":
         quoted = [next(filter(None, match.groups())).strip() for match in _QUOTED.finditer(text)]
