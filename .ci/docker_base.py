@@ -1,4 +1,7 @@
-"""Makes an image of the running Python, where no registry can be reached: `python .ci/docker_base.py TAG`."""
+"""Makes an image of the running Python if no registry can be reached.
+
+python .ci/docker_base.py TAG
+"""
 
 from __future__ import annotations
 
@@ -23,9 +26,12 @@ _LIBRARY = re.compile(r"^\s*(?:(\S+) => )?(/\S+) \(0x[0-9a-f]+\)$", re.MULTILINE
 
 
 def import_base(client: Any, tag: str) -> str:
-    """Make an image of the running Python: interpreter, standard library, the shared libraries that they need.
+    """Make an image of the running Python: interpreter, standard library and shared libraries.
 
-    Gives its tag. Raises `SandboxUnavailable` where the libraries cannot be found or the engine refuses.
+    Return its tag.
+
+    Raises:
+        SandboxUnavailable: the libraries cannot be found, or the engine refuses.
     """
     repository, _, name = tag.partition(":")
     with tempfile.TemporaryFile() as file:
@@ -62,7 +68,9 @@ def write_base(tar: tarfile.TarFile) -> None:
 
 
 def _libraries(native: list[Path]) -> dict[str, Path]:
-    """The shared libraries that those files need, by where each goes: beside the C library, which is always found."""
+    """Return the shared libraries that these files need, by their places in the image: beside the C
+    library, which is always found.
+    """
     ldd = shutil.which("ldd")
     if ldd is None:
         raise SandboxUnavailable(

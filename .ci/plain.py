@@ -1,6 +1,7 @@
-"""The core alone: `pip install .` without extras into a fresh environment, then every verb, as a user would call it.
+"""Installs the core without extras into a fresh environment, and calls every command.
 
-A verb that needs an extra must say so in one sentence and exit with 3; none may end with "a bug in atc".
+A command that needs an extra must say so in one sentence and exit with 3. None may end with "a bug
+in atc".
 """
 
 import json
@@ -19,7 +20,7 @@ PROGRAM = "tickets = list_tickets()\nprint(len(tickets))"
 
 
 class Stub(BaseHTTPRequestHandler):
-    """A service of one tool with its OpenAPI document, and an OpenAI-compatible endpoint that writes PROGRAM."""
+    """A service of one tool with its OpenAPI document, and a model endpoint that writes PROGRAM."""
 
     def do_GET(self):
         here = f"http://127.0.0.1:{self.server.server_address[1]}"
@@ -107,7 +108,8 @@ def main():
             wrong = [text for text in ("a bug in atc", "Traceback") if text in shown]
             if done.returncode != code or said not in shown or wrong:
                 sys.exit(
-                    f"atc {line}\nexit status {done.returncode}, expected {code} and {said!r}:\n{shown}"
+                    f"atc {line}\nexit status {done.returncode}, expected {code} and"
+                    f" {said!r}:\n{shown}"
                 )
             return done.stdout
 

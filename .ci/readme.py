@@ -2,10 +2,11 @@
 
     readme.py examples          the README's `sh` blocks but the tests
     readme.py tests             the block with `make test`
-    readme.py pages [PAGE…]     of each page of Start and Guides, all `sh` blocks in a folder of its own
+    readme.py pages [PAGE…]     all `sh` blocks of each page of Start and Guides, in its own folder
 
-Blocks marked otherwise (`console`, `text`) are for readers: they show output or need something that CI lacks. A block
-with `title="NAME"` is written to that file first. What a page starts in the background is ended with it.
+Blocks marked otherwise (`console`, `text`) are for readers: they show output or need something that
+CI lacks. A block with `title="NAME"` is written to that file first. Processes that a page starts in
+the background end with it.
 """
 
 import os
@@ -37,7 +38,7 @@ def run_readme(which: str) -> None:
 
 
 def run_page(page: Path) -> None:
-    """One page as a reader goes through it, with the `atc` of this checkout and settings and runs of its own."""
+    """Run one page with the `atc` of this checkout, and with settings and runs of its own."""
     blocks = BLOCK.findall(page.read_text(encoding="utf-8"))
     script = "\n".join(block for kind, title, block in blocks if kind == "sh" and not title)
     if not script:

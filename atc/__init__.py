@@ -8,17 +8,20 @@ from pathlib import Path
 
 from atc.core.version import __version__ as __version__
 
-# As `typing.TYPE_CHECKING`, which type checkers take for True; to import `typing` takes longer than all else here.
+# Like `typing.TYPE_CHECKING`, which type checkers take for True. Importing `typing` takes longer
+# than everything else here.
 TYPE_CHECKING = False
 _HOME = Path(__file__).resolve().parent.parent
 
-# Our floors have everyday names: another distribution, or a file beside the user's script, may come first on the path.
+# The packages below have everyday names: another distribution, or a file beside the user's script,
+# may come first on the path.
 for _name in ("protocols", "sandbox", "probing"):
     _spec = find_spec(_name)
     _origin = _spec.origin if _spec is not None else None
     if _origin is None or Path(_origin).resolve().parent.parent != _HOME:
         raise ImportError(
-            f"atc needs its own {_name!r} in {_HOME}, but Python finds {_origin!r} first; rename that file, or install"
+            f"atc needs its own {_name!r} in {_HOME}, but Python finds {_origin!r} first; rename"
+            " that file, or install"
             " atc in an environment of its own."
         )
 
@@ -170,7 +173,9 @@ _PLACES = {
     "sandbox.base": ("Sandbox", "SandboxUnavailable"),
     "sandbox.trace": ("ToolCall", "Trace"),
 }
-"""Modules, and the names that come from each. A module is imported when one of its names is first asked for."""
+"""Modules, and the names that come from each. A module is imported when one of its names is first
+used.
+"""
 
 
 def __getattr__(name: str) -> Any:

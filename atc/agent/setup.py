@@ -33,7 +33,8 @@ def check_parts(*, model: object, sandbox: object, config: object, ask_person: o
         )
     if not (isinstance(model, str | None) or (callable(model) and hasattr(model, "prompt_tokens"))):
         raise InvalidConfig(
-            f"model must be a name, such as 'local' or 'openai:NAME', or an atc.Ask, got {shortened(model)};"
+            "model must be a name, such as 'local' or 'openai:NAME', or an atc.Ask, got"
+            f" {shortened(model)};"
             " an atc.Ask is called with messages and has a name and prompt_tokens."
         )
     if not (isinstance(sandbox, str | None) or callable(getattr(sandbox, "run", None))):
@@ -42,7 +43,8 @@ def check_parts(*, model: object, sandbox: object, config: object, ask_person: o
         )
     if ask_person is not None and not callable(ask_person):
         raise InvalidConfig(
-            f"ask_person must be a function that takes an atc.Question and returns True, False or None, got"
+            "ask_person must be a function that takes an atc.Question and returns True, False or"
+            " None, got"
             f" {shortened(ask_person)}."
         )
 
@@ -93,7 +95,8 @@ def open_store(store: object, owned: ExitStack) -> RunStore | None:
         return store
     if not isinstance(store, str | PathLike):
         raise InvalidConfig(
-            f"store must be an atc.Store, the path of its file, or an address postgresql://…, got {shortened(store)}."
+            "store must be an atc.Store, the path of its file, or an address postgresql://…, got"
+            f" {shortened(store)}."
         )
     return owned.enter_context(store_at(store))
 

@@ -40,7 +40,7 @@ run.add_command(flights)
 
 @bench.command("list", examples=["atc bench list --json"])
 def list_() -> None:
-    """The suites."""
+    """List the suites."""
     suites = {name: suite.get_short_help_str(100) for name, suite in run.commands.items()}
     print_result(
         [{"name": name, "summary": summary} for name, summary in suites.items()], suites.items()

@@ -31,7 +31,7 @@ def models() -> None:
 
 @models.command("list", examples=["atc models list --json"])
 def list_() -> None:
-    """The models that can be used here; * marks those in use."""
+    """List the models that can be used here; * marks those in use."""
     config = load_config()
     folder = config.cache_dir / "models"
     chosen = config.model or ("(endpoint)" if openai.is_configured() else "local")

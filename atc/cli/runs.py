@@ -74,7 +74,7 @@ for command in (resume, export, save, replay, test):
     help="Newest runs only.",
 )
 def list_(*, limit: int) -> None:
-    """The latest runs, newest first."""
+    """List the latest runs, newest first."""
     with open_store(load_config()) as store:
         found = [line_without_secrets(store.load(run.run_id)) for run in store.list(limit)]
     shown = [(stored.summary, clip_line(stored.purpose)) for stored in found]

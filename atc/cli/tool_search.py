@@ -50,7 +50,7 @@ _embedder_option = click.option(
 @_embedder_option
 @options.tools_options
 def search(query: tuple[str, ...], *, k: int, explain: bool, **flags: Any) -> None:
-    """The tools that fit QUERY, best first.
+    """Search for the tools that fit QUERY, best first.
 
     A tool that QUERY names comes first. Tools that return the ids which these need follow. Methods
     from reinvoke on ask a model for each query.

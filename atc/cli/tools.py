@@ -49,7 +49,7 @@ def list_(**flags: Any) -> None:
 @click.argument("name")
 @options.tools_options
 def show(name: str, **flags: Any) -> None:
-    """The tool NAME, as programs see it; with --json, its protocol."""
+    """Show the tool NAME as programs see it; with --json, its protocol."""
     with wiring.open_toolbox(load_config(flags)) as toolbox:
         tool = toolbox.find(name)
         output.print_result(dump(tool.protocol), format_tool(tool, toolbox))

@@ -19,7 +19,8 @@ from protocols.toolbox import Toolbox
 from sandbox.trace import ToolCall, Trace
 
 FaultKind = Literal[
-    "syntax", "policy", "unknown_tool", "bad_arguments", "tool_failed", "misread_result", "empty_result", "drift",
+    "syntax", "policy", "unknown_tool", "bad_arguments", "tool_failed", "misread_result",
+    "empty_result", "drift",
     "unknown_outcome", "limit", "no_answer", "error",
 ]  # fmt: skip
 """Kinds of faults. `error` is a mistake of the program that no call had a part in, such as a
@@ -298,12 +299,17 @@ class Solution:
                 if last is not None and last.paused and last.trace is not None
                 else None
             )
-            left = f"Writes are left that the final program does not make. It would answer: {self.answer}"
+            left = (
+                "Writes are left that the final program does not make. It would answer:"
+                f" {self.answer}"
+            )
             return left if failure is None else failure.message
-        if (
-            self.limit and " = " not in self.limit
-        ):  # a bound of the strategy, which no setting raises
-            return f"There was no answer within {self.limit}, the most of this strategy: ask for less, or take another."
+        if self.limit and " = " not in self.limit:
+            # A limit of the strategy, which no setting raises.
+            return (
+                f"There was no answer within {self.limit}, the most of this strategy: ask for less,"
+                " or take another."
+            )
         if self.limit:
             return f"The run's budget is spent: {self.limit}. Raise it, or ask for less."
         return (
@@ -354,4 +360,7 @@ class Unsolved(AtcError):
         problem = f"{self.solution.problem}".removesuffix(".")
         if self.solution.status == "paused":
             return f"the task is paused: {problem}."
-        return f"the task was not solved: {problem}. The attribute solution.attempts has each program and its fault."
+        return (
+            f"the task was not solved: {problem}. The attribute solution.attempts has each program"
+            " and its fault."
+        )

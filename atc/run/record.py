@@ -87,7 +87,8 @@ class RunRecord:
         except ModuleNotFoundError:
             self.observer(
                 NoteAdded(
-                    f"{TRACES} is set, but nothing is sent: pip install 'automatic-tool-chain[otel]'."
+                    f"{TRACES} is set, but nothing is sent: pip install"
+                    " 'automatic-tool-chain[otel]'."
                 )
             )
             return None

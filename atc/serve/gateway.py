@@ -123,7 +123,7 @@ class Gateway:
         return hmac.digest(self._key, b"request state", "sha256")
 
     def tools(self, client: str = "") -> Toolbox:
-        """The tools that a client's programs may call, without `read_result`."""
+        """Return the tools that a client's programs may call, without `read_result`."""
         toolbox = self._agents.of(client).toolbox
         return toolbox.only([name for name in toolbox if name not in self._own])
 
@@ -186,8 +186,9 @@ class Gateway:
         }
 
     def run_program(self, source: str, continues: str = "", **sent: Unpack[Sent]) -> GatewayReply:
-        """Check a Python program against the response schemas, run it in a sandbox, return what it printed or the fault
-        with its evidence. continues: run of an earlier reply, whose calls are not repeated.
+        """Check a Python program against the response schemas, run it in a sandbox, return what it
+        printed or the fault with its evidence. continues: run of an earlier reply, whose calls are
+        not repeated.
         """
         program = validate_program(source)
         run = self._run_of(continues) if continues else None
@@ -283,7 +284,8 @@ class Gateway:
         run = handle.rpartition(".")[0]
         if not run or not hmac.compare_digest(self.handle_of(run), handle):
             raise BadRequest(
-                f"no run {shorten(handle, 100)!r}; give 'run' as an earlier reply of run_program gave it."
+                f"no run {shorten(handle, 100)!r}; give 'run' as an earlier reply of run_program"
+                " gave it."
             )
         return run
 
@@ -334,7 +336,8 @@ class Gateway:
             else ""
         )
         raise Paused(
-            f"{tool.alias} is not sent: run {earlier} made this same call: {what}.{way} Else a person decides about"
+            f"{tool.alias} is not sent: run {earlier} made this same call: {what}.{way} Else a"
+            " person decides about"
             f" that run, as {docs_page('guides/writes#a-call-that-another-run-has-made')} says"
         )
 

@@ -58,7 +58,7 @@ class LargeResults:
         self._characters[greediest] -= len(text)
 
     def read_result(self, handle: str) -> Any:
-        """A value that an earlier reply showed only as a handle, whole.
+        """Return a value whole that an earlier reply showed only as a handle.
 
         read_only = True
 

@@ -17,10 +17,14 @@ from sandbox.trace import ToolCall
 GatewayReply: TypeAlias = dict[str, Json]
 _CALLS_SHOWN = 30
 _CUT = (
-    f"The value has over {VALUE_CHARACTERS:,} characters and only the beginning of its text is here: print it, or"
+    f"The value has over {VALUE_CHARACTERS:,} characters and only the beginning of its text is"
+    " here: print it, or"
     " a part of it."
 )
-_CALL_AGAIN = "When a person has decided, make the same call again: it brings the answer, and nothing is sent twice."
+_CALL_AGAIN = (
+    "When a person has decided, make the same call again: it brings the answer, and nothing is sent"
+    " twice."
+)
 
 
 def run_reply(solution: Solution, handle: str, shorten: Callable[[Json], Json]) -> GatewayReply:

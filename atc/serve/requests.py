@@ -51,7 +51,8 @@ def validate_query(query: str) -> str:
         raise BadRequest("the query is empty; say what the tool should do, or give a tool's name.")
     if len(query) > _LONGEST_QUERY:
         raise BadRequest(
-            f"the query has {len(query):,} characters, more than {_LONGEST_QUERY:,}; make it shorter."
+            f"the query has {len(query):,} characters, more than {_LONGEST_QUERY:,}; make it"
+            " shorter."
         )
     return query
 

@@ -48,14 +48,18 @@ _QUICK_EACH = 4
 """The same for one client."""
 
 _GAVE_WAY = (
-    "The question to the person was withdrawn, since this client asked newer ones and may have {} open at a time."
+    "The question to the person was withdrawn, since this client asked newer ones and may have {}"
+    " open at a time."
     " Nothing was sent; when the run goes on, the person is asked again."
 )
 
 INSTRUCTIONS = (
-    "Act on APIs by Python programs. Tools are plain functions with keyword arguments; a failed call raises ToolError. "
-    "Find them (search_tools), read their stubs (describe_tools), then run one program for the whole job: loops and "
-    "arithmetic in Python, the answer printed. After a fault send the corrected program with continues=run: completed "
+    "Act on APIs by Python programs. Tools are plain functions with keyword arguments; a failed"
+    " call raises ToolError. "
+    "Find them (search_tools), read their stubs (describe_tools), then run one program for the"
+    " whole job: loops and "
+    "arithmetic in Python, the answer printed. After a fault send the corrected program with"
+    " continues=run: completed "
     "calls are not repeated."
 )
 

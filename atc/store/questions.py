@@ -153,7 +153,7 @@ class Questions:
         self._change([(_INVALIDATE + kept, (run, *but))])
 
     def has_open_question(self, run: str) -> bool:
-        """True if a client of a gateway still waits for an answer to a question of this run."""
+        """Return True if a gateway's client still waits for the answer to a question of the run."""
         with self._transaction(writing=False) as db:
             query = (
                 "SELECT 1 FROM questions WHERE run = ? AND state IN ('open', 'released') LIMIT 1"

@@ -80,8 +80,8 @@ class _Step:
 
 
 class Stepwise(Run):
-    """One run. `begun` are the tools, tool search, meter and attempts of a run that another strategy began (see
-    `Run`); its results are shown first.
+    """One run. `begun` are the tools, tool search, meter and attempts of a run that another
+    strategy began (see `Run`); its results are shown first.
     """
 
     def __init__(self, task: str, parts: Parts, **begun: Any) -> None:

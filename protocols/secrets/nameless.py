@@ -63,7 +63,8 @@ _LOGIN_NEARBY = re.compile(
     r"\b(?:log.?in|basic[ -]auth|credentials?|zugangsdaten|identifiants?|creds)\b"
 )
 _LOGIN_PAIR = re.compile(
-    r"""[\w@](?<![\w/.][\w@])[\w.@+-]{0,59}[ \t]/[ \t]([^\s/|,;<>"'`]{6,200})(?=[ \t]*(?:-->|[\n"]|\Z))"""
+    r"""[\w@](?<![\w/.][\w@])[\w.@+-]{0,59}[ \t]/[ \t]"""
+    r"""([^\s/|,;<>"'`]{6,200})(?=[ \t]*(?:-->|[\n"]|\Z))"""
 )
 _MAIL_PAIR = re.compile(r"@[\w-]{1,60}(?:\.[\w-]{1,30}){1,3}:([^\s/:,;<>\"'`]{8,100})(?!\S)")
 """The password of a list of accounts, as in `ann@shop.example:password`."""

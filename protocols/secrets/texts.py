@@ -69,14 +69,15 @@ _TOKEN = re.compile(r"[^\W\d][\w.$-]{1,100}")
 _STEMS = split_words(
     "adgangskode answer antwort api auth bearer card chave chiav clave cle code"
     " connectionstring contrase cookie cred cvc cvn cvv geheimzahl haslo heslo jelszo jeton jwt"
-    " kennwort key khau kodeord losenord lozink mdp mnemonic motde nyckel otp parola pass phrase pin"
-    " prive psk pswd pw pwd salasana sandi schlu secret security segret senha sess sifre sig"
-    " sleutel ssn token wachtwoord zugang"
+    " kennwort key khau kodeord losenord lozink mdp mnemonic motde nyckel otp parola pass phrase"
+    " pin prive psk pswd pw pwd salasana sandi schlu secret security segret senha sess sifre"
+    " sig sleutel ssn token wachtwoord zugang"
 )
 """Every name of a secret contains one of these. Most words can be skipped by this check."""
 _OTHER_NAME = re.compile(r"[#\[\w.\]-]{2,60}=")
 _FINGERPRINT = re.compile(
-    r"(?:sha\d{0,3}|hash|digest|commit|checksum|etag|rev|revision|_id|kid)[\"']?[ \t]?[:=][ \t]?[\"']?\Z",
+    r"(?:sha\d{0,3}|hash|digest|commit|checksum|etag|rev|revision|_id|kid)"
+    r"[\"']?[ \t]?[:=][ \t]?[\"']?\Z",
     re.IGNORECASE,
 )
 """The assignment to a name of something that looks random and is no secret."""

@@ -182,7 +182,7 @@ class Service:
                 body=body if isinstance(body, dict) else {},
             )
 
-    def answer(self, method, head, *rest, body):  # noqa: C901 - a route a case
+    def answer(self, method, head, *rest, body):  # noqa: C901, PLR0912 - a route a case
         match method, head, *rest:
             case "GET", "notes":
                 # A page: the others are there and not shown.

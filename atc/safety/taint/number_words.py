@@ -58,8 +58,8 @@ _LONGEST = 1_000
 
 
 def numbers_in_words(text: str) -> list[Decimal]:
-    """Return the numbers in a text that are written in words: `nine thousand`, `neuntausend`, `九千`,
-    `MMXX`.
+    """Return the numbers in a text that are written in words: `nine thousand`, `neuntausend`,
+    `九千`, `MMXX`.
     """
     text = text[:_LONGEST]
     found = [Decimal(number) for number in _add_up_words(_words(text.lower()))]

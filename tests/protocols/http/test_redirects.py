@@ -56,7 +56,7 @@ def test_credentials_replace_arguments_in_their_place(place):
         serving() as server,
         invoker(server.netloc, value="right", place=place, name="key", prefix="") as calls,
     ):
-        tool = http_tool(server.url, credentials=("k",), locations={"x": place}, wire_names={"x": "Key" if place == "header" else "key"})  # fmt: skip # noqa: E501
+        tool = http_tool(server.url, credentials=("k",), locations={"x": place}, wire_names={"x": "Key" if place == "header" else "key"})  # fmt: skip
         calls.bind(tool)({"x": "forged"})
     assert "forged" not in server.last.everything
     assert "right" in server.last.everything
@@ -266,7 +266,7 @@ def test_curl_names_other_credentials(refusing, place):
 
 
 def test_curl_hides_sensitive_arguments_but_not_pages(refusing):
-    properties = {"password": {}, "pin": {"writeOnly": True}, "user": {"properties": {"w": {"format": "password"}}}, "page_token": {}}  # fmt: skip # noqa: E501
+    properties = {"password": {}, "pin": {"writeOnly": True}, "user": {"properties": {"w": {"format": "password"}}}, "page_token": {}}  # fmt: skip
     arguments = {
         "password": "s3cr3t",
         "pin": "s3cr3t",
