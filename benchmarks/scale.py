@@ -72,7 +72,7 @@ def cluster(nodes: int) -> Iterator[Cluster]:
 
 @contextmanager
 def folder_of(count: int | None = None, *, seed: int = 0) -> Iterator[Path]:
-    """Yield a folder with a file of the 507 tasks, or a sample of them. Rows can go there too."""
+    """Yield a folder with a file of the 507 tasks, or a sample. It may also be used for rows."""
     every = [task for task in load_tasks() if task.id.split("/")[0] not in _LEFT_OUT]
     some = every if count is None else random.Random(seed).sample(every, count)
     with tempfile.TemporaryDirectory(prefix="atc-scale-") as name:

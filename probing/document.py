@@ -170,8 +170,9 @@ def _describe_errors(status: str, samples: Sequence[Sample], disclosure: Disclos
 def input_schema(facts: ToolFacts, *, keep_values: bool = True) -> dict[str, Any]:
     """Return the JSON Schema 2020-12 of a tool's arguments.
 
-    An argument is required if the facts say so and every successful call had it. Examples are
-    accepted values; without `keep_values`, only those from the tool's own texts or from probing.
+    An argument is required if the facts show that it is needed and every successful call had it.
+    Examples are accepted values; without `keep_values`, only values from the tool's own texts and
+    invented ones.
     """
     calls = [sample.plain_arguments for sample in facts.done]
     known = {

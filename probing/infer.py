@@ -123,9 +123,9 @@ def conforms(schema: JsonObject, value: Json, *, otherwise: bool = False) -> boo
 
 
 def one_or_all(kinds: Sequence[str]) -> str | list[str]:
-    """Return one type, or several without duplicates in a fixed order.
+    """Return one type, or several in a fixed order without duplicates.
 
-    A number includes integers.
+    `integer` is left out beside `number`, which includes it.
     """
     found = [
         kind for kind in _ORDER if kind in kinds and not (kind == "integer" and "number" in kinds)
@@ -254,7 +254,7 @@ def _merge_fields(
 ) -> dict[str, Any]:
     """Return a known schema of objects with the fields that were found.
 
-    A field that the known schema describes as a part of a map is left there.
+    A field that the known schema describes as a part of a map stays a part of the map.
     """
     merged = dict(known)
     named = dict(known.get("properties", {}))

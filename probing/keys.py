@@ -123,7 +123,9 @@ def _are_map_keys(
     keys: frozenset[str],
     known: frozenset[str],
 ) -> bool:
-    """Return True if the keys of values of one type are codes, or mostly unknown words."""
+    """Return True if keys are those of a map: their values have one type, and they are codes or
+    mostly unknown words.
+    """
     codes = [key for key in keys - known if _CAPITALS.fullmatch(key)]
     if len(codes) == len(keys) > 1:
         return True  # codes of currencies or countries

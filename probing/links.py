@@ -53,7 +53,7 @@ class LinkSource:
 
     @cached_property
     def secret(self) -> bool:
-        """True if its values are secrets, which only secret arguments may take."""
+        """True if the values are secrets. Only arguments for secrets may take them."""
         return self.name.secret or any(place.secret for place in self.places)
 
     @cached_property

@@ -102,7 +102,7 @@ def expand_name(name: str) -> str:
 
 
 def argument_name(protocol: ToolProtocol, argument: str) -> NormalizedName:
-    """Return the name of an argument; a vague one with the noun of its tool."""
+    """Return the name of an argument. A vague name gets the noun of its tool."""
     own = expand_name(argument)
     declared = protocol.parameters.get(argument)
     listed = isinstance(declared, dict) and "array" in types(declared)
@@ -113,8 +113,9 @@ def argument_name(protocol: ToolProtocol, argument: str) -> NormalizedName:
 
 
 def field_name(protocol: ToolProtocol, path: str) -> NormalizedName:
-    """Return the name of a response path; a vague one with the noun of its record, a list's in
-    singular.
+    """Return the name of a response path.
+
+    A vague name gets the noun of its record, and the name of a list becomes singular.
     """
     parts = path.split(".")
     own = expand_name(parts[-1].replace("[]", ""))

@@ -338,7 +338,7 @@ class CreatedRecords:
                 self._first_seen.setdefault((noun, url_text(value)), sample.number)
 
     def _recognise(self, fields: JsonObject, parent_noun: str, sample: Sample) -> None:
-        """Note which created record a read shows, and under which id."""
+        """Note which created record a read shows, and under which id it is shown."""
         earlier = [record for record in self._records if record.calls[0].number < sample.number]
         earlier.sort(key=lambda record: record.removed_at > 0)
         nouns = {self._roles.noun(sample.tool), parent_noun}

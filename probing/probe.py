@@ -106,7 +106,7 @@ def probe(
 
 @dataclass(frozen=True, kw_only=True)
 class SourceProbing:
-    """A source to probe, and later the result."""
+    """The probing of one source: its protocols, and later the result."""
 
     source: str
     folder: Path

@@ -90,7 +90,7 @@ def record_ids(fields: JsonObject, nouns: Collection[str], record_noun: str) -> 
 
 
 def is_among(noun: str, others: Collection[str]) -> bool:
-    """Return True if a noun means the same as one of others."""
+    """Return True if a noun means the same as one of the others."""
     return any(is_same_noun(noun, other) for other in others)
 
 

@@ -187,7 +187,7 @@ def learn(
 def _hints_in(
     sample: Sample, names: Mapping[str, str], read: ModelReadings
 ) -> tuple[ArgumentHint, ...]:
-    """Return the hints in a refusal, by rule, else as a model read them."""
+    """Return the hints in a refusal that a rule can read, else those that a model read."""
     if found := hints(sample, {name: name for name in sample.arguments} | dict(names)):
         return found
     if not read:

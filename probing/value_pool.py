@@ -93,7 +93,7 @@ class Pools:
 
     @property
     def places(self) -> list[ValuePlace]:
-        """The places in responses."""
+        """The values at each response path."""
         return [place for place in self._places.values() if not place.argument]
 
     def add(self, sample: Sample) -> None:

@@ -54,7 +54,7 @@ def response_paths(schema: JsonObject | None) -> Iterator[tuple[str, JsonObject]
     schemas once. The values of a map with arbitrary keys have the path `*` (`rates.*.EUR`). The
     whole response has the path "".
     """
-    found: dict[tuple[int, ...], tuple[str, JsonObject]] = {}  # by their places in the document
+    found: dict[tuple[int, ...], tuple[str, JsonObject]] = {}  # by position in the document
     left = deque[tuple[Any, str, tuple[Any, ...], tuple[int, ...]]](
         [] if schema is None else [(schema, "", (), ())]
     )

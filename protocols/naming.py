@@ -117,7 +117,7 @@ def closest_meanings(
 
 
 def _names_with_words(wanted: frozenset[str], known: Sequence[str]) -> list[str]:
-    """Return the names that contain all `wanted` words, of those that are read."""
+    """Return the names that contain all `wanted` words. Only the first names are searched."""
     return [other for other in _candidates(wanted, known) if wanted <= _words(other)]
 
 

@@ -29,7 +29,10 @@ def intersect_schemas(one: Any, other: Any) -> Any:
 
 
 def _intersect_keyword(key: str, known: Any, value: Any) -> Any:
-    """Return the value of a keyword that allows what both values allow; None or [] for nothing."""
+    """Return the value of a keyword that allows only what both values allow.
+
+    None or [] means that there is no such value.
+    """
     match key:
         case "type":
             kept = _common_types(types({key: known}), types({key: value}))

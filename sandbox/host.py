@@ -193,7 +193,7 @@ class _Run:
             self._end(error)
             raise
         finally:
-            # No thread of ours may use the channel any more. One that a tool keeps busy will not.
+            # Our threads must not use the channel any more. A thread inside a tool will not.
             if not self._left.is_set():
                 with suppress(OSError):
                     self._channel.shutdown(socket.SHUT_RDWR)

@@ -319,7 +319,7 @@ class _Entry(NamedTuple):
 
 
 def answer_from(found: ToolCall, asked: ToolCall) -> ToolCall:
-    """Return an earlier call as the answer to a call that is made now."""
+    """Return the answer to a call: a recorded call, with the index and line of the new one."""
     same = replace(found, line=asked.line, within=asked.within)
     return replace(same, index=asked.index, started=asked.started, seconds=0.0, reused=True)
 

@@ -1,4 +1,4 @@
-"""Observation of a gold program: the values of each expression and their places in responses.
+"""Observation of a gold program: the values of each expression and their paths in responses.
 
 The program runs in this process with a probe around every expression. Values are traced by
 identity. None and small numbers have no identity of their own; they are traced where they are read

@@ -98,7 +98,7 @@ class Thing:
 
 
 class _Request(NamedTuple):
-    """A request to answer: the last thing in its path, the requested kind, and the search text."""
+    """A request to answer: the last record in its path, the requested kind, and the search text."""
 
     operation: MockOperation
     thing: Thing | None
@@ -234,7 +234,7 @@ class Mock:
         )
 
     def _answered_thing(self, asked: _Request) -> Thing | None:
-        """Return the thing that the whole response describes: from the path, found or created."""
+        """Return the record that the whole response describes: from the path, found or created."""
         ends = asked.operation.segments[-1].startswith("{")
         there = asked.thing is not None
         has_id = "id" in asked.operation.response.get("properties", {})
@@ -247,7 +247,9 @@ class Mock:
     def _object(
         self, asked: _Request, schema: Any, one: Thing | None, key: tuple[object, ...], depth: int
     ) -> Json:
-        """Build an object: `one`, or lists with paging fields, things and plain values."""
+        """Build an object with the facts of a record, or with lists, paging fields and plain
+        values.
+        """
         key = (one.id,) if one else key
         properties = schema.get("properties", {}).items()
         return {
@@ -266,7 +268,7 @@ class Mock:
     ) -> Json:
         """Build the value of a property.
 
-        `key` identifies its place; `owner` is the thing it belongs to.
+        `key` identifies the property. `owner` is the record that it belongs to.
         """
         schema = self._choose_alternative(asked, schema, name)
         if "items" in schema:

@@ -227,7 +227,10 @@ def changes(was: dict[str, object], had: dict[str, int]) -> list[str]:
 
 
 def main(descriptor: int) -> NoReturn:
-    """Read the order and carry it out. Each message has the order's nonce, which a forger lacks."""
+    """Read the order and carry it out.
+
+    Each message contains the secret nonce of the order, so that a program cannot forge one.
+    """
     global API_KEY
     os.set_inheritable(descriptor, False)
     channel = socket.socket(fileno=descriptor)

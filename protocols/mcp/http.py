@@ -166,7 +166,7 @@ class LimitedTransport(httpx2.AsyncBaseTransport):
             if proxy not in self._proxied:
                 self._proxied[proxy] = httpx2.AsyncHTTPTransport(proxy=proxy, verify=self._context)
             return await self._proxied[proxy].handle_async_request(request)
-        if origin not in self._direct:  # one an origin: pools know connections by address only
+        if origin not in self._direct:  # pools reuse connections by address alone
             self._direct[origin] = httpx2.AsyncHTTPTransport(verify=self._context)
         known = self._pinned.get(origin)
         if known is not None:

@@ -314,7 +314,7 @@ class _Reader:
         return self._received.complete({"anyOf": options})
 
     def _links(self, operations: Mapping[str, JsonObject]) -> dict[str, list[Link]]:
-        """Return OpenAPI's `links` by the tool that uses the values."""
+        """Return the links that the document declares, by the tool that uses the linked value."""
         tools = {
             plain_text(operation.get("operationId")): name for name, operation in operations.items()
         }

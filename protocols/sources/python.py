@@ -286,7 +286,7 @@ def _portable_annotation(annotation: Any) -> Any:
     if origin in (typing.Union, types.UnionType):
         members = tuple(map(_portable_annotation, arguments))
         return typing.Union[members]  # noqa: UP007 - made from a tuple
-    made: Any = origin  # as for a checker a class is no generic one
+    made: Any = origin  # type checkers do not accept a subscript of a class here
     return (
         made[tuple(map(_portable_annotation, arguments))]
         if arguments and isinstance(origin, type)

@@ -47,7 +47,7 @@ def serve(options: dict[str, Any]) -> NoReturn:
         layering.enter()
     except Exception as error:  # noqa: BLE001 - whatever it is, the host must hear it
         control.send(json.dumps({"failed": f"{type(error).__name__}: {error}"[:2000]}).encode())
-        # Unread, the host's first request would reset the connection before the host reads this.
+        # If the host's first request stayed unread, the connection would be reset too early.
         control.recv(1)
         os._exit(1)
     if any(name in REQUIRED and why != SWITCHED_OFF for name, why in layering.missing.items()):

@@ -64,7 +64,7 @@ async def send_reply(send: Send, reply: ServiceReply, *, share: float = 1.0) -> 
 
 
 async def close_connection(scope: Scope, receive: Receive) -> None:
-    """Close the connection. Data sent before still arrive."""
+    """Close the connection. Data that was sent before still arrives."""
     close = scope.get("extensions", {}).get(CLOSE)
     if close is None:
         raise RuntimeError(

@@ -96,7 +96,7 @@ def failure(error: BaseException, source: str, replies: RecentReplies) -> dict[s
 
 def current_call_site() -> CallSite:
     """Return the line that the program is executing."""
-    frame = sys._getframe(1)  # noqa: SLF001 - how a frame is had
+    frame = sys._getframe(1)  # noqa: SLF001 - the only way to a frame
     within = ""
     while frame is not None and (file := frame.f_code.co_filename) != FILENAME:
         if file.startswith(SAVED):

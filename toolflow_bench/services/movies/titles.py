@@ -64,7 +64,7 @@ class Catalogue:
             self._found[key(title)].append((year, film))
 
     def add(self, film: str, title: str, year: int) -> None:
-        """Add a film, or more titles of a known film, including those in brackets."""
+        """Add a film, or further titles of a known film, including those in brackets."""
         for name in keys(title):
             self._found[name].append((year, film))
 

@@ -131,9 +131,9 @@ def _changed_alerts(context: Context) -> dict[str, Row]:
 
 
 def _alerts(context: Context) -> dict[str, Row]:
-    """Return all alerts by city, of which each has one at most.
+    """Return all alerts by city. A city has at most one.
 
-    They are the standing alerts with their changes, and the new ones.
+    It is a standing alert with its changes, or a new one.
     """
     standing = context.rows(
         "SELECT alert_id, city_id, radius_km, min_wind_kt FROM standing_alerts ORDER BY rowid"
