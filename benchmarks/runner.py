@@ -81,7 +81,7 @@ def draw_sample(things: Sequence[Any], count: int | None, seed: int, kind: str) 
 
 
 def track_progress(label: str, things: Iterable[_Any], *, total: int) -> Iterator[_Any]:
-    """Yield the things, and show a bar with the number of finished ones."""
+    """Yield the items, and show a bar with the number of finished ones."""
     with bar(label, total=total) as watch:
         for done, one in enumerate(things, start=1):
             yield one

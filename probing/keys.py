@@ -100,7 +100,7 @@ def own_data_keys(
     """Return the keys that evidently are data, for schemas that only the owner sees.
 
     Args:
-        objects: objects that occur at one place.
+        objects: objects at one path of the responses.
         words: words and keys of the tool's document.
     """
     keys = _keys_of(objects)
@@ -140,7 +140,7 @@ def shared_data_keys(
     """Return the keys that may be data, for schemas that others see.
 
     Args:
-        objects: objects that occur at one place.
+        objects: objects at one path of the responses.
         words: words and keys of the tool's document.
     """
     keys = _keys_of(objects)

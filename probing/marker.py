@@ -1,4 +1,4 @@
-"""The random mark of one probing run, which tells the records that it created from all others."""
+"""The random mark of one probing run, which identifies the records that the run created."""
 
 from __future__ import annotations
 

@@ -69,7 +69,7 @@ class NormalizedName:
 
     @cached_property
     def thing(self) -> str:
-        """The noun in front of the name: `airport` for `airport_code`, else empty."""
+        """The noun at the beginning of the name: `airport` for `airport_code`, else ""."""
         return re.sub(_VAGUE_ENDS, "", f"_{self.key}").strip("_")
 
     @cached_property

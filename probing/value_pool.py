@@ -158,7 +158,7 @@ class Pools:
         ]
 
     def _add_arguments(self, protocol: ToolProtocol, sample: Sample) -> None:
-        """Add the arguments of a call to their places."""
+        """Add the arguments of a call to the values of their names."""
         for name, argument in sample.arguments.items():
             path = f"({name})"
             place = self._place(protocol, path, argument=name)
@@ -168,9 +168,7 @@ class Pools:
     def rank_values(
         self, protocol: ToolProtocol, argument: ArgumentFacts
     ) -> list[tuple[float, Value]]:
-        """Return values that may suit an argument, each with its distance; 0 is a place of the same
-        name.
-        """
+        """Return values that may suit an argument, with their distance. Equal names have 0."""
         name = argument_name(protocol, argument.name)
         found = list[tuple[float, Value]]()
         for apart, group in self._groups(protocol, argument, name):

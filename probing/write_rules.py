@@ -54,7 +54,7 @@ class WriteRules:
         return "" if recognisable else self._unrecognisable_refusal(tool, arguments)
 
     def _unrecognisable_refusal(self, tool: str, arguments: JsonObject) -> str:
-        """Return why a record may not be created that none of the arguments tells from others."""
+        """Return why a record may not be created that no argument distinguishes from others."""
         has_more_arguments = self._roles.protocol(tool).parameters.keys() - arguments.keys()
         if has_more_arguments and not self._created.answers_with_id(tool):
             return "nothing in it would carry this probing's mark"

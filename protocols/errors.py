@@ -25,8 +25,8 @@ class AtcError(Exception):
 class InvalidProtocol(AtcError):
     """A document does not describe a tool.
 
-    `where` names the document or tool, `path` the place in it (`binding.http.url`), `problem` the
-    mistake and `hint` the next step.
+    `where` names the document or tool, `path` is the path of the invalid part (`binding.http.url`),
+    `problem` the mistake and `hint` the next step.
     """
 
     where: str

@@ -282,7 +282,7 @@ def _guess_argument_links(
             is_write = place.rank[0]
             reads += not is_write
             if reads == LINKS_PER_ARGUMENT:
-                break  # enough reads; all other places come after them
+                break  # enough reads; all other fields come after them
     for place in sorted(found.values(), key=lambda place: place.rank[0])[:LINKS_PER_ARGUMENT]:
         yield Link(argument=argument, tool=place.tool, path=place.path, support="guessed")
 
@@ -303,7 +303,7 @@ def _iter_keyed_places(
     searches = any(snake(name) in SEARCHES for name in protocol.parameters)
     for path, schema in response_paths(protocol.output_schema):
         kinds = frozenset(types(schema)) - {"null"}
-        # No program can name a place under a `*`: the keys on the way are data.
+        # No program can name a field under a `*`, because the keys above it are data.
         if "*" in path or (kinds and not kinds & {"string", "integer", "number"}):
             continue
         key = field_key(protocol, path, collections=collections)

@@ -199,7 +199,7 @@ _COMBINING = ("allOf", "anyOf", "oneOf", "if", "then", "else")
 
 
 def expand_combinations(schemas: Iterable[Any], root: JsonObject, *, most: int) -> list[JsonObject]:
-    """Return the schemas that apply to one place, each followed by the schemas that it combines.
+    """Return the schemas that apply to one value, each followed by the schemas that it combines.
 
     References are resolved. At most `most` schemas are returned.
     """

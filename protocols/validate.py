@@ -64,7 +64,7 @@ def first_error(
 MOST_STEPS = 5_000_000
 """Limit for one validation, in comparisons of a part of the value with a part of the schema."""
 MOST_PARTS = 200_000
-"""Limit for the parts of a schema, and for the schemas that apply at all places of a value."""
+"""Most parts of a schema, and most schemas that apply to all parts of a value together."""
 _MOST_AT_ONE_PLACE = 10_000  # schemas for one part of a value
 _CHARACTERS_PER_STEP = 40  # read by a pattern of one state in the time of one comparison
 _RETRIES = re.compile(
@@ -125,7 +125,7 @@ class BoundedValidator:
         )
         self._places: dict[tuple[int, ...], _SchemaPlace] = {}
         self._root: _SchemaPlace | None = None
-        self._met = 0  # number of schemas at all places so far
+        self._met = 0  # number of schemas of all parts so far
 
     def is_valid(self, value: Json) -> bool:
         """Return True if `value` conforms.
@@ -136,9 +136,7 @@ class BoundedValidator:
         """
         if self._size > MOST_PARTS:
             raise TooExpensive(f"the schema has more than {MOST_PARTS:,} parts")
-        self._root = self._root or self._place(
-            [self._schema]
-        )  # once: each place that is made counts
+        self._root = self._root or self._place([self._schema])  # once, because each new part counts
         spent = 0
         left = [(value, self._root)]
         while left:

@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterator
 from contextlib import suppress
 from typing import Any, NoReturn
 
-from sandbox.frames import CALL_BYTES, encode, split_arguments
+from sandbox.frames import FRAME_BYTES, encode, split_arguments
 
 OUTPUT_FRAME_BYTES = 32768
 QUICK_POLLS = 100
@@ -186,10 +186,10 @@ class Channel:
         except (TypeError, ValueError, RecursionError):
             frame["args"], frame["unsendable"] = split_arguments(arguments)
             data = encode(frame).encode("utf-8")
-        if len(data) > CALL_BYTES:
+        if len(data) > FRAME_BYTES:
             raise ValueError(
                 f"{alias}() was given {len(data):,} bytes of arguments; "
-                f"at most {CALL_BYTES:,} can be sent"
+                f"at most {FRAME_BYTES:,} can be sent"
             )
         self._number += 1
         self._send(data)

@@ -13,10 +13,12 @@ import uuid
 import zlib
 from typing import Any
 
-CALL_BYTES = 1 << 20
-"""Most bytes of a frame that the host accepts."""
+FRAME_BYTES = 1 << 20
+"""Largest frame: the arguments of one call, a piece of output, or the program's value."""
 NAME_CHARACTERS = 100
+"""Longest name of a class or function in a failure that a program's process reports."""
 MESSAGE_CHARACTERS = 4000
+"""Longest message of such a failure. The host accepts longer ones, see `sandbox.wire`."""
 VALUE_CHARACTERS = 200_000
 """Longest JSON of a value. A longer value becomes the start of its `repr`."""
 MOST_HINTS = 64

@@ -31,6 +31,7 @@ from protocols.toolbox import Toolbox
 from sandbox import wire, workers
 from sandbox.base import SandboxUnavailable
 from sandbox.calls import CallReply, Calls, OpenCall, RunOver, encode
+from sandbox.frames import FRAME_BYTES
 from sandbox.journal import Journal
 from sandbox.limits import (
     GLANCE_SECONDS,
@@ -152,7 +153,7 @@ class _Run:
         self._output_left = limits.output_bytes
         # A byte of output takes up to six bytes of JSON. Some calls may fill a frame, but not all.
         self._wire = wire.Wire(
-            self._channel, total_bytes=6 * limits.output_bytes + 16 * wire.FRAME_BYTES
+            self._channel, total_bytes=6 * limits.output_bytes + 16 * FRAME_BYTES
         )
         self._sending = threading.Lock()
         self._replies: dict[int, bytes] = {}

@@ -31,6 +31,7 @@ from sandbox import workers
 from sandbox.base import OnDemandSandbox, SandboxUnavailable
 from sandbox.channel import Channel
 from sandbox.frames import (
+    FRAME_BYTES,
     escape_lone_surrogates,
     failure_frame,
     keywords_only_message,
@@ -41,7 +42,7 @@ from sandbox.host import Exit, serve_program
 from sandbox.journal import Journal
 from sandbox.limits import Limits
 from sandbox.trace import Trace
-from sandbox.wire import FRAME_BYTES, LEVELS
+from sandbox.wire import LEVELS
 
 TURN_SECONDS = 3600.0
 START_SECONDS = 30.0

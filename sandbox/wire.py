@@ -9,11 +9,9 @@ import socket
 from typing import Any, NamedTuple, Protocol
 
 from protocols.schema import Json, loads
-from sandbox.frames import LONGEST_KEY, LONGEST_PATH, MOST_HINTS
+from sandbox.frames import FRAME_BYTES, LONGEST_KEY, LONGEST_PATH, MOST_HINTS
 from sandbox.trace import Failure, Frame, ValueHint
 
-FRAME_BYTES = 1 << 20
-"""Largest frame: the arguments of one call, a piece of output, or the program's value."""
 QUICK_POLLS = 100
 """Polls for a message before sleeping. Waking up takes longer than most programs between calls."""
 LEVELS = 100
@@ -23,7 +21,8 @@ FRAME_COST = 128
 FRAMES_OF_TRACEBACK = 64
 LONGEST_NAME = 200
 LONGEST_REPR = 400
-LONGEST_MESSAGE = 10_000  # characters
+LONGEST_MESSAGE = 10_000
+"""Most characters of a failure's message. Names and the `repr` of values are shorter."""
 LARGEST_NUMBER = 10**7
 """Largest number of a line, column or call. No program has larger ones."""
 

@@ -246,7 +246,7 @@ def _items(answer: str, expected: GradedQuestion) -> Verdict:
 
 
 def _occurrence(text: str) -> re.Pattern[str]:
-    """`text` as whole words, whatever stands between them."""
+    """Return a pattern that finds `text` as whole words, with any separators between them."""
     return re.compile(
         r"(?<![^\W_])" + r"[\W_]+".join(map(re.escape, folded_words(text))) + r"(?![^\W_])"
     )

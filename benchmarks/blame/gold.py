@@ -78,7 +78,7 @@ class GoldCall:
 
 @dataclass(frozen=True, slots=True)
 class ObservedValue:
-    """One value of an expression, with its place in a call's full response.
+    """One value of an expression, and its path in a call's full response.
 
     `call` is None if the origin is unknown. `order` numbers all values of the run. `size` is the
     length of a list or object, None for other values.

@@ -269,7 +269,7 @@ _SPECIAL = re.compile(r"<\|[^|]*\|>|</s>|.*�.*", re.DOTALL)
 
 
 class TokenPlace(NamedTuple):
-    """A written token, and the likeliest tokens at its place with log-probabilities, best first.
+    """A written token, and the likeliest tokens in its position with log-probabilities, best first.
 
     The text of a token that ends the reply is empty. A token with part of a character has U+FFFD.
     """
@@ -281,7 +281,7 @@ class TokenPlace(NamedTuple):
 def top_tokens(
     model: Any, messages: Sequence[Message], *, n: int = 10, **options: Json
 ) -> tuple[list[TokenPlace], Completion]:
-    """Return a free reply of a `LocalModel` with the `n` likeliest tokens at each place.
+    """Return a free reply of a `LocalModel` with the `n` likeliest tokens in each position.
 
     If several tokens make up one character, it belongs to the last of them.
     """

@@ -209,7 +209,7 @@ def _kinds(mock: Mock, operation: MockOperation) -> list[str]:
 
 
 class _ArgumentFiller(NamedTuple):
-    """Fills one call's arguments from the things `seen`, the newest first.
+    """Fills one call's arguments from the records `seen`, the newest first.
 
     Enums are chosen by the `wanted` kinds.
     """
@@ -267,7 +267,7 @@ class _ArgumentFiller(NamedTuple):
         return found or None
 
     def newest_reference(self, kind: str, key: str, *, need: bool) -> Json:
-        """Return the id or URI of the newest thing of a kind, or of any kind if `kind` is empty."""
+        """Return the id or URI of the newest record of a kind; of any kind if `kind` is ""."""
         one = next((one for one in self.seen if kind in (one.kind, "")), None)
         if one is None and need:
             raise NoValue(f"no answer before it holds the {key} of any {kind or 'thing'}.")

@@ -207,7 +207,7 @@ class Mock:
         return self._thing(kind, label(kind, place), place)
 
     def kind_of(self, schema: Any, name: str, operation: MockOperation) -> str:
-        """Return the kind of the object under `name` in a response; empty if it is not a thing."""
+        """Return the kind of the object under `name` in a response; empty if it is not a record."""
         properties = schema.get("properties", {})
         if "id" not in properties:
             return ""

@@ -31,8 +31,8 @@ from benchmarks.sandbox.host import (
     PROGRAMS,
     changes,
     count_resources,
-    look,
     open_backend,
+    process_state,
     spare_ready,
 )
 from benchmarks.sandbox.shop import run, shop
@@ -184,7 +184,7 @@ def measure_soak(
         planned = _plan_soak(runs, seed, attacks or list(PROGRAMS["hostile"].items()))
         list(pool.map(soak.run, planned[: 20 * jobs]))  # the first runs fill threads and caches
         first = len(soak.resident)
-        inside = look()
+        inside = process_state()
         had = count_resources()
         soak.ends.clear()
         began = time.monotonic()

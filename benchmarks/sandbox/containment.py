@@ -130,7 +130,7 @@ def _conduct(seen: RunEvidence, host: HostProcess, canaries: Canaries, known: se
     """
     paths = _named_paths(seen.source)
     try:
-        greeting = host.hear(START_SECONDS)
+        greeting = host.receive(START_SECONDS)
     except HostEnded as ended:
         raise SandboxUnavailable(
             f"no program was run: {ended}; {host.output()[1][-300:]}"
@@ -149,12 +149,12 @@ def _conduct(seen: RunEvidence, host: HostProcess, canaries: Canaries, known: se
     watch.start()
     try:
         began = time.monotonic()
-        host.tell({"go": True})
+        host.send({"go": True})
         try:
-            host.hear(LIMITS.wall_seconds + GRACE_SECONDS)
+            host.receive(LIMITS.wall_seconds + GRACE_SECONDS)
         finally:
             seen.seconds = time.monotonic() - began
-        ended_as = host.hear(REPORT_SECONDS)
+        ended_as = host.receive(REPORT_SECONDS)
         seen.trace = ended_as["trace"] or {}
         seen.lost = ended_as["lost"]
         seen.made = ended_as["made"]
@@ -163,8 +163,8 @@ def _conduct(seen: RunEvidence, host: HostProcess, canaries: Canaries, known: se
         if len(after) > len(before):
             new = local.name_processes(after - before)
             seen.left = [f"{len(after) - len(before)} more processes than before the run: {new}"]
-        host.tell({"look": True})
-        seen.report = host.hear(REPORT_SECONDS)
+        host.send({"look": True})
+        seen.report = host.receive(REPORT_SECONDS)
         seen.made = max(seen.made, seen.report["made"])
         if (how := host.describe_end(10.0)) != "exit code 0":
             seen.host = f"the host process ended otherwise: {how}"

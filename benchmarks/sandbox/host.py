@@ -181,7 +181,7 @@ class SandboxHost:
         return None
 
 
-def look() -> dict[str, object]:
+def process_state() -> dict[str, object]:
     """Return the state of this process that sandboxed programs must not change."""
     watched = ("builtins", "json", "math", "os", "random", "re", "sys", "sandbox", "protocols")
     functions: dict[str, object] = {
@@ -212,7 +212,7 @@ def changes(was: dict[str, object], had: dict[str, int]) -> list[str]:
     """Describe changes of this process since `was` and `had`, after threads had time to end."""
     until = time.monotonic() + SETTLE_SECONDS
     while True:
-        now = look()
+        now = process_state()
         has = count_resources()
         found = [f"{what} is new" for what in sorted(now.keys() - was.keys())]
         found += [f"{what} changed" for what in was if now.get(what) != was[what]]
@@ -237,7 +237,7 @@ def main(descriptor: int) -> NoReturn:
     reader = channel.makefile("r", encoding="utf-8")
     order = loads(reader.readline())
 
-    def tell(**message: Any) -> None:
+    def send(**message: Any) -> None:
         channel.sendall((dumps({"nonce": order["nonce"], **message}) + "\n").encode())
 
     API_KEY = order["memory_secret"]
@@ -252,15 +252,15 @@ def main(descriptor: int) -> NoReturn:
             before = host.probe(source)
         host.run("while True:\n    pass", Toolbox(), wall_seconds=0.1)
     except (AtcError, OSError) as error:
-        tell(unavailable=f"{order['backend']}: {error}")
+        send(unavailable=f"{order['backend']}: {error}")
         sys.exit(3)
     sibling = host.start_sibling()
     tools = ToolHost(order["admin_secret"])
     declared = tools.toolbox()
     spare_ready(host.sandbox, seconds=60.0)  # starting a child is not part of the program's time
-    inside = look()
+    inside = process_state()
     had = count_resources()
-    tell(sibling=sibling is not None, lead=host.lead)
+    send(sibling=sibling is not None, lead=host.lead)
     reader.readline()
     trace = None
     lost = ""
@@ -268,14 +268,14 @@ def main(descriptor: int) -> NoReturn:
         trace = host.run(order["source"], declared)
     except AtcError as error:
         lost = f"{type(error).__name__}: {error}"
-    tell(ended=True)  # the rest is not part of the sandbox's time
-    tell(trace=trace and asdict(trace), lost=lost, made=tools.made, odd=tools.odd[:3])
+    send(ended=True)  # the rest is not part of the sandbox's time
+    send(trace=trace and asdict(trace), lost=lost, made=tools.made, odd=tools.odd[:3])
     reader.readline()
     changed = changes(inside, had)
     trouble = sibling and sibling.trouble()
     after = host.probe(source)
     probe = None if before == after else [before, after]
-    tell(changed=changed, sibling=trouble, probe=probe, wiped=tools.wiped, made=tools.made)
+    send(changed=changed, sibling=trouble, probe=probe, wiped=tools.wiped, made=tools.made)
     host.sandbox.close()
     sys.exit(0)
 

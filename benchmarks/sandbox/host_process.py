@@ -77,14 +77,14 @@ class HostProcess:
             "without": list(without),
             "limits": asdict(LIMITS),
         }
-        self.tell({"nonce": self._nonce, "isolate": isolate, **order, **known})
+        self.send({"nonce": self._nonce, "isolate": isolate, **order, **known})
 
-    def tell(self, message: Mapping[str, Any]) -> None:
-        """Send one message. `hear` detects if the host has ended."""
+    def send(self, message: Mapping[str, Any]) -> None:
+        """Send one message. `receive` detects if the host has ended."""
         with suppress(OSError):
             self._channel.sendall((json.dumps(message) + "\n").encode())
 
-    def hear(self, seconds: float) -> dict[str, Any]:
+    def receive(self, seconds: float) -> dict[str, Any]:
         """Return the host's next message.
 
         Raises:

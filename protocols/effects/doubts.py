@@ -217,7 +217,7 @@ def _find_doubt_in_object(verb: str, phrase: Phrase) -> str:
 def _find_doubt_after_object(verb: str, phrase: Phrase, after: str) -> str:
     """Return what is doubtful after the object, or "".
 
-    For example a second object, a recipient, or a place that it is put into.
+    For example a second object, a recipient, or a destination.
     """
     is_singular = singular(phrase.head) == phrase.head
     second = phrase.rest[1] if len(phrase.rest) > 1 else ""
@@ -265,7 +265,7 @@ def _find_doubt_in_condition(tail: Sequence[str]) -> str:
 
 
 def _find_doubt_in_place(verb: str, clause: Sequence[str]) -> str:
-    """Return a doubtful place or channel: `on the display`, `by text message`, or ""."""
+    """Return a doubtful output device or channel: `on the display`, `by text message`, or ""."""
     if (
         verb in ("display", "present", "show")
         and "on" in clause[:-1]

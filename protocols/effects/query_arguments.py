@@ -27,7 +27,7 @@ _SWITCHES = frozenset(["close", "closed", "off", "on", "open", "start", "stop", 
 _OF_A_VIEW = (
     READS["paging"] | ID_WORDS | {"fields", "format", "pretty", "select", "expand", "indent"}
 )
-"""Arguments that choose how a response looks, in any API."""
+"""Arguments that choose the presentation of a response, in any API."""
 _FLAGS_OF_VIEWS = READS["views"]
 """First words of flags that choose the content of a response: `include_archived`."""
 _CHANGES = VERBS["update"] | VERBS["remove"] | (VERBS["create"] & STRICT)

@@ -129,7 +129,7 @@ class RequestBuilder:
             name for argument, value in arguments.items() for name in self._names(argument, value)
         ]
         self._refuse_collisions(sent, reserved)
-        at: dict[str, dict[str, Json]] = defaultdict(dict)  # by place, then by name
+        at: dict[str, dict[str, Json]] = defaultdict(dict)  # by location, then by name
         for name in sent:
             # Null has a meaning in a JSON body only.
             if name.place in ("body", "whole_body") or name.value is not None:

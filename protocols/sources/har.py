@@ -33,7 +33,7 @@ Words with a short number (`v2`, `oauth2`) and versions (`2.0`) are not ids.
 _LITERAL = re.compile(r"-?(?:0|[1-9]\d{0,14})(?:\.\d{1,15})?|true|false")
 
 _HarArguments = dict[tuple[Location, str], Json]
-"""Arguments of one call by place and name. A body that is not an object has an empty name."""
+"""Arguments of one call by location and name. A body that is not an object has an empty name."""
 
 
 class _Entry(NamedTuple):
@@ -171,7 +171,7 @@ def _body(posted: JsonObject) -> tuple[str, _HarArguments]:
 
 
 def _form_argument(field: JsonObject) -> tuple[tuple[Location, str], Json]:
-    """Return the argument that a recorded field of a form stands for, and its value."""
+    """Return location and name of a recorded form field, and its value."""
     name = unquote_plus(str(field.get("name")))
     value = b"" if "fileName" in field else _convert_text(str(field.get("value")))
     return ("form", name), value

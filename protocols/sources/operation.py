@@ -37,7 +37,7 @@ class OperationArguments:
     media: str = ""
 
     def add(self, name: str, location: Location, schema: Any, *, required: bool) -> None:
-        """Add an argument. An empty name stands for the whole body.
+        """Add an argument. An empty name means the whole body.
 
         If the name is taken, the location becomes its prefix.
         """

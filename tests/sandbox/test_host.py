@@ -15,9 +15,8 @@ from pydantic import TypeAdapter
 
 from benchmarks.sandbox.shop import shop
 from protocols.toolbox import Toolbox
-from sandbox import wire
 from sandbox.base import SandboxUnavailable
-from sandbox.frames import fingerprint
+from sandbox.frames import FRAME_BYTES, fingerprint
 from sandbox.host import Exit, serve_program
 from sandbox.journal import Journal
 from sandbox.limits import Limits, waiting_on_person
@@ -144,8 +143,8 @@ def fail(**changed):
         (lines(fail(hints=[[0, 1, 0, 1, 1, 0, [], 0]] * 65)), "wrong shape"),
         (lines(fail(kind="limit", type="wall_seconds")), "claims a limit"),
         (lines(call(args={"id": json.loads("[" * 200 + "]" * 200)})), "nested more than 100 levels"),
-        (b"A" * (wire.FRAME_BYTES + 70_000), "a frame of more than"),
-        (b"A" * (wire.FRAME_BYTES + 10) + b"\n", "a frame of more than"),
+        (b"A" * (FRAME_BYTES + 70_000), "a frame of more than"),
+        (b"A" * (FRAME_BYTES + 10) + b"\n", "a frame of more than"),
     ],
 )  # fmt: skip
 def test_a_breach_of_protocol_ends_the_run(data, said):

@@ -83,7 +83,7 @@ def lines_at_fault(row: Row, attempt: int) -> list[Json]:
 
 
 def describe_place(fault: JsonObject) -> str:
-    """Describe the place of a fault: `attempt 2, line 3, get_film`."""
+    """Describe where a fault occurred: `attempt 2, line 3, get_film`."""
     attempt = fault.get("attempt")
     line = fault.get("line")
     tool = fault.get("tool")
