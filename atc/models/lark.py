@@ -1,7 +1,8 @@
-"""Tests Lark grammars and JSON Schemas with the local llguidance before they are sent to a model.
+"""Tests of Lark grammars and JSON Schemas with the local llguidance, before they are sent to a
+model.
 
-llama.cpp's server silently ignores what its llguidance refuses; others ignore fields that they do
-not know.
+llama.cpp's server silently ignores what its llguidance refuses; other servers ignore request fields
+that they do not know.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Runs llama.cpp in a child process and sends requests to it.
+"""llama.cpp in a child process, and requests to it.
 
 xllamacpp could also run in this process, but its constructor holds the interpreter's lock (8 s
 measured, during which Ctrl-C has no effect), and exiting while it generates ends in a segmentation
@@ -161,8 +161,8 @@ class LlamaProcess:
         enough: Callable[[str], bool],
         reading: ReadingProgress | None = None,
     ) -> dict[str, Any]:
-        """Like `post` to `/v1/chat/completions`, but stop once `enough` returns True for the text
-        so far.
+        """Send a chat completion request and return the reply. Stop the reply once `enough` returns
+        True for its text so far.
 
         A reply that was stopped looks like a reply cut by the token limit. `reading` is called with
         the progress of reading the prompt.

@@ -1,4 +1,4 @@
-"""Bounds a JSON Schema, so that llguidance can compile it and every value has a finite length.
+"""Bounded JSON Schemas, which llguidance can compile and whose values all have a finite length.
 
 llguidance's `%json` enforces most of JSON Schema, but it allows numbers that overflow and strings
 of any length, and it refuses schemas with keywords that it does not know. So references are
@@ -91,7 +91,9 @@ def json_text(schema: Mapping[str, Any]) -> str:
 
 @dataclass
 class SchemaBounder:
-    """Bounds the schema of one argument. `root` is the document that references point into."""
+    """Converter of the schema of one argument to a bounded schema. `root` is the document that
+    contains the targets of references.
+    """
 
     root: Mapping[str, Any]
     bounds: Bounds

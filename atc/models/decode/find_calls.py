@@ -1,4 +1,4 @@
-"""Finds the texts in a model's reply that are written like tool calls.
+"""Search for the texts in a model's reply that are written like tool calls.
 
 Whether the called tools and their arguments exist is checked later, in `parse`.
 """

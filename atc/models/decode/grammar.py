@@ -1,5 +1,5 @@
-"""Builds grammars of tool calls in llguidance's Lark (ToolDec, section 3): text, trigger, tool
-name, arguments.
+"""Grammars of tool calls in llguidance's Lark (ToolDec, section 3): text, trigger, tool name,
+arguments.
 
 The same grammar works in llguidance's Python package (`matcher.py`) and in a llama.cpp, vLLM or
 SGLang server that includes llguidance. Arguments are written with `%json`, each with its own
@@ -141,7 +141,7 @@ def arguments_grammar(
 
 
 class _Rules:
-    """Collects the rules of one grammar. Values with the same schema share a rule."""
+    """The rules of one grammar. Values with the same schema share a rule."""
 
     def __init__(self, form: CallFormat, bounds: Bounds) -> None:
         self._form = form

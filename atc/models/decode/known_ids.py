@@ -1,4 +1,4 @@
-"""Restricts id arguments to ids that occur in the task or in an earlier result.
+"""Restriction of id arguments to ids that occur in the task or in an earlier result.
 
 A model that knows only the names of tools calls `get_credits(movie_id=1234)` with an invented id.
 With this module, a prompt asks it to search first, and grammars restrict it to the ids that were

@@ -1,4 +1,4 @@
-"""Reads arguments as models write them: JSON, or Python literals between brackets."""
+"""Parser of arguments as models write them: JSON, or Python literals between brackets."""
 
 from __future__ import annotations
 
@@ -150,7 +150,7 @@ def _literal(text: str) -> Json:
 
 
 class _JsonWords(ast.NodeTransformer):
-    """Replaces JSON's `true`, `false` and `null` in Python literals."""
+    """Transformer that replaces JSON's `true`, `false` and `null` in Python literals."""
 
     def visit_Name(self, node: ast.Name) -> ast.AST:
         return ast.copy_location(ast.Constant(_WORDS[node.id]), node) if node.id in _WORDS else node

@@ -1,4 +1,4 @@
-"""Reads a model's reply: the tool calls in it, and the error of each call that cannot be made.
+"""Parser of a model's reply: the tool calls in it, and the error of each call that cannot be made.
 
 Reading is tolerant: it accepts code fences, whitespace, Markdown around labels, JSON keys in any
 order, several calls, and text around them. The arguments are then checked strictly against the

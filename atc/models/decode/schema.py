@@ -1,4 +1,4 @@
-"""Prepares a tool's input schema for llguidance's `%json` and for OpenAI's strict mode.
+"""A tool's input schema in the forms that llguidance's `%json` and OpenAI's strict mode accept.
 
 The schema of each argument is copied once with bounds (`bound_schema.py`). Clauses that cannot be
 enforced are dropped and listed as `unenforced`. In any case, the finished call is validated against

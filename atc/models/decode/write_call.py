@@ -1,5 +1,5 @@
-"""Asks a model for one tool call or one ReAct turn, constrained by the strongest mechanism the
-endpoint supports.
+"""Requests to a model for one tool call or one ReAct turn, constrained by the strongest mechanism
+that the endpoint supports.
 
 In this order: a grammar of the whole call; for many tools two grammars in two requests, first of
 the name and then of the chosen tool's arguments (ToolDec §3.1); a JSON schema; and if nothing is

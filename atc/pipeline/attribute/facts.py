@@ -40,7 +40,7 @@ _CLAUSES = {
 
 @dataclass(frozen=True)
 class Facts:
-    """Builds facts about calls of `tools`."""
+    """Builder of facts about calls of `tools`."""
 
     tools: Toolbox
 

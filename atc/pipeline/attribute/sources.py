@@ -83,7 +83,9 @@ class CallSource:
 
 
 class CallSources:
-    """Finds the sources of expressions of a program. `hints` are the value hints of its failure."""
+    """Search for the sources of expressions of a program. `hints` are the value hints of its
+    failure.
+    """
 
     def __init__(self, tree: Tree, tools: Iterable[str], hints: Iterable[ValueHint] = ()) -> None:
         self.tree = tree

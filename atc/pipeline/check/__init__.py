@@ -1,8 +1,9 @@
 """Static check: report what is wrong with a program before any tool is called.
 
-The check never raises, executes nothing and asks no model. It infers the type of every value from
-the tools' response schemas and follows it through the program. Anything it is not certain about has
-the type `ANY`, and no finding is based on that. A program that calls no tool is not a finding.
+The check never raises, executes nothing and asks no model. It is an abstract interpreter: it
+follows the program with types in place of values, where the type of a tool's result comes from the
+tool's response schema. A value about which it is not certain has the type `ANY`, and no finding is
+based on such a value. A program that calls no tool is not a finding.
 """
 
 from __future__ import annotations

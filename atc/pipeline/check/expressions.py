@@ -1,4 +1,4 @@
-"""Types of expressions."""
+"""Evaluation of expressions: the type of each expression, and the problems in it."""
 
 from __future__ import annotations
 

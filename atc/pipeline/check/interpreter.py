@@ -113,7 +113,7 @@ class Interpreter:
         raise NotImplementedError
 
     def execute(self, body: list[ast.stmt]) -> None:
-        """Execute statements in the current frame."""
+        """Execute statements in the current frame, with types in place of values."""
         raise NotImplementedError
 
     def step(self) -> None:

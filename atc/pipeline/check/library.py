@@ -137,7 +137,7 @@ def reject_kinds(
 
 
 def _number(core: Interpreter, node: ast.Call, arguments: CallArguments) -> t.Type:
-    """Return the type of `int`, `float`, `round` and `abs`."""
+    """Return the type of a call of `int`, `float`, `round` or `abs`."""
     name = format_expression(node.func)
     result = {"int": t.INT, "float": t.FLOAT}.get(name)
     if not arguments.values:
@@ -157,7 +157,7 @@ def _number(core: Interpreter, node: ast.Call, arguments: CallArguments) -> t.Ty
 
 
 def _total(core: Interpreter, _node: ast.Call, arguments: CallArguments) -> t.Type:
-    """Return the type of `sum`."""
+    """Return the type of a call of `sum`."""
     item = first_items(core, arguments)
     if len(arguments.values) != 1 or arguments.named:
         return t.ANY
@@ -172,7 +172,7 @@ def _total(core: Interpreter, _node: ast.Call, arguments: CallArguments) -> t.Ty
 
 
 def _extreme(core: Interpreter, node: ast.Call, arguments: CallArguments) -> t.Type:
-    """Return the type of `min` and `max`, called with several values or with one iterable."""
+    """Return the type of a call of `min` or `max`, with several values or with one iterable."""
     name = format_expression(node.func)
     if len(arguments.values) != 1:
         pairs = zip(arguments.values, arguments.nodes, strict=True)
@@ -234,7 +234,7 @@ def _iterator(kind: str) -> Handler:
 
 
 def _groups(core: Interpreter, _node: ast.Call, arguments: CallArguments) -> t.Type:
-    """Return the type of `itertools.groupby`."""
+    """Return the type of a call of `itertools.groupby`."""
     item = first_items(core, arguments)
     function = [*arguments.values[1:], *arguments.named.values()][:1]
     key = apply(core, function[0], [item]) if function else item
@@ -284,7 +284,7 @@ def _dict(core: Interpreter, node: ast.Call, arguments: CallArguments) -> t.Type
 
 
 def _default_dict(core: Interpreter, node: ast.Call, arguments: CallArguments) -> t.Type:
-    """Return the type of `defaultdict(…)` and `Counter(…)`."""
+    """Return the type of a call `defaultdict(…)` or `Counter(…)`."""
     made = core.create_dict(node)
     if format_expression(node.func).endswith("Counter"):
         made.cell.default = t.INT

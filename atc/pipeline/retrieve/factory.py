@@ -1,4 +1,4 @@
-"""Builds the search methods over an index. Needs the packages of the `retrieval` extra."""
+"""Construction of search methods over an index. It needs the packages of the `retrieval` extra."""
 
 from __future__ import annotations
 

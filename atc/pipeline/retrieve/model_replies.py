@@ -19,7 +19,8 @@ from protocols.schema import Json, JsonObject
 
 
 class Tally:
-    """Wraps `ask` and counts its usage, starting from `usage`. One per search; thread-safe.
+    """A wrapper around `ask` that counts its usage, starting from `usage`. Each search has its own;
+    thread-safe.
 
     Token counts that an endpoint does not report are estimated, since otherwise a budget would
     never be spent.

@@ -47,7 +47,9 @@ _PLAN_SCHEMA = an_object(
 
 
 class QueryCache:
-    """Searches `base` once for each different query, `depth` tools deep."""
+    """A cache of the results of `base`, which is searched once for each different query, `depth`
+    tools deep.
+    """
 
     def __init__(self, base: Retriever, *, depth: int) -> None:
         self._base = base
