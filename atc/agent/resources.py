@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 
 
 class AgentResources:
-    """What an agent works with. `_owned` closes what is opened here; what the caller gave stays
-    open.
+    """The resources of an agent. `_owned` closes those that are opened here; those of the caller
+    stay open.
     """
 
     config: Config

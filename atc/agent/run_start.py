@@ -133,14 +133,14 @@ def continue_run(
     if changed := [a for a, tool in known.items() if a in toolbox and toolbox[a].identity != tool]:
         more = f" and {len(changed) - 3} more" if len(changed) > 3 else ""
         raise RunRefused(
-            f"run {run} cannot go on: {', '.join(changed[:3])}{more} would call something else"
-            " than when it began"
+            f"run {run} cannot go on: {', '.join(changed[:3])}{more} would call something"
+            " else than when it began"
             " (another source, method or address). Restore these tools, or begin a new run."
         )
     if known and not any(alias in toolbox for alias in known):
         raise RunRefused(
-            f"run {run} cannot go on: none of its tools is here. Where a Python program began it:"
-            " Agent.resume."
+            f"run {run} cannot go on: none of its tools is here. Where a Python program"
+            " began it: Agent.resume."
         )
     stored = store.take(run, ended=ended)
     return RunRecord(observer, task or begun.task, begun.pins or Pins(), store, run, past=stored)

@@ -43,8 +43,8 @@ def check_parts(*, model: object, sandbox: object, config: object, ask_person: o
         )
     if ask_person is not None and not callable(ask_person):
         raise InvalidConfig(
-            "ask_person must be a function that takes an atc.Question and returns True, False or"
-            " None, got"
+            "ask_person must be a function that takes an atc.Question and returns True,"
+            " False or None, got"
             f" {shortened(ask_person)}."
         )
 
@@ -95,8 +95,8 @@ def open_store(store: object, owned: ExitStack) -> RunStore | None:
         return store
     if not isinstance(store, str | PathLike):
         raise InvalidConfig(
-            "store must be an atc.Store, the path of its file, or an address postgresql://…, got"
-            f" {shortened(store)}."
+            "store must be an atc.Store, the path of its file, or an address"
+            f" postgresql://…, got {shortened(store)}."
         )
     return owned.enter_context(store_at(store))
 

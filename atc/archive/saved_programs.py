@@ -77,7 +77,7 @@ class Savable:
         self._attempt = find_final_attempt(run)
         self._redact = create_redactor(run)
         self._source = self._attempt.program.source
-        self._tree = tree = parse_python(self._source, flags=ast.PyCF_ALLOW_TOP_LEVEL_AWAIT)
+        self._tree = tree = self._attempt.program.tree
         self._names = dict.fromkeys(
             node.id for node in ast.walk(tree) if isinstance(node, ast.Name)
         )

@@ -20,8 +20,7 @@ from sandbox.trace import ToolCall, Trace
 
 FaultKind = Literal[
     "syntax", "policy", "unknown_tool", "bad_arguments", "tool_failed", "misread_result",
-    "empty_result", "drift",
-    "unknown_outcome", "limit", "no_answer", "error",
+    "empty_result", "drift", "unknown_outcome", "limit", "no_answer", "error",
 ]  # fmt: skip
 """Kinds of faults. `error` is a mistake of the program that no call had a part in, such as a
 division by zero.
@@ -215,7 +214,7 @@ class Attempt:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Usage:
-    """What a run used of the model. `model_seconds` is the time spent waiting for it.
+    """Usage of the model by a run. `model_seconds` is the time spent waiting for it.
 
     `cached_tokens` are those of the `input_tokens` that the model had in its cache.
     """
@@ -336,7 +335,7 @@ class Solution:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Draft:
-    """What a run would begin with: the tools found for the task, a first program, and its findings.
+    """The beginning of a run: the tools found for the task, a first program, and its findings.
 
     `program` is None if the model wrote none.
     """
@@ -361,6 +360,6 @@ class Unsolved(AtcError):
         if self.solution.status == "paused":
             return f"the task is paused: {problem}."
         return (
-            f"the task was not solved: {problem}. The attribute solution.attempts has each program"
-            " and its fault."
+            f"the task was not solved: {problem}. The attribute solution.attempts has"
+            " each program and its fault."
         )

@@ -94,8 +94,8 @@ def _price(config: Config, model: str) -> Price:
     """
     if (price := price_of(model, config.model_price)) is None:
         raise InvalidConfig(
-            f"max_cost = {config.max_cost:g} needs a price, and none is known for the model"
-            f" {model!r}: set model_price"
+            f"max_cost = {config.max_cost:g} needs a price, and none is known for the"
+            f" model {model!r}: set model_price"
             " to USD for a million tokens of prompts and of replies, such as [0.25, 2.0]."
         )
     return price

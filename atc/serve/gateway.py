@@ -30,7 +30,7 @@ from atc.serve.replies import GatewayReply, call_reply, describe_finding, run_re
 from atc.serve.requests import (
     Asking,
     BadRequest,
-    Sent,
+    ProgramOptions,
     find_tools,
     validate_names,
     validate_program,
@@ -60,7 +60,7 @@ _WRITERS_KEPT = 10_000
 
 @dataclass(frozen=True, kw_only=True)
 class GatewayLimits:
-    """What one client may use of a gateway that others use too."""
+    """Limits of each client of a gateway."""
 
     run_seconds: float = 120.0
     """Wall time of one program, including its waits for tools."""
@@ -185,32 +185,39 @@ class Gateway:
             "findings": [describe_finding(finding, program) for finding in found],
         }
 
-    def run_program(self, source: str, continues: str = "", **sent: Unpack[Sent]) -> GatewayReply:
+    def run_program(
+        self, source: str, continues: str = "", **options: Unpack[ProgramOptions]
+    ) -> GatewayReply:
         """Check a Python program against the response schemas, run it in a sandbox, return what it
         printed or the fault with its evidence. continues: run of an earlier reply, whose calls are
         not repeated.
         """
         program = validate_program(source)
         run = self._run_of(continues) if continues else None
-        client = sent.get("client") or ""
+        client = options.get("client") or ""
         agent = self._agents.of(client)
-        options = self._run_options(**sent)
-        options = replace(options, insists=self._refused.contains(client, program.source))
+        run_options = replace(
+            self._run_options(**options), insists=self._refused.contains(client, program.source)
+        )
         with _one_at_a_time():
-            solution = agent.run(program.source, options, continues=run)
+            solution = agent.run(program.source, run_options, continues=run)
         reply = self._run_reply(solution, client)
         if is_open_to_doubt(solution.attempts[-1].findings, program, agent.toolbox):
             self._refused.add(client, program.source)
             reply["next"] = INSIST
         return reply
 
-    def resume_run(self, run: str, **sent: Unpack[Sent]) -> GatewayReply:
+    def resume_run(self, run: str, **options: Unpack[ProgramOptions]) -> GatewayReply:
         """Go on with a paused run after a person has allowed its write."""
-        client = sent.get("client") or ""
-        return self._run_reply(self._resume(client, run, self._run_options(**sent)), client)
+        client = options.get("client") or ""
+        return self._run_reply(self._resume(client, run, self._run_options(**options)), client)
 
     def call(
-        self, name: str, arguments: JsonObject, continues: str = "", **sent: Unpack[Sent]
+        self,
+        name: str,
+        arguments: JsonObject,
+        continues: str = "",
+        **options: Unpack[ProgramOptions],
     ) -> GatewayReply:
         """Call one tool through a program of one line, so that it is checked, allowed and recorded
         like any other.
@@ -224,17 +231,17 @@ class Gateway:
         tool = self._agents.of_user.toolbox.find(name)
         aliases = {original: alias for alias, original in tool.arguments.items()}
         given = {aliases.get(original, original): value for original, value in arguments.items()}
-        agent = self._agents.of(sent.get("client") or "")
+        agent = self._agents.of(options.get("client") or "")
         source = f"{tool.alias}(**{given!r})"
-        options = self._run_options(**sent)
+        run_options = self._run_options(**options)
         arguments = tool.original_arguments(given)
         run = (
             self._run_of(continues)
             if continues
-            else self._find_waiting_run(tool, arguments, source, self._client_digest(**sent))
+            else self._find_waiting_run(tool, arguments, source, self._client_digest(**options))
         )
         with _one_at_a_time():
-            solution = agent.run(source, options, continues=run)
+            solution = agent.run(source, run_options, continues=run)
         if run is not None and solution.status == "solved":
             self._agent.store.questions.mark_answered(tool, arguments, run)
         toolbox = self._agents.of_user.toolbox
@@ -284,25 +291,27 @@ class Gateway:
         run = handle.rpartition(".")[0]
         if not run or not hmac.compare_digest(self.handle_of(run), handle):
             raise BadRequest(
-                f"no run {shorten(handle, 100)!r}; give 'run' as an earlier reply of run_program"
-                " gave it."
+                f"no run {shorten(handle, 100)!r}; give 'run' as an earlier reply of"
+                " run_program gave it."
             )
         return run
 
-    def _run_options(self, **sent: Unpack[Sent]) -> RunOptions:
+    def _run_options(self, **options: Unpack[ProgramOptions]) -> RunOptions:
         """Return the options of a run of a client's program."""
-        name = self._client_digest(**sent)
+        name = self._client_digest(**options)
         hold = partial(self._refuse_repeated_write, name)
         return RunOptions(
-            observer=sent.get("observer"),
-            ask_person=sent.get("ask_person"),
+            observer=options.get("observer"),
+            ask_person=options.get("ask_person"),
             max_seconds=self.limits.run_seconds,
-            client=GatewayClient(name=name, before_write=hold, answered=sent.get("answered", ())),
+            client=GatewayClient(
+                name=name, before_write=hold, answered=options.get("answered", ())
+            ),
         )
 
-    def _client_digest(self, **sent: Unpack[Sent]) -> str:
+    def _client_digest(self, **options: Unpack[ProgramOptions]) -> str:
         """Return what is recorded of a client, whose name may be a secret."""
-        name = f"client {sent.get('client')}".encode()
+        name = f"client {options.get('client')}".encode()
         return hmac.new(self._key, name, sha256).hexdigest()[:24]
 
     def _refuse_repeated_write(
@@ -336,8 +345,8 @@ class Gateway:
             else ""
         )
         raise Paused(
-            f"{tool.alias} is not sent: run {earlier} made this same call: {what}.{way} Else a"
-            " person decides about"
+            f"{tool.alias} is not sent: run {earlier} made this same call: {what}.{way}"
+            " Else a person decides about"
             f" that run, as {docs_page('guides/writes#a-call-that-another-run-has-made')} says"
         )
 

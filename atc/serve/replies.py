@@ -17,13 +17,13 @@ from sandbox.trace import ToolCall
 GatewayReply: TypeAlias = dict[str, Json]
 _CALLS_SHOWN = 30
 _CUT = (
-    f"The value has over {VALUE_CHARACTERS:,} characters and only the beginning of its text is"
-    " here: print it, or"
+    f"The value has over {VALUE_CHARACTERS:,} characters and only the beginning of its"
+    " text is here: print it, or"
     " a part of it."
 )
 _CALL_AGAIN = (
-    "When a person has decided, make the same call again: it brings the answer, and nothing is sent"
-    " twice."
+    "When a person has decided, make the same call again: it brings the answer,"
+    " and nothing is sent twice."
 )
 
 
@@ -164,8 +164,11 @@ def next_step(solution: Solution, handle: str) -> str:
     failure = last.trace.failure if last.trace is not None else None
     if failure is None:
         return (
-            "Writes of earlier programs of this run stand that this one does not make: undo them in"
-            " a program that continues it, or a person lets them stand."
+            "Writes of earlier programs of this run stand that this one does not make:"
+            " undo them in a program that"
+            " continues it, or a person lets them stand."
         )
-    reason = failure.message.rstrip(".")
-    return f"{reason}. When a person has decided, call resume_run(run={handle!r})."
+    return (
+        f"{failure.message.rstrip('.')}. When a person has decided, call"
+        f" resume_run(run={handle!r})."
+    )

@@ -28,8 +28,8 @@ class Asking(TypedDict, total=False):
     """Identifies the client; empty for the one client over stdio."""
 
 
-class Sent(TypedDict, total=False):
-    """What comes with a client's program. `client` identifies the client, as in `Asking`."""
+class ProgramOptions(TypedDict, total=False):
+    """Options of a client's program. `client` identifies the client, as in `Asking`."""
 
     observer: Observer | None
     ask_person: AskPerson | None
@@ -51,8 +51,8 @@ def validate_query(query: str) -> str:
         raise BadRequest("the query is empty; say what the tool should do, or give a tool's name.")
     if len(query) > _LONGEST_QUERY:
         raise BadRequest(
-            f"the query has {len(query):,} characters, more than {_LONGEST_QUERY:,}; make it"
-            " shorter."
+            f"the query has {len(query):,} characters, more than {_LONGEST_QUERY:,}; make"
+            " it shorter."
         )
     return query
 

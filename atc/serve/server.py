@@ -48,19 +48,16 @@ _QUICK_EACH = 4
 """The same for one client."""
 
 _GAVE_WAY = (
-    "The question to the person was withdrawn, since this client asked newer ones and may have {}"
-    " open at a time."
+    "The question to the person was withdrawn, since this client asked newer ones and may"
+    " have {} open at a time."
     " Nothing was sent; when the run goes on, the person is asked again."
 )
 
 INSTRUCTIONS = (
     "Act on APIs by Python programs. Tools are plain functions with keyword arguments; a failed"
-    " call raises ToolError. "
-    "Find them (search_tools), read their stubs (describe_tools), then run one program for the"
-    " whole job: loops and "
-    "arithmetic in Python, the answer printed. After a fault send the corrected program with"
-    " continues=run: completed "
-    "calls are not repeated."
+    " call raises ToolError. Find them (search_tools), read their stubs (describe_tools), then run"
+    " one program for the whole job: loops and arithmetic in Python, the answer printed. After a"
+    " fault send the corrected program with continues=run: completed calls are not repeated."
 )
 
 
@@ -141,8 +138,8 @@ class Requests:
         run: Callable[..., GatewayReply],
         to_result: Callable[[GatewayReply], CallResult],
     ) -> CallResult | types.InputRequiredResult:
-        """Run a program by `run`, a method of the gateway, and return its reply as `told` formats
-        it, or a question.
+        """Run a program by `run`, a method of the gateway, and return its reply as `to_result`
+        formats it, or a question.
 
         The client gets progress notifications if it asks for them. If it cancels, the program ends.
         """
@@ -287,7 +284,8 @@ class _Service:
                 )
             else:
                 raise BadRequest(
-                    f"no resource {shorten(str(params.uri), 100)!r}; there are atc://runs/RUN and atc://protocols/TOOL."
+                    f"no resource {shorten(str(params.uri), 100)!r}; there are"
+                    " atc://runs/RUN and atc://protocols/TOOL."
                 )
         except AtcError as error:
             raise MCPError(types.INVALID_PARAMS, str(error)) from error
@@ -372,11 +370,13 @@ def tools_server(gateway: Gateway) -> Server[Any]:
             gateway.call, params.name, params.arguments or {}, RequestState.of(params).run
         )
         try:
-            return await requests.run(ctx, params, call, partial(told, client_of(ctx), params.name))
+            return await requests.run(
+                ctx, params, call, partial(to_result, client_of(ctx), params.name)
+            )
         except AtcError as error:
             return make_result({"error": str(error)}, failed=True)
 
-    def told(client: str, name: str, reply: GatewayReply) -> CallResult:
+    def to_result(client: str, name: str, reply: GatewayReply) -> CallResult:
         """Return the response as text, and as the structured result that the tool's schema
         describes.
         """

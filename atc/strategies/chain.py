@@ -42,7 +42,11 @@ class Chain(Run):
         self.tried: set[str] = set()
         self.confirmed = False
 
-    def should_leave(self, attempts: Sequence[Attempt], program: Program | None = None) -> bool:  # noqa: ARG002 - of `auto`
+    def should_leave(
+        self,
+        attempts: Sequence[Attempt],  # noqa: ARG002 - of `auto`
+        program: Program | None = None,  # noqa: ARG002 - of `auto`
+    ) -> bool:
         """Return True to switch to another strategy, after `attempts` or before `program` is
         executed. Overridden in `auto`.
         """

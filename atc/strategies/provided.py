@@ -32,7 +32,11 @@ class NoModel:
     name: str = "none"
     prompt_tokens: int = 0
 
-    def __call__(self, messages: Sequence[Message], **how: Any) -> NoReturn:  # noqa: ARG002 - the shape of `Ask`
+    def __call__(
+        self,
+        messages: Sequence[Message],  # noqa: ARG002 - the shape of `Ask`
+        **how: Any,  # noqa: ARG002
+    ) -> NoReturn:
         """Raise an error instead of replying.
 
         Raises:
