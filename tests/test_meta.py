@@ -1,15 +1,17 @@
 """The face of the package."""
 
+import ast
 import builtins
 import inspect
 import re
 import subprocess
 import sys
+from pathlib import Path
 from typing import Any, get_args
 
 import atc
 from atc.agent import Agent
-from tests.labs.paths import ROOT
+from tests.labs.paths import ROOT, TESTS
 
 PACKAGES = ("atc", "protocols", "sandbox")
 OF_GATEWAYS = {"LearnedSchemas", "Questions"}
@@ -137,3 +139,85 @@ def test_an_import_against_the_layers_is_named(tmp_path):
     assert done.returncode == 1
     assert "atc needs its own 'protocols'" in done.stderr.splitlines()[-1]
     assert str(tmp_path / "protocols.py") in done.stderr
+
+
+# --- tests are found by the name of their module
+
+PRODUCT = ("atc", "protocols", "sandbox", "probing", "toolflow_bench")
+
+
+def imported_names(file: Path) -> set[str]:
+    """The modules that a test file imports, and the names that it imports from them."""
+    found = set()
+    for node in ast.walk(ast.parse(file.read_text("utf-8"))):
+        if isinstance(node, ast.Import):
+            found |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            found |= {node.module, *(f"{node.module}.{alias.name}" for alias in node.names)}
+    return found
+
+
+def public_definitions(module: Path) -> list[str]:
+    """The public functions and classes of a module."""
+    kinds = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
+    body = ast.parse(module.read_text("utf-8")).body
+    return [node.name for node in body if isinstance(node, kinds) and node.name[0] != "_"]
+
+
+def has_functions(module: Path) -> bool:
+    return any(
+        isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
+        for node in ast.walk(ast.parse(module.read_text("utf-8")))
+    )
+
+
+def has_test_by_name(module: Path) -> bool:
+    """Return True if a module's tests are found by its name.
+
+    Either `test_<module>.py` stands in the same folder below `tests/`, or a test file of that
+    folder imports the module or one of its public names. For a folder that is used through the
+    functions of its package alone, `test_<folder>.py` tests all of its modules. A module that
+    holds only data counts by its folder.
+    """
+    folder = module.relative_to(ROOT).parent
+    mirrored = TESTS / folder
+    if (mirrored / f"test_{module.stem}.py").exists():
+        return True
+    of_package = [mirrored / f"test_{folder.name}.py", mirrored.parent / f"test_{folder.name}.py"]
+    names = set[str]().union(
+        *(
+            imported_names(file)
+            for file in {*mirrored.glob("test_*.py"), *of_package}
+            if file.exists()
+        )
+    )
+    package = ".".join(folder.parts)
+    own = {f"{package}.{name}" for name in public_definitions(module)}
+    if f"{package}.{module.stem}" in names or own & names:
+        return True
+    if not has_functions(module):
+        return mirrored.is_dir()
+    is_leaf = not any(module.parent.glob("*/*.py"))
+    offers = "import " in (module.parent / "__init__.py").read_text("utf-8")
+    return is_leaf and offers and any(file.exists() for file in of_package)
+
+
+def test_nine_of_ten_modules_have_tests_by_name():
+    modules = [
+        module
+        for package in PRODUCT
+        for module in (ROOT / package).rglob("*.py")
+        if module.stem not in ("__init__", "__main__")
+    ]
+    missing = sorted(str(m.relative_to(ROOT)) for m in modules if not has_test_by_name(m))
+    assert len(missing) <= 0.1 * len(modules), f"{len(missing)} of {len(modules)}: {missing}"
+
+
+def test_names_of_tests_have_at_most_eight_words():
+    names = [
+        f"{file.relative_to(TESTS)}: {name}"
+        for file in TESTS.rglob("test_*.py")
+        for name in re.findall(r"def test_(\w+)\(", file.read_text("utf-8"))
+        if len(name.split("_")) > 8
+    ]
+    assert names == []

@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from pathlib import Path
 from typing import Any
 
+from probing.caller import Caller
+from probing.probe import Probed, probe
+from probing.samples import Log, ProbeSettings
 from protocols.errors import ToolError
 from protocols.protocol import Annotations, HttpBinding, ToolProtocol
 from protocols.schema import Json, JsonObject
@@ -73,3 +77,11 @@ class Fakes:
     def toolbox(self) -> Toolbox:
         """All tools that were added."""
         return Toolbox(self._tools)
+
+
+def run_probe(fakes: Fakes, folder: Path, **settings: Any) -> Probed:
+    """Probe these tools as fast as they answer."""
+    chosen = ProbeSettings(requests_per_second=None, **settings)
+    with Log(folder) as log:
+        caller = Caller(fakes.toolbox, log, chosen, sleep=lambda _: None)
+        return probe(fakes.toolbox, log, settings=chosen, caller=caller)

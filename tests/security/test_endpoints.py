@@ -506,7 +506,7 @@ def test_a_stream_of_events_ends_with_its_call():
 
     with (
         speaking(script) as server,
-        Invoker(InvokeSettings(timeout_seconds=3.0, start_seconds=PATIENCE)) as invoker,
+        Invoker(InvokeSettings(timeout_seconds=3.0, start_seconds=6.0)) as invoker,
     ):
         box = load_tools(f"mcp:{server.url}/mcp", invoker=invoker)
         with pytest.raises(ToolError, match="no answer within 3 s"):

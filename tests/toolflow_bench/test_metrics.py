@@ -5,7 +5,6 @@ from dataclasses import asdict
 
 import pytest
 
-from atc.models.prices import FREE, Price, price_of
 from toolflow_bench.compare import compare
 from toolflow_bench.metrics import Row, Share, failure_class, mean_of_tasks, summarize
 from toolflow_bench.resampling import estimate, recipe_of
@@ -175,15 +174,6 @@ def test_difficulty_is_depth_times_distinct_tools() -> None:
 )
 def test_classes_of_failure(facts: dict, wanted: str) -> None:
     assert failure_class(row(1, **{**TASK, **facts})) == wanted
-
-
-def test_prices_of_models() -> None:
-    assert price_of("local") == price_of("my-weights.gguf") == FREE
-    assert price_of("gpt-4o-mini-2024-07-18") == price_of("openai/gpt-4o-mini") == Price(0.15, 0.60)
-    assert price_of("gpt-4o-latest") == Price(2.50, 10.0)
-    assert price_of("gpt-4o-audio") is None
-    assert price_of("scripted") is None
-    assert Price(1.0, 4.0).of(500_000, 250_000) == 1.5
 
 
 def test_runs_are_compared_on_the_tasks_they_share() -> None:

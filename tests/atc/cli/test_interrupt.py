@@ -83,16 +83,6 @@ def test_an_interrupted_question_leaves_the_run_resumable(user, shop, key):
     assert (code, writes(shop)) == (0, ["/order"]), said
 
 
-def test_an_interrupted_script_ends_in_one_sentence(user, shop):
-    done = user.run_text("print(order()['done'])", *document_of(shop), "--allow-writes", "order")
-    assert done.returncode == 0, done
-    done = user.atc("runs", "export", "last", "--python", "-o", "script.py")
-    assert done.returncode == 0, done
-    said, code = finish(*begin(user.work, user.env, script="script.py"), typed=[CTRL_C])
-    assert (code, writes(shop)) == (130, ["/order"]), said
-    assert said.endswith("\natc: interrupted; nothing was sent for this call.\n"), said
-
-
 def test_a_wrong_answer_is_asked_again(user, shop):
     words = ("tools", "call", "order", *document_of(shop))
     said, code = at_a_terminal(user.work, user.env, *words, typed=[b"perhaps\n", b"n\n"])

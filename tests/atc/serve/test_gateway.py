@@ -19,7 +19,6 @@ from mcp import Client
 
 from atc import Agent
 from atc.archive.learned_schemas import LearnedSchemas
-from atc.cli.main import cli
 from atc.core.config import Config
 from atc.serve.gateway import Gateway, GatewayLimits
 from atc.serve.server import INSTRUCTIONS, gateway_server, tools_server
@@ -453,11 +452,3 @@ def test_the_client_in_the_documentation_gets_its_answer(tmp_path):
     reply = json.loads(solved)
     assert (reply["status"], reply["answer"]) == ("solved", 24.5)
     assert "1 of 1 calls" in reply["reused"]
-
-
-@pytest.mark.parametrize("client", ["claude", "cursor", "vscode", "codex"])
-def test_what_to_paste_into_an_agent_is_printed(client, capsys):
-    options = ["--tools", "openapi.json", "--allow-writes", "send"]
-    cli.main(["serve", *options, "--print-config", client], standalone_mode=False)
-    printed = capsys.readouterr().out
-    assert re.search(r"serve\W+--tools\W+openapi\.json\W+--allow-writes\W+send", printed)
