@@ -12,20 +12,21 @@ import ast
 import json
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from itertools import islice
 from typing import TypeGuard
 
 from atc.core.answer_print import print_name
+from atc.core.json_paths import walk_responses
 from atc.core.messages import make_finding
-from atc.core.types import Finding, Program
+from atc.core.types import Finding, Program, parse_answer
 from atc.core.value_kinds import is_common, is_measure
 from atc.pipeline.autofix.paging import unread_pages
+from atc.pipeline.task_codes import find_unused_codes
+from protocols.schema import Json
 from protocols.toolbox import Tool, Toolbox
 from sandbox.trace import Trace
 
-_BRACKETS = re.compile(r"\(((?:[A-Z0-9]{2,6})(?:(?:, | and | or )[A-Z0-9]{2,6})*)\)")
-_NUMBERED = re.compile(r"(?<![\w-])(?=[A-Z]*\d)(?=\d*[A-Z])[A-Z0-9]{4,}(?![\w-])")
 _NOTHING = re.compile(r"^\W*(none|nan|inf|-inf|null|\[\s*\]|\{\s*\}|\(\s*\))\W*$", re.IGNORECASE)
 _ZERO = re.compile(r"^\W*0+(?:\.0+)?\W*$")
 _UNFINISHED = re.compile(r"<[^\n]{1,200} at 0x[0-9a-f]+>")
@@ -50,10 +51,10 @@ def doubts(
     nodes = list(ast.walk(program.tree))
     return (
         *_doubt_empty_answer(task, program, nodes, trace, answer),
-        *_doubt_form(task, nodes, answer),
+        *_doubt_form(task, nodes, trace, answer),
         *_doubt_first_page(program, trace, tools),
         *_doubt_failed_calls(trace),
-        *_doubt_unused_codes(task, program, trace),
+        *_doubt_unused_codes(task, program, trace, tools),
     )
 
 
@@ -71,7 +72,7 @@ def _doubt_empty_answer(
         yield from islice(_find_unmatched_texts(program, nodes, trace, answer), 1)
 
 
-def _doubt_form(task: str, nodes: list[ast.AST], answer: str) -> Iterator[str]:
+def _doubt_form(task: str, nodes: list[ast.AST], trace: Trace, answer: str) -> Iterator[str]:
     """Yield doubts about an answer that is a constant text, an unfinished value or a record."""
     # A constant sentence of the program ("No plane found") contains nothing that a call returned.
     constants = [node.value for node in nodes if isinstance(node, ast.Constant)]
@@ -87,9 +88,20 @@ def _doubt_form(task: str, nodes: list[ast.AST], answer: str) -> Iterator[str]:
             f"It printed {unfinished[0]!r}, which holds no value yet: call a function, run a"
             " coroutine with asyncio.run(…), or make a list of a generator or map."
         )
-    is_record = answer.startswith(("{", "[{")) and ":" in answer
-    if task and is_record and "json" not in task.casefold():
+    if task and "json" not in task.casefold() and _is_whole_record(answer, trace):
         yield "It printed a whole record: print only the value that the task asks for."
+
+
+def _is_whole_record(answer: str, trace: Trace) -> bool:
+    """Return True if the answer is an object of a response, or a list of such objects. An object
+    that the program itself has built is an answer.
+    """
+    value = parse_answer(answer)
+    records = value if isinstance(value, list) else [value]
+    if not records or not all(isinstance(record, dict) for record in records):
+        return False
+    responses = [inner for _, _, inner in walk_responses(trace.calls) if isinstance(inner, dict)]
+    return all(record in responses for record in records)
 
 
 def _doubt_first_page(program: Program, trace: Trace, tools: Toolbox) -> Iterator[str]:
@@ -110,17 +122,13 @@ def _doubt_failed_calls(trace: Trace) -> Iterator[str]:
         yield f"Every call failed and the program went on: {last.tool} said {last.error!r}."
 
 
-def _doubt_unused_codes(task: str, program: Program, trace: Trace) -> Iterator[str]:
+def _doubt_unused_codes(task: str, program: Program, trace: Trace, tools: Toolbox) -> Iterator[str]:
     """Yield a doubt about codes in the task, such as "Kennedy (JFK)" and "N14228", that occur in
     neither the program nor its calls.
     """
     arguments = [dict(call.arguments) for call in trace.calls]
     used = program.source + json.dumps(arguments, default=repr)
-    codes: list[str] = []
-    for group in _BRACKETS.findall(task):
-        codes += re.findall(r"[A-Z0-9]+", group)
-    named = dict.fromkeys([*codes, *_NUMBERED.findall(task)])
-    unused = [code for code in named if not re.search(rf"(?<!\w){code}(?!\w)", used)]
+    unused = find_unused_codes(task, used, tools)
     if unused:
         yield (
             f"The task speaks of {', '.join(unused)}, which the program does not use: it may leave"
@@ -157,14 +165,17 @@ def _find_unmatched_texts(
 # --- invented values: ids that occur in neither the task nor a result, and constant answers
 
 
-def find_invented_values(program: Program, task: str, tools: Toolbox) -> tuple[Finding, ...]:
+def find_invented_values(
+    program: Program, task: str, tools: Toolbox, outputs: Iterable[Json] = ()
+) -> tuple[Finding, ...]:
     """Return findings for literals in required arguments whose values should come from the
     responses of another tool, according to the links between the tools.
 
     Only distinctive values that the task does not contain are reported: integers from 100, and
     words with letters and digits. Codes such as `BOS` are not reported, since the model may know
     them, nor are dates, since the task may write them differently. A measure (`radius_km`) is not
-    an id, even if a response has a field of that name.
+    an id, even if a response has a field of that name. Nor is a value reported that is part of the
+    `outputs`: what earlier programs of the run printed and received from tools.
     """
     given = task.casefold()
     found = list[Finding]()
@@ -182,12 +193,21 @@ def find_invented_values(program: Program, task: str, tools: Toolbox) -> tuple[F
         measure = isinstance(value, int) and is_measure(name)
         if not sources or measure or str(value).casefold() in given:
             continue
+        if any(_is_part_of(value, output) for output in outputs):
+            continue
         message = (
             f"{value!r} for {name!r} of {tool.alias} is made up: the task does not give it. Take it"
             f" from {sources[0].expression()}, or use a function that does not need it."
         )
         found.append(make_finding("made-up-value", keyword.value, message, tool=tool.alias))
     return tuple(found)
+
+
+def _is_part_of(value: str | int, output: Json) -> bool:
+    """Return True if a JSON value or a printed text contains the value as a whole word."""
+    text = output if isinstance(output, str) else json.dumps(output, default=repr)
+    written = value if isinstance(output, str) else json.dumps(value).strip('"')
+    return re.search(rf"(?<!\w){re.escape(str(written))}(?!\w)", text, re.IGNORECASE) is not None
 
 
 def _arguments(program: Program, tools: Toolbox) -> Iterator[tuple[Tool, ast.keyword]]:

@@ -15,7 +15,7 @@ from atc.pipeline.autofix.lookups import look_up_answer
 from atc.pipeline.autofix.paging import read_every_page, unread_pages
 from atc.pipeline.check import check
 from atc.pipeline.doubts import doubts, find_fixed_answer, find_invented_values
-from atc.run.program_calls import has_written, merge_calls
+from atc.run.program_calls import has_written, list_outputs, merge_calls
 from atc.run.program_tools import trace_program, with_named
 from atc.run.strategy_run import Run
 from protocols.toolbox import Toolbox
@@ -54,7 +54,8 @@ class Passes:
             found = tuple(finding for finding in found if finding.code != "no-output")
         elif self.blind and not found:
             found = find_fixed_answer(program, self.tools)
-        invented = find_invented_values(program, self.known_text, self.tools)
+        outputs = list(list_outputs(self.run.attempts))
+        invented = find_invented_values(program, self.known_text, self.tools, outputs)
         return replace(attempt, findings=(*found, *invented))
 
     def autofix(self, attempt: Attempt) -> Attempt:

@@ -9,6 +9,7 @@ from typing import TypeAlias
 
 from atc.core.types import Attempt
 from atc.run.strategy_run import Parts, Run
+from protocols.schema import Json
 from sandbox.journal import canonical_call
 from sandbox.trace import ToolCall
 
@@ -21,6 +22,15 @@ def seen_output(attempts: Sequence[Attempt]) -> bool:
     from it.
     """
     return any(attempt.calls for attempt in attempts)
+
+
+def list_outputs(attempts: Sequence[Attempt]) -> Iterator[Json]:
+    """Yield the responses that the programs of earlier attempts received, and what they printed."""
+    for attempt in attempts:
+        if attempt.trace is not None:
+            yield from (call.result for call in attempt.calls if call.error is None)
+            yield from (call.error for call in attempt.calls if call.error is not None)
+            yield attempt.trace.stdout
 
 
 def find_writes(run: Run) -> dict[CallKey, ToolCall]:

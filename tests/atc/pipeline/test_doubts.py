@@ -67,7 +67,7 @@ def test_a_vain_comparison_raises_a_doubt(answer, source, told):
 @pytest.mark.parametrize(
     ("answer", "results", "how", "told"),
     [
-        ("[{'id': 3}, {'id': 4}]", [], {}, "whole record"),
+        ("[{'id': 3}, {'id': 4}]", [[{"id": n} for n in range(9)]], {}, "whole record"),
         ("7", [{"rows": [1, 2], "total": 9}], {}, "cursor"),
         ("7", [{"rows": [1], "next_cursor": "abc"}], {}, "cursor"),
         (
@@ -92,6 +92,8 @@ ROWS = [{"rows": [{"state": "DELAYED", "name": "Kennedy"}]}]
     ("answer", "results", "source", "task"),
     [
         ("0", [{"rows": [], "total": 0}], "", ""),
+        ("{'Kennedy': 3}", ROWS, "", "How many of each?"),
+        ("7", [], "print(find())", "How much is it in the universal trade currency (UTC)?"),
         ("0", ROWS, "print(sum(r['state'] == 'DELAYED' for r in rows))", ""),
         ("0", ROWS, "print(sum(r['state'].lower() == 'delayed' for r in rows))", ""),
         ("0", ROWS, "print(sum(r['seats'] > 3 for r in rows))", ""),

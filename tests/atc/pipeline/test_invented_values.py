@@ -33,6 +33,15 @@ def test_an_id_that_nobody_gave_is_found(call):
     assert "list_orders(…)" in findings[0].message
 
 
+def test_a_value_of_earlier_outputs_is_not_invented():
+    for output in ({"rows": [{"order": "A12X"}]}, "the order is a12x."):
+        assert (
+            find_invented_values(Program("get_order(order_id='A12X')"), "?", TOOLS, [output]) == ()
+        )
+    found = find_invented_values(Program("get_flight(number=1234)"), "?", TOOLS, [{"n": 12345}])
+    assert len(found) == 1
+
+
 @pytest.mark.parametrize(
     ("call", "task"),
     [
