@@ -58,8 +58,12 @@ class Detail:
     """
 
 
-FULL = Detail(depth=8, comment_characters=400)
+_WHOLE = 20_000
+"""Characters of a description that is shown whole if there is room."""
+FULL = Detail(depth=8, comment_characters=_WHOLE)
 DETAILS = (
+    Detail(comment_characters=_WHOLE),
+    Detail(comment_characters=300),
     Detail(),
     Detail(depth=2, comment_characters=50),
     Detail(depth=2, comments=False),
@@ -155,7 +159,7 @@ def _lines_within_budget(lines: Iterable[str], budget: int) -> list[str]:
 def signature_line(tool: Tool) -> str:
     """Return a tool's signature without nested types, and the first sentence of its description."""
     signature, summary = _function(tool, _Shapes(_LINE), Toolbox()).split("\n", 1)
-    sentence = summary.strip()[3:-3].strip()
+    sentence = summary.strip()[3:-3].strip().removesuffix(" …")
     if len(sentence) > _LINE_SUMMARY:
         sentence = f"{sentence[: _LINE_SUMMARY - 1].rstrip()}…"
     return f"{signature} ...  # {sentence}"
@@ -383,7 +387,7 @@ def first_sentences(text: str, characters: int) -> str:
     """Return the first sentences of `text` that fit, at least one, on one line.
 
     The result is safe inside a docstring. Sentences are not cut, because a part of a list of codes
-    would be misleading.
+    would be misleading. `…` at the end says that sentences are left out.
     """
     plain = _MARKUP.sub(lambda tag: " " * (tag[1] in ("br", "li", "p")), text)
     flat = " ".join(plain.split()).replace('"""', "'''").replace("\\", "\\\\")
@@ -395,7 +399,9 @@ def first_sentences(text: str, characters: int) -> str:
         if not _ABBREVIATION.search(flat[max(0, m.end() - 12) : m.end()])
     ]
     end = max((end for end in ends if end <= characters), default=ends[0] if ends else len(flat))
-    return flat[:end] if end <= _LONGEST_SENTENCE else flat[: _LONGEST_SENTENCE - 1].rstrip() + "…"
+    if end == len(flat) <= _LONGEST_SENTENCE:
+        return flat
+    return f"{flat[: min(end, _LONGEST_SENTENCE)].rstrip()} …"
 
 
 def _class_name(text: str) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
 from atc.core.messages import format_list
 from atc.core.prompts import fill
@@ -10,7 +10,7 @@ from atc.core.replies import program_in_reply
 from atc.core.types import Program
 from protocols.model import Completion, Message
 from protocols.render import Docs, describe_within_budget
-from protocols.schema import resolve, types
+from protocols.schema import Json, JsonObject, resolve, types, unwrap_schema
 from protocols.toolbox import Tool, Toolbox
 
 Complete = Callable[..., Completion]
@@ -19,6 +19,8 @@ limits (see `model_budget`).
 """
 _COMBINED = ("allOf", "anyOf", "oneOf")
 _MOST_NAMED = 12
+_DEEPEST = 5
+"""Maximum number of lists and maps within each other that are looked into."""
 
 
 def build_program_prompt(
@@ -57,18 +59,31 @@ def find_undescribed(tools: Iterable[Tool]) -> list[str]:
 def is_described(tool: Tool) -> bool:
     """Return True if a tool's protocol describes its response, from a document or from observed
     responses.
+
+    An object without known keys is not described, nor is a list of such objects.
     """
     protocol = tool.protocol
     if protocol.output_schema is None or protocol.evidence.level == "guessed":
         return False
-    top = resolve(protocol.output_schema, protocol.output_schema)
-    kinds = types(top)
-    if "object" in kinds and len(kinds) == 1:
-        return any(
-            top.get(key)
-            for key in ("properties", "additionalProperties", "patternProperties", *_COMBINED)
-        )
-    return bool(kinds) or any(key in top for key in _COMBINED)
+    return _describes_value(unwrap_schema(protocol.output_schema), protocol.output_schema)
+
+
+def _describes_value(schema: Json, root: JsonObject, depth: int = 0) -> bool:
+    """Return True if a schema says more of a value than that it is an object or a list."""
+    if depth > _DEEPEST or not isinstance(schema, Mapping):
+        return depth > _DEEPEST
+    resolved = resolve(schema, root)
+    if any(resolved.get(key) for key in _COMBINED):
+        return True
+    kinds = types(resolved)
+    if kinds == ("object",):
+        more = resolved.get("additionalProperties")
+        has_keys = any(resolved.get(key) for key in ("properties", "patternProperties"))
+        return has_keys or (isinstance(more, Mapping) and _describes_value(more, root, depth + 1))
+    if kinds == ("array",):
+        has_places = bool(resolved.get("prefixItems"))
+        return has_places or _describes_value(resolved.get("items"), root, depth + 1)
+    return bool(kinds)
 
 
 def new_program(

@@ -202,7 +202,7 @@ def test_a_description_is_never_cut_inside_a_sentence(first, more):
     lines = [
         line.strip() for line in stubs(box(one), detail=Detail(comment_characters=50)).splitlines()
     ]
-    assert f"round: {first}" in lines
+    assert f"round: {first} …" in lines
     assert (
         first_sentences(f"<p>{first} A <code>TaxID</code>.</p><p>More.</p>", 999)
         == f"{first} A TaxID. More."
