@@ -126,22 +126,6 @@ def test_an_interrupted_probing_continues(atc_, tmp_path, number):
         assert set(Counter(seen.target for seen in server.seen).values()) == {1}
 
 
-def test_an_interruption_ends_all_sources(atc_):
-    def answer(seen):
-        os.kill(os.getpid(), signal.SIGINT)
-        return Reply(body=[{"id": 1}])
-
-    with serving(answer) as server:
-        for name in "ab":
-            Path(name).mkdir()
-            Path(name, "tools.json").write_text(
-                json.dumps({f"list_{name}": f"GET {server.url}/{name}"})
-            )
-        code, _, err = atc_("probe", "a", "b", "-o", "out", "--model", "none", "--rate", "1000")
-        assert (code, {seen.path for seen in server.seen}) == (130, {"/a"})
-    assert "1/2  a: 1 of 1 tool documented" in err
-
-
 def test_a_service_that_is_down(atc_, monkeypatch):
     monkeypatch.setattr("probing.host_budget.TOOL_LOSSES", 1)  # less waiting in a test
     describe(f"http://127.0.0.1:{closed_port()}")
@@ -217,16 +201,6 @@ def test_a_check_says_what_changed(atc_, tmp_path):
         assert files == {
             path.name: path.read_bytes() for path in (tmp_path / "out").iterdir() if path.is_file()
         }
-
-
-def test_probing_says_whether_it_has_a_model(atc_, monkeypatch):
-    with serving(users) as server:
-        describe(server)
-        _, _, err = atc_("probe", "bare", "-o", "out", "--rate", "1000")
-        assert "No model: --model local adds" in err
-        monkeypatch.setenv("ATC_MODEL", "none")
-        code, _, err = atc_("probe", "bare", "-o", "out", "--rate", "1000")
-        assert (code, "No model" in err) == (0, False)
 
 
 def har(url):

@@ -67,7 +67,7 @@ def test_each_program_of_a_run_is_parsed_once(sandbox, store, parsed, strategy, 
     assert {source: count for source, count in parsed.items() if count > 1} == {}
 
 
-def test_a_program_that_is_not_python_has_no_tree_but_an_error_and_names():
+def test_broken_programs_have_errors_and_names():
     program = Program("print(list_people(")
     assert (program.tree.body, program.names) == ([], ("print", "list_people"))
     assert isinstance(program.parse_error, SyntaxError)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from protocols.toolbox import Toolbox
-from sandbox import channel, frames
+from sandbox import frames
 from sandbox.journal import Journal
 from sandbox.limits import Limits
 from sandbox.testing import make_tool
@@ -103,10 +103,3 @@ def test_what_programs_change_says_nothing_and_breaks_nothing(sandbox):
         "print(" + ", ".join(f"x[{n}]" for n in range(80)) + ", x[0]['a'])"
     )
     assert len(failure(sandbox, many).hints) <= frames.MOST_HINTS
-
-
-def test_old_replies_are_let_go_of():
-    replies = channel.RecentReplies()
-    for number in range(10):
-        replies.keep({"id": number, "value": [number]}, channel.KEPT_REPLY_BYTES // 4)
-    assert [number for number, _ in replies.newest_first()] == [9, 8, 7, 6]

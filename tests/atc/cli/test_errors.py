@@ -15,11 +15,11 @@ def test_every_entry_is_an_error_of_atc(name: str) -> None:
     assert issubclass(getattr(import_module(module), kind), AtcError)
 
 
-def test_a_subclass_has_the_entry_of_its_base_class() -> None:
+def test_subclasses_share_the_entry_of_their_base() -> None:
     assert find_entry(UnknownRun("no such run")).code == ExitCode.USAGE
     assert find_entry(SourceUnavailable("down")).code == ExitCode.ENVIRONMENT
 
 
-def test_the_kind_of_an_error_is_the_name_of_its_code() -> None:
+def test_error_kinds_are_named_by_their_codes() -> None:
     assert error_document("no\n such file", 2) == {"error": "no such file", "kind": "usage"}
     assert error_document(None, 0) == {}

