@@ -245,14 +245,14 @@ class AttributionTrace:
 
 
 def choose_candidate(candidates: Sequence[Candidate]) -> Candidate | None:
-    """Return the candidate with the highest weight. Among equals of the same suspect, the one
-    nearest to the failing expression wins.
+    """Return the candidate with the highest weight. Among equals of the same suspect, those that a
+    condition selected come first, then the one nearest to the failing expression wins.
     """
     heaviest = max((candidate.weight for candidate in candidates), default=None)
     equal = [candidate for candidate in candidates if candidate.weight == heaviest]
-    return next(
-        (candidate for candidate in equal[::-1] if candidate.suspect is equal[0].suspect), None
-    )
+    alike = [candidate for candidate in equal if candidate.suspect is equal[0].suspect]
+    filtered = [candidate for candidate in alike if candidate.source.filters]
+    return next(iter([*filtered[-1:], *alike[-1:]]), None)
 
 
 def _root_expression(expr: ast.expr) -> ast.expr:

@@ -29,16 +29,17 @@ from sandbox.trace import Failure, ToolCall
 
 def from_exception(program: Program, failure: Failure, record: AttributionTrace) -> Fault:
     """Return the fault that explains an exception other than `ToolError`."""
+    is_own = _is_raised_by_program(failure, record)
     found: list[Suspect] = []
     chosen: Candidate | None = None
     for around in suspects(failure, record.tree):
         candidate = choose_candidate(
             [candidate for suspect in around for candidate in record.find_candidates(suspect)]
         )
-        if candidate is not None and (
-            candidate.proven or (candidate.source.filters and candidate.suspect.unfilled)
-        ):
-            return explain(failure, candidate, record)
+        if candidate is not None:
+            filtered = candidate.source.filters and candidate.suspect.unfilled and not is_own
+            if candidate.proven or filtered:
+                return explain(failure, candidate, record)
         if not found:  # Suspects in wider regions are only blamed if proven.
             found = around
             chosen = candidate
@@ -46,9 +47,21 @@ def from_exception(program: Program, failure: Failure, record: AttributionTrace)
     known = (
         chosen is not None and chosen.suspect.role not in ("key", "value") and chosen.source.exact
     )
-    if chosen is None or not known or any(map(record.is_caused_by_constant, found)):
+    if is_own or chosen is None or not known or any(map(record.is_caused_by_constant, found)):
         return _own_mistake(program, failure, chosen, record)
     return explain(failure, chosen, record)
+
+
+def _is_raised_by_program(failure: Failure, record: AttributionTrace) -> bool:
+    """Return True if a `raise` statement of the program raised this exception by its name."""
+    raised = failure.type.rpartition(".")[2]
+    for node in ast.walk(record.tree.root):
+        if isinstance(node, ast.Raise) and failure.line is not None and node.exc is not None:
+            called = node.exc.func if isinstance(node.exc, ast.Call) else node.exc
+            covers = node.lineno <= failure.line <= (node.end_lineno or node.lineno)
+            if covers and isinstance(called, ast.Name) and called.id == raised:
+                return True
+    return False
 
 
 def from_unfilled(

@@ -234,7 +234,8 @@ class CallSources:
 
     def _find_filling_sources(self, made: Definition) -> list[CallSource]:
         """Return the sources of the loops around the definition `made`, which decide how many items
-        a container gets. The `if` conditions around the definition become filters.
+        a container gets. The `if` conditions around the definition become filters: a condition on
+        the variable of one loop only of what that loop iterates.
         """
         found: list[CallSource] = []
         tests: list[ast.expr] = []
@@ -243,8 +244,10 @@ class CallSources:
             match around:
                 case ast.If(test=test, body=body) if child in body:
                     tests.append(test)
-                case ast.For(iter=iterable) | ast.AsyncFor(iter=iterable) if child is not iterable:
-                    found += [source.as_derived(tests) for source in self.find_sources(iterable)]
+                case ast.For() | ast.AsyncFor() if child is not around.iter:
+                    found += [source.as_derived(tests) for source in self.find_sources(around.iter)]
+                    variables = _names_in(around.target)
+                    tests = [test for test in tests if not _names_in(test) & variables]
                 case ast.FunctionDef() | ast.AsyncFunctionDef():
                     break
             child = around
@@ -363,6 +366,11 @@ class CallSources:
         if not path:
             found += [source.as_derived() for source in self.find_sources(args[-1], (EACH,))]
         return [*found, *self._find_operand_sources([*args, *named])]
+
+
+def _names_in(node: ast.AST) -> set[str]:
+    """Return the names that occur in a part of the program."""
+    return {part.id for part in ast.walk(node) if isinstance(part, ast.Name)}
 
 
 def _forget_index(path: JsonPath) -> JsonPath:

@@ -4,6 +4,7 @@ where they are certain.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
@@ -63,19 +64,33 @@ class RepairCase:
         return Message("user", fill("repair", told="\n\n".join(part for part in shown if part)))
 
 
+_FIRST_WRITES = 20
+_LAST_WRITES = 10
+"""Maximum number of writes that are listed from the beginning and from the end of a run."""
+
+
 def describe_writes(made: Sequence[ToolCall]) -> str:
     """Return a text that lists the writes which took effect and explains how the next program must
     treat them. Return an empty text if there are no writes.
 
-    If the next program keeps such a call, the journal answers it with the stored result.
+    If the next program keeps such a call, the journal answers it with the stored result. Of many
+    writes only the first and the last ones are listed; the others are counted.
     """
-    lost = "of which nobody knows whether it took effect"
-    done = [
-        f"- {format_tool_call(call)}"
-        + (f", {lost}" if call.outcome == "unknown" else f" gave {snippet(call.result)}")
-        for call in made
-    ]
-    return fill("repair_writes", calls="\n".join(done)) if done else ""
+    if not made:
+        return ""
+    between = made[_FIRST_WRITES : max(_FIRST_WRITES, len(made) - _LAST_WRITES)]
+    last = made[_FIRST_WRITES + len(between) :]
+    counts = Counter(call.tool for call in between)
+    more = [f"- … and {number} more of {tool}" for tool, number in counts.items()]
+    lines = [*map(_describe_write, made[:_FIRST_WRITES]), *more, *map(_describe_write, last)]
+    return fill("repair_writes", calls="\n".join(lines))
+
+
+def _describe_write(call: ToolCall) -> str:
+    """Return a line about one write: the call, and its result if it is known."""
+    if call.outcome == "unknown":
+        return f"- {format_tool_call(call)}, of which nobody knows whether it took effect"
+    return f"- {format_tool_call(call)} gave {snippet(call.result)}"
 
 
 # --- description of a failure
