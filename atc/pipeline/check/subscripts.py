@@ -115,10 +115,12 @@ def read_item(core: Interpreter, value: t.Type, key: Any, node: ast.expr) -> t.T
     """
     found = [(member, _read_one(core, member, key)) for member in t.members(value)]
     good = [result for _, result in found if result is not None]
-    if good or core.catches("KeyError", "LookupError"):
+    if core.catches("KeyError", "LookupError"):
+        return t.join(*good) if good else t.ANY
+    if good:
         if isinstance(key, str) and isinstance(node, ast.Subscript):
             note_similar_key(core, value, key, node)
-        return t.join(*good) if good else t.ANY
+        return t.join(*good)
     report_read(core, found[0][0], key, node)
     return t.ANY
 
