@@ -1,4 +1,4 @@
-"""Tools of other benchmarks as protocols: ToolFlow's services, and BFCL's executable classes."""
+"""Tools of other benchmarks as protocols: ToolFlow's services and BFCL's executable classes."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ CLASSES = {
     "TwitterAPI": "posting_api",
     "VehicleControlAPI": "vehicle_control",
 }
-"""The module of each class. Its document has the same name."""
+"""The BFCL module of each class. The document of the class has the same name as the module."""
 _TYPES = {
     "dict": "object",
     "float": "number",
@@ -39,7 +39,7 @@ _PLAIN = ("object", "number", "array", "boolean", "integer", "string", "null")
 
 
 def protocol_of(tool: JsonObject) -> ToolProtocol:
-    """Convert a function's document, whose types are Python's, to a protocol."""
+    """Convert BFCL's document of a function, in which types have Python's names, to a protocol."""
     return ToolProtocol(
         name=tool["name"],
         description=tool.get("description", ""),
@@ -49,7 +49,10 @@ def protocol_of(tool: JsonObject) -> ToolProtocol:
 
 
 def _schema(part: JsonObject) -> dict[str, Any]:
-    """Convert a schema with BFCL's type names to JSON Schema. Unknown types are left open."""
+    """Convert a schema with Python's type names to JSON Schema.
+
+    An unknown type becomes a schema without a type, which accepts any value.
+    """
     kind = _TYPES.get(part.get("type", ""), part.get("type"))
     schema: dict[str, Any] = {"type": kind} if kind in _PLAIN else {}
     if isinstance(properties := part.get("properties"), Mapping):
@@ -63,9 +66,9 @@ def _schema(part: JsonObject) -> dict[str, Any]:
 
 
 def service_tools() -> Toolbox:
-    """Return the tools of the four services from their documents.
+    """Return the tools of ToolFlow's services, built from their OpenAPI documents.
 
-    No service runs, so no call works.
+    No service runs, so the tools cannot be called.
     """
     with TemporaryDirectory() as folder:
         sources = []
@@ -83,9 +86,9 @@ def service_tools() -> Toolbox:
 
 
 def bfcl_tools(data: Path) -> dict[str, Toolbox]:
-    """Return the functions of each of BFCL's executable classes, by module.
+    """Return the functions of BFCL's executable classes as tools, keyed by the module of the class.
 
-    They cannot be called.
+    The tools cannot be called.
     """
     documents = json.loads((data / "bfcl" / "func_docs.json").read_text(encoding="utf-8"))
     found = {}

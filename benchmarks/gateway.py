@@ -1,6 +1,6 @@
-"""Many concurrent HTTP clients of one gateway: correctness, latency and cost of replies.
+"""Many concurrent HTTP clients of one gateway: correctness, latency and cost of the replies.
 
-Exit status 1 if a reply is lost or belongs to another program.
+The exit status is 1 if a reply is lost or belongs to another program.
 """
 
 from __future__ import annotations
@@ -60,9 +60,10 @@ async def openapi_document(request: Request) -> JSONResponse:
 
 
 async def drive(url: str, clients: int, programs: int) -> tuple[list[float], list[str]]:
-    """Run the programs and return the seconds of right replies and descriptions of the others.
+    """Let the clients send all programs; return the seconds of right replies, and wrong replies.
 
-    All clients begin when the last one is connected.
+    All clients begin at the moment when the last one is connected. Wrong replies are returned as
+    messages.
     """
     taken = list[float]()
     wrong = list[str]()

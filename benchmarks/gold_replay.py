@@ -1,9 +1,10 @@
-"""ToolFlow's gold programs: run, stored, exported and replayed; and needless consent questions.
+"""Runs and replays of ToolFlow's gold programs, and questions to a person that are not needed.
 
-Each sampled task is run with its gold program over the real services. The stored run becomes a
-recording and is replayed without the services: it must make the same calls and give the same
-answer. Then the gold programs of *all* writing tasks run with a person who can be asked. Exit
-status 1 if a run is not solved, a replay departs from its recording or a question is asked.
+Each sampled task is run with its gold program on the real services. The stored run is exported as a
+recording and replayed without the services. The replay must make the same calls and give the same
+answer. Then the gold programs of *all* tasks that write are run with a person who can be asked. The
+exit status is 1 if a run is not solved, a replay departs from its recording, or the person is
+asked.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ from toolflow_bench.world import World
 
 
 def replay(tasks: Sequence[Task], sandbox: Sandbox) -> list[str]:
-    """Run and replay the tasks; return a description of each failure."""
+    """Run and replay the tasks; return one description for each failure."""
     problems = []
     with (
         World(services_of(tasks)) as world,

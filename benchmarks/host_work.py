@@ -1,7 +1,7 @@
-"""Resource use of the host for hostile values, documents and server lines.
+"""The time and memory that hostile values and documents cost the host.
 
-Each attack is one `atc` command in its own process, against a service on loopback. The report has
-its seconds and peak memory.
+Each attack is one `atc` command in a process of its own, which uses a service on the loopback
+interface. The report has the seconds and the peak memory of this process.
 """
 
 from __future__ import annotations
@@ -31,7 +31,11 @@ PROGRAM = "```python\nprint(len(str(ask())))\n```"
 
 
 def attacks() -> Iterator[tuple[str, list[str], dict[str, Any], Any, dict[str, Any]]]:
-    """Yield each attack: name, command, schema of the response, response, other schemas."""
+    """Yield each attack.
+
+    It consists of a name, the command's arguments, the schema of the response, the response, and
+    the other schemas of the service's document.
+    """
     names = {"propertyNames": {"maxLength": 1}}
     items = {"anyOf": [{"type": "array", "items": {"type": "string"}}, {"type": "object"}]}
     yield "nothing: one small answer", RUN, {}, 1, {}

@@ -1,4 +1,4 @@
-"""Local servers and processes: functions to start, watch and end them."""
+"""Functions that start, observe and end local servers and processes."""
 
 from __future__ import annotations
 
@@ -45,7 +45,8 @@ def run_in_background(
 ) -> Iterator[int]:
     """Run a command while the context is open; yield its process id once it listens on `port`.
 
-    Its output goes to service.log in `folder`. At the end its process group is killed.
+    The command's output goes to the file service.log in `folder`. When the context closes, its
+    process group is killed.
     """
     log = folder / "service.log"
     with log.open("wb") as out:
@@ -86,9 +87,10 @@ def measure_command(
     env: Mapping[str, str] | None = None,
     limit: float = 3600.0,
 ) -> dict[str, Any]:
-    """Run a command and return its wall and CPU seconds, peak MB and exit status.
+    """Run a command and return its wall and CPU seconds, peak memory in MB and exit status.
 
-    The exit status is negative if the command was killed. Its stderr goes into a file beside `out`.
+    The exit status is negative if the command was killed. Its stdout goes to the file `out`, its
+    stderr to a file with the same name and the suffix .log.
     """
     with out.open("wb") as stdout, out.with_suffix(".log").open("wb") as stderr:
         begun = time.perf_counter()
@@ -111,7 +113,10 @@ def measure_command(
 
 
 def process_family(process: int, known: Collection[int] = ()) -> list[int]:
-    """Return a process and its living descendants, without the `known` ones and their children."""
+    """Return the ids of a living process and its living descendants.
+
+    The processes in `known` and their children are left out.
+    """
     seen: dict[int, tuple[str, int]] = {}  # psutil's own search takes three times as long
     for pid in psutil.pids():
         with suppress(OSError), open(f"/proc/{pid}/stat", errors="replace") as file:  # noqa: PTH123
@@ -124,7 +129,10 @@ def process_family(process: int, known: Collection[int] = ()) -> list[int]:
 
 
 def descendants(known: Collection[int]) -> set[int]:
-    """Return all living descendants of this process except the `known` ones and their children."""
+    """Return the ids of all living descendants of this process.
+
+    The processes in `known` and their children are left out.
+    """
     return {*process_family(os.getpid(), known)} - {os.getpid()}
 
 
@@ -133,7 +141,10 @@ def existing_processes() -> set[int]:
 
 
 def cpu_seconds(processes: Sequence[int], *, ended: bool = False) -> float:
-    """Return user and system time of the processes; with `ended`, include ended children."""
+    """Return the sum of the user and system time of the processes.
+
+    If `ended` is True, the time of their ended children is included.
+    """
     seconds = 0.0
     for process in processes:
         with suppress(psutil.Error):
@@ -154,14 +165,14 @@ def adopt_descendants() -> Iterator[None]:
 
 
 def resident_bytes(pid: int) -> int:
-    """Return the resident memory of the process in bytes; 0 if it is gone."""
+    """Return the resident memory of a process in bytes, or 0 if the process has ended."""
     with suppress(psutil.Error):
         return int(psutil.Process(pid).memory_info().rss)
     return 0
 
 
 def name_processes(pids: Iterable[int]) -> str:
-    """Return the first three as number and command, for a message."""
+    """Return the ids and commands of the first three processes, as text for a message."""
     lines = []
     for pid in sorted(pids)[:3]:
         with suppress(psutil.Error):
@@ -170,7 +181,10 @@ def name_processes(pids: Iterable[int]) -> str:
 
 
 def kill_all(known: Collection[int]) -> None:
-    """Kill and reap all other descendants, and wait at most five seconds until they are dead."""
+    """Kill all descendants of this process except `known`.
+
+    Wait up to 5 seconds until they are dead.
+    """
     until = time.monotonic() + 5.0
     while (left := descendants(known)) and time.monotonic() < until:
         for pid in left:

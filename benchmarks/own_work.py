@@ -46,7 +46,10 @@ AIRPORT = {
 
 
 def cost_of_command(runs: int, *arguments: str, **variables: str) -> Iterator[tuple[float, float]]:
-    """Yield the CPU and wall seconds of a command, each time in a fresh process."""
+    """Yield the CPU and wall seconds of each of `runs` executions of a command.
+
+    Each execution is a new process.
+    """
     command = [sys.executable, *ATC, *arguments]
     for _ in range(runs):
         work = partial(
@@ -56,9 +59,9 @@ def cost_of_command(runs: int, *arguments: str, **variables: str) -> Iterator[tu
 
 
 def cost_of_runs(runs: int) -> Iterator[tuple[float, float]]:
-    """Yield the CPU seconds of this process and the wall seconds of each run.
+    """Yield the CPU seconds of this process and the wall seconds for each of `runs` runs.
 
-    The first run, which starts the sandbox, is left out.
+    A run before them starts the sandbox and is not measured.
     """
     described = document(
         BUILT_IN, info=SERVICE.info, schemas=SERVICE.schemas, server="http://localhost"

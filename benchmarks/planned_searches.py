@@ -1,10 +1,11 @@
-"""Share of tasks whose tools are all shown, among thousands, by searches that a model planned.
+"""Share of tasks for which a model's planned searches find all needed tools among thousands.
 
-SEARCHES is JSON lines of `{"task": id of ToolFlow, "queries": [...]}`. The index has ToolFlow's
-operations and `--count` APIs of StableToolBench. The hits of a task's searches are interleaved,
-with and without the producers of the ids that they need, and compared with the question as one
-query. With --solve, the first N tasks are run end to end: the scripted model returns the searches,
-asks (`SEARCH:`) for tools that were not shown, and then returns the gold program.
+SEARCHES is a file of JSON lines `{"task": id of a ToolFlow task, "queries": [...]}`. The index has
+ToolFlow's operations and `--count` APIs of StableToolBench. The hits of a task's searches are
+interleaved, both with and without the tools that produce the ids which the hits need. The result is
+compared with a single search for the task's question. With --solve N, the first N tasks are run end
+to end: the scripted model returns the planned searches, asks (`SEARCH:`) for tools that were not
+shown, and then returns the gold program.
 """
 
 from __future__ import annotations
@@ -43,15 +44,15 @@ from toolflow_bench.world import World
 
 SHOWN = (12, 20, 40)
 DEPTH = 100
-"""Hits of each search that are used."""
+"""Number of hits of each search that are used."""
 
 
 def share_of_tasks_covered(
     rows: Sequence[dict[str, Any]], others: Sequence[ToolDocument], embedder: str
 ) -> dict[str, dict[int, float]]:
-    """Return the share of tasks whose needed tools are all among the first k.
+    """Return the share of tasks for which the first k tools include all needed ones.
 
-    The result maps each way of choosing tools to shares by k.
+    The result maps each way of choosing tools to its shares, keyed by k.
     """
     data = load_data("toolflow")
     assert data.toolbox is not None
@@ -80,10 +81,11 @@ def share_of_tasks_covered(
 def solve(
     rows: Sequence[dict[str, Any]], others: Sequence[ToolDocument], name: str | None
 ) -> dict[str, Any]:
-    """Run tasks end to end and count those solved, and those whose tools were shown.
+    """Run tasks end to end; count the solved ones, and those for which all needed tools were shown.
 
-    Tools may be shown by the first searches or in the end. The model of this name plans, asks and
-    writes (ATC_MAX_SECONDS limits a task). Without one a script does.
+    `shown` counts tools that the first searches found, `shown in the end` those of all searches.
+    The model `name` plans, searches and writes programs (ATC_MAX_SECONDS limits the time of a
+    task). If `name` is None, a script does so.
     """
     tasks = {task.id: task for task in load_tasks()}
     config = load_config({"model": name})
@@ -131,8 +133,9 @@ def solve(
 def _script(
     task: Task, queries: Sequence[str], needed: set[str], chosen: Sequence[str], tools: Toolbox
 ) -> Ask:
-    """Return a scripted model: it plans `queries`, searches for missing tools, then writes the
-    program.
+    """Return a scripted model that plans `queries` and returns the gold program.
+
+    If a needed tool is missing, the model searches for it first.
     """
     program = f"```python\n{task.program}\n```"
 

@@ -1,4 +1,4 @@
-"""A temporary PostgreSQL server for tests and benchmarks, from Debian's packages."""
+"""A temporary PostgreSQL server for tests and benchmarks, run from Debian's packages."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ PASSWORD = "correct/horse@battery"  # of the user `atc` over TCP. The Unix socke
 
 
 def programs() -> Path | None:
-    """Return the folder of initdb and related programs; None if PostgreSQL is not installed."""
+    """Return the folder of initdb and related programs, or None if PostgreSQL is not installed."""
     found = shutil.which("initdb")
     if found:
         return Path(found).parent
@@ -43,7 +43,7 @@ class Server:
         return self.address(name)
 
     def address(self, database: str) -> str:
-        """Return the address of a database over the Unix socket, as a superuser."""
+        """Return the address of a database. It connects over the Unix socket, as a superuser."""
         return f"postgresql://atc@/{database}?host={self.folder}&port={self.port}"
 
     def start(self) -> None:
@@ -64,7 +64,10 @@ class Server:
         )
 
     def stop(self, *, how: str = "fast") -> None:
-        """Stop the server and close its connections. `immediate` acts like a power cut."""
+        """Stop the server and close its connections.
+
+        If `how` is "immediate", it stops as in a power cut, without writing its data to the disk.
+        """
         _as_its_user("pg_ctl", "stop", "-D", self.folder / "data", "-w", "-m", how)
 
     @staticmethod
@@ -78,7 +81,8 @@ class Server:
 def server(*, flushes: bool = True) -> Iterator[Server]:
     """Run a server while the context is open, and delete its folder afterwards.
 
-    Without `flushes` it does not survive a power cut.
+    If `flushes` is False, the server does not flush writes to the disk, so that it is faster but
+    would lose data in a power cut.
     """
     with tempfile.TemporaryDirectory(prefix="atc-pg-") as name:
         folder = Path(name)
@@ -98,7 +102,7 @@ def server(*, flushes: bool = True) -> Iterator[Server]:
 
 
 def _as_its_user(program: str, *words: str | Path) -> None:
-    """Run a program of the server, as the user `postgres` if this process is root."""
+    """Run one of PostgreSQL's programs; if this process is root, run it as the user `postgres`."""
     folder = programs()
     assert folder is not None
     user = (

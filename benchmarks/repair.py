@@ -1,8 +1,8 @@
-"""Repair with facts, compared with a plain agent's repair.
+"""Repair of programs with facts about the failure, compared with the repair of a plain agent.
 
-The first program of a task is the same in every arm: a gold program with a fault that shows. There
-is one sample for each repair, and at most three repairs. A run is continued from the files in
---out. Exit status 3 if an outage is left.
+The first program of a task is the same in every arm: a gold program with a fault that is noticed.
+Each repair has one sample, and there are at most three repairs. An interrupted run continues from
+the files in --out. The exit status is 3 if an outage is left.
 """
 
 from __future__ import annotations
@@ -52,9 +52,10 @@ from toolflow_bench.workers import WorldLike, build_answered_item, tools_for_ite
 from toolflow_bench.world import World
 
 ARMS: tuple[Way, ...] = ("traceback", "reflection", "facts")
-"""`traceback`: a plain agent without a check that makes all calls again.
+"""The arms of the experiment, that is, three ways to repair.
 
-`reflection`: with the paper's reflection. `facts`: atc's own repair.
+`traceback`: a plain agent without a check, which repeats all calls. `reflection`: the same, but the
+model itself names the tool to blame (equation 2 of the ATC paper). `facts`: atc's own repair.
 """
 _SETTINGS = (
     "docs",
@@ -69,9 +70,9 @@ _NO_PROGRAM = Fault(kind="syntax", message="The reply held no Python program.")
 
 
 class FirstReplyModel:
-    """A model whose first reply is `program`. The wrapped model gives all others.
+    """A model whose first reply is `program`. All other replies come from the wrapped model.
 
-    `messages` is the first prompt.
+    `messages` is the prompt of the first reply.
     """
 
     def __init__(self, ask: Ask, program: str) -> None:
@@ -83,7 +84,10 @@ class FirstReplyModel:
         return getattr(self._ask, name)
 
     def __call__(self, messages: Sequence[Message], **options: Any) -> Completion:
-        """Return the program at first, then ask the wrapped model; see `protocols.model.Ask`."""
+        """Return the program on the first call, and the wrapped model's reply on every other call.
+
+        See `protocols.model.Ask` for the arguments.
+        """
         if self.messages:
             return self._ask(messages, **options)
         self.messages = tuple(messages)
@@ -91,7 +95,10 @@ class FirstReplyModel:
 
 
 class RepairBench:
-    """Answers items in any arm, in one world. `programs` are the first programs by item id."""
+    """Answers questions in any arm, with the tools of one world.
+
+    `programs` are the first programs, keyed by the id of the item (a question with its tools).
+    """
 
     def __init__(
         self,
@@ -118,7 +125,7 @@ class RepairBench:
         repeat: int = 0,  # noqa: ARG002
         max_seconds: float | None,
     ) -> AnsweredItem:
-        """Answer an item in an arm.
+        """Answer the question of an item in one arm.
 
         Raises:
             AtcError: an outage, which says nothing about the arm.
@@ -141,9 +148,9 @@ class RepairBench:
     def _solve_plainly(
         self, question: str, toolbox: Toolbox, first: Any, config: Config, seed: int
     ) -> Solution:
-        """Solve as a plain code agent.
+        """Solve the task as a plain code agent does.
 
-        Each attempt has its own journal, so earlier calls are made again.
+        Each attempt has its own journal, so it repeats the calls of earlier attempts.
         """
         messages = list(first.messages)
         first.messages = ()  # the prompt that all arms begin with
@@ -192,9 +199,9 @@ class RepairBench:
 
 
 def count_repeated_calls(made: Sequence[JsonObject]) -> int:
-    """Count calls that were sent again without need.
+    """Count the calls that were sent more often than needed.
 
-    A call is needed as often as the attempt that issued most of it issued it.
+    A call is needed n times if the attempt that issued it most often issued it n times.
     """
     issued: dict[str, Counter[int]] = {}
     sent: Counter[str] = Counter()
@@ -208,9 +215,9 @@ def count_repeated_calls(made: Sequence[JsonObject]) -> int:
 def faulty_programs(
     tasks: Sequence[Task], world: World, sandbox: Sandbox, *, seed: int = 0
 ) -> Iterator[Mutant]:
-    """Yield a random mutant of each task that fails at run time.
+    """Yield, for each task, a random mutant that fails at run time.
 
-    A mutant with only a wrong answer gives a model nothing to repair by.
+    A mutant whose only fault is a wrong answer gives a model no information for a repair.
     """
     rng = random.Random(f"{seed} repair")
     for task in rng.sample(tasks, len(tasks)):
@@ -241,9 +248,9 @@ def run_repair_arms(
     *,
     timeout_seconds: Any = None,
 ) -> dict[str, Any]:
-    """Ask every item in every arm, except those in the files.
+    """Ask every item in every arm, except those whose rows are in the files already.
 
-    The arms take turns in being first, so that none always comes last.
+    The arms take turns in being first, so that none of them always comes last.
     """
     names = list(files)
     turns: list[tuple[Item, Way]] = []
@@ -267,7 +274,7 @@ def run_repair_arms(
 
 
 def _report(found: Mapping[Way, Sequence[Row]], *, seed: int) -> dict[str, Any]:
-    """Return the figures of each arm, and the differences between each two arms."""
+    """Return the measurements of each arm, and the differences between every two arms."""
     pairs = {
         f"{b} - {a}": compare(found[a], found[b], seed=seed) for a, b in combinations(found, 2)
     }
@@ -279,7 +286,10 @@ def _report(found: Mapping[Way, Sequence[Row]], *, seed: int) -> dict[str, Any]:
 
 
 def figures(rows: Sequence[Row]) -> dict[str, Any]:
-    """Return the figures of an arm; `repeated` are calls that were sent again."""
+    """Return the measurements of one arm.
+
+    `sent` counts the calls that were sent, `repeated` those that were sent without need.
+    """
     graded = [row for row in rows if row.graded]
     every = asdict(summarize(rows))
     shown = (

@@ -1,9 +1,10 @@
 """Speed and cost of a large index: building, opening, searching, and adding a tool.
 
-The documents are the tools of the data sets. Up to `--real` more are made by crossing what one tool
-does with what another takes; all of these are embedded. The rest are copies with two words changed,
-whose vector is the original's with noise (cosine about 0.94). Building and searching run in
-separate processes, to measure their memory. Recall is relative to an exact search of all vectors.
+The documents are the tools of the data sets. Up to `--real` more documents are made by combining
+the description of one tool with the arguments of another; all of these are embedded. The rest are
+copies with two words changed; the vector of a copy is the original's vector with noise (cosine
+about 0.94). Building and searching run in separate processes, so that the memory of each can be
+measured. Recall is relative to an exact search of all vectors.
 """
 
 from __future__ import annotations
@@ -36,20 +37,23 @@ from benchmarks.retrieval.data import load_data
 from benchmarks.runner import measure_seconds, suite
 
 NOISE = 0.36
-"""Length of the noise that is added to a copy's vector, which has length 1."""
+"""Length of the noise that is added to the vector of a copy, which has the length 1."""
 MOST = 4
-"""Most arguments and fields of a crossed tool. Real documents are about as short."""
+"""Maximum number of arguments and of response fields of a combined tool.
+
+Most real documents have no more.
+"""
 QUERIES = 300
-"""Queries that are timed."""
+"""Number of queries that are timed."""
 EXACT = 100
-"""Queries among them that are also searched exactly."""
+"""Number of these queries that are also answered by an exact search."""
 PART = 1000
-"""Originals that are embedded and stored at a time."""
+"""Number of originals that are embedded and stored at a time."""
 MARK = "~"
 
 
 def originals(paths: Sequence[str], count: int) -> list[ToolDocument]:
-    """Return `count` different documents, those of the data first."""
+    """Return `count` different documents: those of the data first, then combinations of two."""
     found = {
         document.name: document
         for path in ("toolflow", *paths)
@@ -84,9 +88,9 @@ def documents(base: Sequence[ToolDocument], count: int) -> Iterator[ToolDocument
 
 
 class Copies:
-    """An embedder for originals, queries and copies.
+    """An embedder for originals, copies and queries.
 
-    A copy's vector is its original's with noise drawn by its number.
+    The vector of a copy is its original's vector with noise, which depends on the copy's number.
     """
 
     def __init__(self, base: Sequence[ToolDocument], kept: Path, name: str) -> None:
@@ -193,7 +197,7 @@ def search(
 
 
 def latency(ask: Callable[[int], Any]) -> dict[str, float]:
-    """Return percentiles of the milliseconds of a query, after ten to warm up."""
+    """Return percentiles of a query's duration in milliseconds, after ten queries as a warm-up."""
     took = [
         1000 * measure_seconds(partial(ask, number))[1] for number in (*range(10), *range(QUERIES))
     ]
@@ -201,7 +205,7 @@ def latency(ask: Callable[[int], Any]) -> dict[str, float]:
 
 
 def recall(dense: Any, vectors: Any) -> float:
-    """Return the share of the exact ten nearest that the index finds."""
+    """Return the share of the exact ten nearest vectors that the index finds."""
     shares = []
     for vector, ranked in zip(vectors, dense.near(vectors, n=10), strict=True):
         exact = np.argsort(-dense.scores_of(vector[None])[0])[:10]

@@ -1,4 +1,4 @@
-"""Shared code of the benchmarks: data files, resumable row files, statistics, and commands."""
+"""Code that the benchmarks share: data files, resumable row files, statistics, and commands."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from toolflow_bench.rows import InvalidRunFile, LineFile, differences
 from toolflow_bench.suites import draw_stratified
 
 MOST_OUTAGES = 5
-"""Outages in a row after which a run stops."""
+"""Number of outages in a row after which a benchmark stops."""
 _SCREEN = 30
 
 
@@ -42,21 +42,21 @@ _Work = Callable[[Any], Any]
 class InvalidData(AtcError):
     """A benchmark's data cannot be used.
 
-    The message names the file, the problem and the next step.
+    The message names the file, the problem, and what the user should do.
     """
 
 
 class Outage(AtcError):
-    """A model or a service kept failing.
+    """A model or a service failed several times in a row.
 
-    Finished rows are in the file; the same command continues.
+    The finished rows are in the file. The same command continues the benchmark.
     """
 
 
 def read_json(path: Path, expected: str) -> Any:
     """Return the content of a JSON file.
 
-    `expected` describes the right `--data` for the error message.
+    `expected` is a phrase for the error message that says what `--data` must name.
 
     Raises:
         InvalidData: the file cannot be read.
@@ -70,9 +70,9 @@ def read_json(path: Path, expected: str) -> Any:
 
 
 def draw_sample(things: Sequence[Any], count: int | None, seed: int, kind: str) -> list[Any]:
-    """Draw `count` things (None: all), in order.
+    """Return a sample of `count` items in their original order, or all items if `count` is None.
 
-    The sample depends only on seed, kind and their ids.
+    The sample depends only on the seed, on `kind` and on the items' ids.
     """
     most = len(things) if count is None else count
     return list(
@@ -81,7 +81,7 @@ def draw_sample(things: Sequence[Any], count: int | None, seed: int, kind: str) 
 
 
 def track_progress(label: str, things: Iterable[_Any], *, total: int) -> Iterator[_Any]:
-    """Yield the items, and show a bar with the number of finished ones."""
+    """Yield the items, and show a progress bar that counts the finished ones."""
     with bar(label, total=total) as watch:
         for done, one in enumerate(things, start=1):
             yield one
@@ -91,14 +91,13 @@ def track_progress(label: str, things: Iterable[_Any], *, total: int) -> Iterato
 class Rows(LineFile):
     """An open file of rows, locked against other processes.
 
-    `rows` has the last row of each key, in order.
-    `key` names the fields that identify a piece of work. `header` has the settings that all rows
-    share: a file is continued only under an equal one. A line that a killed run left half-written
-    is cut off.
+    `rows` has the last row of each key, in order. `key` names the fields that identify a row.
+    `header` has the settings that all rows share: a file can be continued only with an equal
+    header. A line that a killed process left incomplete is removed.
 
     Raises:
-        InvalidRunFile: the file holds other work, has another format, is locked or cannot be
-            written.
+        InvalidRunFile: the file belongs to other settings, has another format, is locked or cannot
+            be written.
     """
 
     def __init__(self, path: Path, header: Mapping[str, Any], *, key: Sequence[str]) -> None:
@@ -119,13 +118,15 @@ class Rows(LineFile):
         return tuple(row[name] for name in self._key)
 
     def is_missing(self, key: tuple[Any, ...]) -> bool:
-        """Return True if there is no row for `key`, or only an outage."""
+        """Return True if there is no row for `key`, or only a row with an outage."""
         return key not in self.rows or bool(self.rows[key].get("outage"))
 
     def fill(
         self, things: Sequence[Any], measure: _Work, *, key: _Work, label: str, jobs: int = 1
     ) -> list[dict[str, Any]]:
-        """Return the row of each of `things`. Measure the missing ones, `jobs` at once.
+        """Return the row of each item.
+
+        Measure the items whose row is missing, `jobs` of them at a time.
 
         Raises:
             Outage: several measurements in a row failed on our side.
@@ -179,9 +180,9 @@ def scripted_agent(
     store: Any = None,
     **settings: Any,
 ) -> Agent:
-    """Return an agent whose model writes these programs in turn, each after the last one failed.
+    """Return an agent whose model writes these programs in turn. The agent may call writing tools.
 
-    It may write.
+    The model writes the next program when the last one has failed.
     """
     model = ScriptedModel(*(f"```python\n{program}\n```" for program in programs))
     usual = {
@@ -197,13 +198,16 @@ def scripted_agent(
 
 
 def measure_seconds(work: Callable[[], _Any]) -> tuple[_Any, float]:
-    """Call `work` and return its result and the seconds of wall time."""
+    """Call `work` and return its result and the seconds of wall time that it took."""
     begun = time.perf_counter()
     return work(), time.perf_counter() - begun
 
 
 def share_with_interval(hits: int, n: int) -> dict[str, float] | None:
-    """Return a share with Wilson's 95% interval, which assumes independence; None if `n` is 0."""
+    """Return the share `hits / n` with Wilson's 95% interval, or None if `n` is 0.
+
+    The interval assumes that the cases are independent.
+    """
     if not n:
         return None
     z = 1.96
@@ -214,7 +218,7 @@ def share_with_interval(hits: int, n: int) -> dict[str, float] | None:
 
 
 def sum_usage(rows: Iterable[Mapping[str, Any]]) -> dict[str, int]:
-    """Return the model calls and tokens of all rows."""
+    """Return the total number of model calls and tokens of all rows."""
     total = Counter[str]()
     for row in rows:
         total.update({key: row["usage"][key] for key in USAGE})
@@ -222,13 +226,13 @@ def sum_usage(rows: Iterable[Mapping[str, Any]]) -> dict[str, int]:
 
 
 def interval(values: Sequence[float], seed: int = 0) -> dict[str, float] | None:
-    """Return a mean with its bootstrap interval; None if there are no values."""
+    """Return the mean of the values with its bootstrap interval, or None if there are no values."""
     found = estimate(values, seed=seed)
     return None if found is None else asdict(found)
 
 
 def percentile(values: Iterable[float], percent: float) -> float:
-    """Return the smallest value that is at least as large as `percent` of the values."""
+    """Return the smallest of the values that is at least as large as `percent` percent of them."""
     ordered = sorted(values)
     return (
         ordered[max(0, -(-len(ordered) * int(percent * 10) // 1000) - 1)]
@@ -238,11 +242,11 @@ def percentile(values: Iterable[float], percent: float) -> float:
 
 
 def suite(measure: Callable[..., Mapping[str, Any]]) -> click.Command:
-    """Build the command of a suite from `measure`, which takes the options and returns the report.
+    """Return the command of a benchmark suite. `measure` takes the options and returns the report.
 
-    The report is printed as YAML, with --json as JSON. The help is the docstring of `measure`, else
-    of its module. Exit status 1 if the report says `passed: false`, 3 if `left` counts failures of
-    our side. Errors end the command with one sentence.
+    The report is printed as YAML, or with --json as JSON. The command's help is the docstring of
+    `measure`, or else of its module. The exit status is 1 if the report contains `passed: false`,
+    and 3 if its `left` counts failures on our side. Errors end the command with one sentence.
     """
 
     @click.command(help=inspect.getdoc(measure) or inspect.getdoc(inspect.getmodule(measure)))
@@ -272,7 +276,10 @@ def suite(measure: Callable[..., Mapping[str, Any]]) -> click.Command:
 
 
 def brief(part: Any) -> Any:
-    """Shorten a report for people: estimates as text, and long lists of rows as their number."""
+    """Shorten a report for people.
+
+    Estimates become text, and a long list of rows becomes its length.
+    """
     if isinstance(part, Mapping) and "low" in part:
         return f"{part['mean']:.3f} ({part['low']:.3f} to {part['high']:.3f})"
     if isinstance(part, Mapping):

@@ -51,15 +51,18 @@ from toolflow_bench.task import load_tasks, to_document
 # Ray's workers are nice by default, but the local ones, with which they are compared, are not.
 os.environ["RAY_worker_niceness"] = "0"  # noqa: SIM112 - Ray's spelling
 CORES = 2
-"""Workers of each arm: the cores of the machine on which the published figures were measured."""
+"""Number of workers in each experiment.
+
+The machine on which the published figures were measured has so many cores.
+"""
 _LEFT_OUT = ("hard", "impossible")
-"""Splits that were added after the 507 tasks of the published figures."""
+"""Splits that were added after the published figures were measured with 507 tasks."""
 _COMPARED = ("id", "repeat", "correct", "status", "calls", "path", "precision", "state", "programs")
 
 
 @contextmanager
 def cluster(nodes: int) -> Iterator[Cluster]:
-    """Run a cluster of `nodes` nodes on this machine, which share its cores."""
+    """Run a Ray cluster of `nodes` nodes, which share the cores of this machine."""
     head = {"num_cpus": CORES // nodes, "include_dashboard": False}
     made = Cluster(initialize_head=True, head_node_args=head)
     for _ in range(nodes - 1):
@@ -72,7 +75,10 @@ def cluster(nodes: int) -> Iterator[Cluster]:
 
 @contextmanager
 def folder_of(count: int | None = None, *, seed: int = 0) -> Iterator[Path]:
-    """Yield a folder with a file of the 507 tasks, or a sample. It may also be used for rows."""
+    """Yield a temporary folder with a file of the 507 tasks, or of a sample of `count` tasks.
+
+    Callers may store their rows in the folder too.
+    """
     every = [task for task in load_tasks() if task.id.split("/")[0] not in _LEFT_OUT]
     some = every if count is None else random.Random(seed).sample(every, count)
     with tempfile.TemporaryDirectory(prefix="atc-scale-") as name:
@@ -103,9 +109,9 @@ def command(folder: Path, out: Path, *more: str) -> subprocess.Popen[str]:
 def run_benchmark(
     folder: Path, name: str, *more: str
 ) -> tuple[list[dict[str, Any]], dict[str, float]]:
-    """Run the benchmark; return its rows without time-dependent fields, and its seconds.
+    """Run the benchmark; return its rows without time-dependent fields, and its duration.
 
-    The seconds are counted from the start and from the first row.
+    The duration is counted in seconds, both from the start and from the first row.
     """
     out = folder / f"{name}.jsonl"
     begun = time.monotonic()
@@ -121,22 +127,22 @@ def run_benchmark(
 
 
 def _comparable_fields(row: Row) -> dict[str, Any]:
-    """Return the fields of a row that must not depend on where it was computed."""
+    """Return the fields of a row that must not depend on the machine that computed it."""
     return {key: getattr(row, key) for key in _COMPARED}
 
 
 def _best_positions(index: Any, queries: list[str]) -> list[list[int]]:
-    """Return the positions of the ten best tools for each query."""
+    """Return, for each query, the positions of its ten best tools in the index."""
     return [hits.positions.tolist() for hits in index.top(queries, n=10)]
 
 
 def _count_in_second(times: Sequence[float], since: float) -> int:
-    """Return the number of times in the second that begins at `since`."""
+    """Return how many of the times are in the second that begins at `since`."""
     return sum(since <= at < since + 1 for at in times)
 
 
 def measure_idle_item(count: int) -> float:
-    """Return the milliseconds of an item that does nothing, in the connected pool."""
+    """Return how many milliseconds Ray takes for a work item that does nothing."""
 
     @contextmanager
     def idle() -> Iterator[Any]:
@@ -150,9 +156,9 @@ def measure_idle_item(count: int) -> float:
 
 
 def service(delay: float) -> tuple[RunningService, list[float]]:
-    """Start a service of five users with a response delay.
+    """Start a service that lists five users, with a delay of `delay` seconds before each response.
 
-    Return it and the list of arrival times.
+    Return the running service, and a list to which it adds the arrival time of each request.
     """
     arrived: list[float] = []
 
@@ -195,7 +201,10 @@ def gold(count: int | None) -> dict[str, Any]:
 
 
 def kill(what: str, made: Cluster, driver: subprocess.Popen[str], draw: random.Random) -> None:
-    """Kill a worker process, the second node with all of its processes, or the command."""
+    """Kill what `what` names: a worker process, the second node, or the command (`driver`).
+
+    A node is killed with all of its processes.
+    """
     if what == "driver":
         driver.kill()
     elif what == "node":
@@ -252,7 +261,10 @@ def kills(seed: int, times: int, count: int) -> dict[str, Any]:
 
 
 def perturb_descriptions(count: int, seed: int) -> Iterator[ToolDocument]:
-    """Yield descriptions of a real catalogue, each with two words from other descriptions."""
+    """Yield tool documents from a real catalogue with perturbed descriptions.
+
+    In each description, two words are replaced with words from other descriptions.
+    """
     draw = random.Random(seed)
     base = draw_distractors(CATALOGUE, seed=seed)
     words = sorted({word for protocol in base for word in protocol.description.split()})

@@ -1,9 +1,10 @@
 """A model of many workers: analysis and simulation of a closed queueing network.
 
-Each of `workers` × `jobs` tasks passes through the driver, all shards of the index for each search
-(the slowest counts), a pool of model slots, the workers' cores, tools, and the store of runs. The
-analysis is mean value analysis (Schweitzer's approximation, with Seidmann's servers). The
-simulation draws log-normal times and a geometric number of model calls.
+`workers` × `jobs` tasks run at the same time. Each task passes through the driver, the shards of
+the index (a search asks all shards and takes as long as the slowest), a pool of model slots, the
+workers' cores, the tools, and the store of runs. The analysis is mean value analysis (Schweitzer's
+approximation, with Seidmann's method for stations of several servers). The simulation draws times
+from a log-normal distribution and the number of model calls from a geometric one.
 """
 
 from __future__ import annotations
@@ -24,7 +25,10 @@ SPREAD = 0.5  # standard deviation of a drawn time, as a share of its mean
 
 @dataclass(frozen=True, kw_only=True)
 class Scene:
-    """Numbers of machines, and a task's demand for each. Times are seconds."""
+    """The parameters of the model: numbers of machines, and what a task needs.
+
+    Times are in seconds.
+    """
 
     workers: int = 100
     jobs: int = 4
@@ -52,9 +56,9 @@ class Scene:
 
     @property
     def stations(self) -> dict[str, tuple[int, float]]:
-        """By name: the number of servers, and the total seconds that one task needs.
+        """For each station, its number of servers and the total seconds that one task needs there.
 
-        Tools have no queue.
+        Tools are no station, since they have no queue.
         """
         return {
             "driver": (1, self.driver_seconds),
@@ -66,7 +70,10 @@ class Scene:
 
 
 class Figures(NamedTuple):
-    """Tasks a second, mean seconds of a task, and the utilization of each station."""
+    """The throughput in tasks per second, the mean seconds of a task, and how busy each station is.
+
+    `busy` has the utilization of each station, from 0 to 1.
+    """
 
     rate: float
     seconds: float
@@ -74,9 +81,10 @@ class Figures(NamedTuple):
 
 
 def calculate_figures(scene: Scene) -> Figures:
-    """Compute figures with Schweitzer's mean value analysis.
+    """Compute the throughput and the delays with Schweitzer's mean value analysis.
 
-    A station of c servers counts as one server of c times the speed behind a delay.
+    A station of c servers is treated as a fixed delay followed by one server that is c times as
+    fast.
     """
     tasks = scene.workers * scene.jobs
     stations = scene.stations
@@ -98,7 +106,7 @@ def calculate_figures(scene: Scene) -> Figures:
 
 
 def simulate_tasks(scene: Scene, *, tasks: int, seed: int) -> Figures:
-    """Simulate `tasks` tasks by `seed`. The first tenth is a warm-up."""
+    """Simulate `tasks` tasks. The first tenth is a warm-up and is not measured."""
     world = simpy.Environment()
     draw = random.Random(seed)
     pools = {

@@ -1,6 +1,6 @@
-"""Data in `../shared`, beside a checkout.
+"""Data in `../shared`, the folder beside a checkout.
 
-It is too large for the repository, or not ours to publish.
+It is too large for the repository, or we may not publish it.
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ FOLDERS = {
     "restbench": "data/restbench",
     "snippets": "snippets",
 }
-"""Name of a data set → its folder in `SHARED`."""
+"""Maps the name of a data set to its folder below `SHARED`."""
 
 
 def folder(name: str) -> Path:
-    """Return the folder of a data set, which may be missing."""
+    """Return the folder of a data set. The folder may be missing."""
     return SHARED / FOLDERS[name]

@@ -1,7 +1,7 @@
-"""Throughput of the run stores and duration of a journal write, with several runs at once.
+"""Throughput of the run stores and duration of a journal write, while several runs are written.
 
-Each run of 20 calls is written like a solved run, then read again. Both stores flush each commit to
-the disk. Exit status 1 if anything is missing.
+Each run of 20 calls is written as a solved run would be, then read again. Both stores flush each
+commit to the disk. The exit status is 1 if anything is missing afterwards.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ RESULT = {
         {"id": number, "name": f"item {number}", "price": 9.5 * number} for number in range(20)
     ]
 }
-"""About a kilobyte of JSON, like a page of a list."""
+"""About a kilobyte of JSON, as a service would return for a page of a list."""
 PROTOCOL = ToolProtocol(name="list_items", description="A page of the items.")
 
 
@@ -43,7 +43,7 @@ def open_run_store(place: str) -> RunStore:
 
 
 def write_run(store: RunStore, number: int, calls: int) -> tuple[str, list[float]]:
-    """Store a run; return its id and the seconds of each journal write."""
+    """Store a run with `calls` calls; return its id and the seconds of each journal write."""
     run = store.create(f"task {number}", model="none", strategy="given", sandbox="none")
     observe = store.observer(run)
     program = Program("".join(f"list_items(page={page})\n" for page in range(calls)))

@@ -1,9 +1,9 @@
-"""ToolFlow as a task of inspect_ai, which provides models, logs and a viewer.
+"""ToolFlow as a task of inspect_ai, a framework that provides models, logs and a viewer.
 
     pip install inspect_ai
     inspect eval benchmarks/toolflow_inspect.py --model openai/gpt-5 -T split=short -T limit=20
 
-The model calls the operations as tools. Each sample has services with a state of its own, and is
+The model calls the operations as tools. Each sample has services with their own state, and is
 graded as in `atc bench run toolflow`.
 """
 
@@ -38,7 +38,7 @@ _PROMPT = (
 def toolflow(
     split: str = "all", limit: int | None = None, sample: int | None = None, seed: int = 0
 ) -> InspectTask:
-    """Build the inspect task from the tasks of a split, or a sample drawn by seed."""
+    """Return the inspect task for the tasks of a split, or for a sample drawn with the seed."""
     tasks = choose_tasks(split, sample=sample, seed=seed)[:limit]
     known = {one.id: one for one in tasks}
     samples = [
@@ -53,7 +53,10 @@ def toolflow(
 
 @solver
 def in_a_world(known: dict[str, Task]) -> Any:
-    """Let the model call the task's candidates until it answers; keep the records that it wrote."""
+    """Return a solver that lets the model call the task's candidate tools until it answers.
+
+    The final state of the services is kept for grading.
+    """
 
     async def solve(state: TaskState, generate: Generate) -> TaskState:
         one = known[str(state.sample_id)]
@@ -71,7 +74,7 @@ def in_a_world(known: dict[str, Task]) -> Any:
 
 @scorer(metrics=[accuracy(), stderr()])
 def by_program(known: dict[str, Task]) -> Any:
-    """Grade with `toolflow_bench.grade`; the explanation is its reason."""
+    """Return a scorer that uses `toolflow_bench.grade` and gives its reason as the explanation."""
 
     async def score(state: TaskState, target: Target) -> Score:  # noqa: ARG001 - required
         answer = state.output.completion
@@ -82,7 +85,7 @@ def by_program(known: dict[str, Task]) -> Any:
 
 
 def _allowed_keywords(schema: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the keywords of a schema that Inspect accepts."""
+    """Return those keywords of a schema that Inspect accepts."""
     allowed = ("type", "description", "enum", "default", "format")
     return {key: value for key, value in schema.items() if key in allowed}
 

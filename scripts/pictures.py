@@ -1,11 +1,11 @@
-"""Draw the pictures of `pictures.yaml` as SVG files.
+"""Draw the pictures that `pictures.yaml` describes, as SVG files.
 
     python scripts/pictures.py
 
-A picture consists of boxes and of arrows between them. `at` is x, y, width and height of a box in
-points. An arrow `a.b > c.t` goes from the bottom of `a` to the top of `c` (sides l, r, t, b), and
-bends if the two are not in line. The files are kept in git; `tests/test_docs.py` draws them again
-and compares.
+A picture consists of boxes and of arrows between them. `at` is the x, y, width and height of a box
+in points. An arrow `a.b > c.t` goes from the bottom of the box `a` to the top of the box `c` (the
+sides are l, r, t, b), and bends if the two boxes are not in line. The files are kept in git;
+`tests/test_docs.py` draws the pictures again and compares them with the files.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ _LINE = 17
 
 
 def draw_picture(name: str, picture: Mapping[str, Any]) -> str:
-    """Return one picture as SVG."""
+    """Return one picture as SVG text."""
     boxes = picture["boxes"]
     places = [box["at"] for box in boxes.values()]
     width = max(x + w for x, _, w, _ in places) + 20
@@ -93,7 +93,10 @@ def _weight(line: str) -> str:
 
 
 def _arrow(spelled: str | Mapping[str, str], boxes: Mapping[str, Any]) -> str:
-    """Return an arrow as SVG, with its label if it has one: `a.r > b.l` or `{a.r > b.l: label}`."""
+    """Return an arrow as SVG, with its label if it has one.
+
+    It is written `a.r > b.l`, or with a label `{a.r > b.l: label}`.
+    """
     route, label = (spelled, "") if isinstance(spelled, str) else next(iter(spelled.items()))
     match = re.fullmatch(r"(\w+)\.([lrtb]) > (\w+)\.([lrtb])", route)
     assert match, route
@@ -135,7 +138,7 @@ def _point(at: list[int], side: str) -> tuple[float, float]:
 
 
 def pictures() -> dict[str, str]:
-    """Return every picture by the name of its file."""
+    """Return all pictures as SVG text, keyed by the name of their file."""
     found = yaml.safe_load(SOURCE.read_text(encoding="utf-8"))
     return {f"{name}.svg": draw_picture(name, picture) for name, picture in found.items()}
 

@@ -1,6 +1,7 @@
 """Generate the reference pages that come from the code.
 
-`cli.md` comes from click, `settings.md` from `atc.core.config`.
+`cli.md` describes the commands, which are read from click, and `settings.md` the settings in
+`atc.core.config`.
 
     python scripts/reference.py
 
@@ -39,7 +40,7 @@ def commands(
 
 
 def command_page() -> str:
-    """Return the page of the command line: for each command its usage, options and examples."""
+    """Return the reference page of the command line: usage, options and examples of commands."""
     parts = [
         "# Command line\n",
         "This page is made from the program. `atc COMMAND --help` shows the same.\n",
@@ -81,7 +82,7 @@ def command_page() -> str:
 
 
 def settings_page() -> str:
-    """Return the page of settings, each with its default and its docstring."""
+    """Return the reference page of the settings: the default and the docstring of each."""
     parts = [
         "# Settings\n",
         (
@@ -127,7 +128,10 @@ def _default(setting: object) -> str:
 
 
 def _docstrings(kind: type) -> dict[str, str]:
-    """Return the docstring under each field, in the class or in its bases."""
+    """Return the docstring below each field of a class, keyed by the field's name.
+
+    Inherited fields are included.
+    """
     found: dict[str, str] = {}
     for one in reversed(kind.__mro__[:-1]):
         (body,) = ast.parse(inspect.getsource(one)).body

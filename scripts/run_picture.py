@@ -1,6 +1,6 @@
 """Draw `docs/pictures/run.svg`: a terminal in which a program is run, blamed and repaired.
 
-The model's replies are scripted; everything else is real.
+The model's replies are scripted. Everything else is real.
 """
 
 import io

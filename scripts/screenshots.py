@@ -1,7 +1,7 @@
-"""Take the documentation's pictures of the viewer in Chromium: python scripts/screenshots.py.
+"""Take the documentation's screenshots of the viewer in Chromium: python scripts/screenshots.py.
 
-In the pictures an order desk is asked for a refund; a scripted model writes a wrong program and
-then a right one. `.ci/chromium` installs Chromium.
+They show the service of an order desk that is asked for a refund. A scripted model writes a wrong
+program, then a right one. `.ci/chromium` installs Chromium.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from tests.labs.viewed_runs import RIGHT, TASK, WRONG, desk, many_calls  # noqa:
 
 
 def main() -> None:
-    """Take all pictures."""
+    """Take all screenshots."""
     with tempfile.TemporaryDirectory() as folder, Browser() as browser:
         state = Path(folder) / "state"
         environment = os.environ | {
@@ -88,7 +88,7 @@ def viewer(environment: dict[str, str]) -> Iterator[str]:
 
 
 def take_picture(browser: Browser, name: str) -> None:
-    """Take one picture, when all animations have ended."""
+    """Take one screenshot of the page in `browser` when all animations have ended."""
     browser.run("document.getAnimations().forEach((one) => one.cancel())")
     browser.run("new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")
     path = PICTURES / f"{name}.png"

@@ -1,1 +1,1 @@
-"""The benchmark of the pipeline: services, tasks, runner and report."""
+"""ToolFlow, the benchmark of the pipeline: services, tasks, runner and report."""

@@ -1,4 +1,4 @@
-"""Comparison of answers with the expected items of a list or set, see `toolflow_bench.grade`."""
+"""Comparison of answers with the items that a list or set must have; see `toolflow_bench.grade`."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _BULLET = re.compile(r"^\s*(?:[-*•]|\d+[.)])\s+")
 
 
 def has_expected_items(answer: str, expected: GradedQuestion) -> bool:
-    """Return True if the answer consists of exactly the expected items, in any accepted form."""
+    """Return True if the answer has exactly the expected items, in any accepted notation."""
     return any(_are_expected_items(items, expected) for items in iter_readings(answer)) or any(
         _has_expected_words(text, expected) for text in _bodies(answer)
     )
@@ -38,7 +38,7 @@ def _are_expected_items(items: Sequence[Json], expected: GradedQuestion) -> bool
 
 
 def iter_readings(answer: str) -> Iterator[list[Json]]:
-    """Yield each way to read the answer as a list of items."""
+    """Yield each way in which the answer can be read as a list of items."""
     value = _structure_of(answer)
     if isinstance(value, dict | list):
         yield _values(value)
@@ -57,9 +57,10 @@ def iter_readings(answer: str) -> Iterator[list[Json]]:
 
 
 def _structure_of(answer: str) -> Json:
-    """Return the structure in the answer, or a list of those on its lines; None if it has none.
+    """Return the JSON or Python structure in the answer, or None if it has none.
 
-    Containers whose only item is another container are removed.
+    If each of several lines is a structure, return the list of them. A list or object whose only
+    item is a list or object is replaced with that item.
     """
     value = parse_structure(answer)
     if value is None:
@@ -77,8 +78,9 @@ def _structure_of(answer: str) -> Json:
 
 
 def _bodies(answer: str) -> list[str]:
-    """Return the answer without bullets and line numbers, and once more without text before a
-    colon.
+    """Return the answer without bullets and line numbers.
+
+    If it has a colon, also return a second text: what follows the first colon.
     """
     plain = "\n".join(_BULLET.sub("", line) for line in answer.splitlines())
     return [plain, plain.partition(":")[2]] if ":" in plain else [plain]
@@ -124,9 +126,9 @@ def _has_expected_words(text: str, expected: GradedQuestion) -> bool:
 
 
 def _tokens(text: str) -> list[str]:
-    """Return the words and numbers of `text`, without `and`.
+    """Return the words and numbers of `text`, except the word `and`.
 
-    `2,500` and `-3.5` are one token each.
+    A number such as `2,500` or `-3.5` is one token.
     """
     found = re.findall(r"(?<![\w.])-?\d+(?:,\d{3})*(?:\.\d+)?(?!\w)|[^\W_]+", fold(text))
     return [word for word in found if word != "and"]
@@ -157,7 +159,7 @@ def _is_same(item: Json, wanted: Json, tolerance: float) -> bool:
 
 
 def _has_values(item: Mapping[str, Json], wanted: Sequence[Json], tolerance: float) -> bool:
-    """Return True if the values of `item` are those of `wanted`, in any order."""
+    """Return True if `item` has exactly the wanted values, in any order. Its keys are ignored."""
     left = list(item.values())
     for one in wanted:
         match = next(

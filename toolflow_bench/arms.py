@@ -1,4 +1,7 @@
-"""The arms of a benchmark run: ways to answer a suite. They run in turn and share one table."""
+"""The arms of a benchmark run, that is, several ways to answer the same questions.
+
+The arms run one after another, and their results are the rows of one table.
+"""
 
 from __future__ import annotations
 
@@ -32,12 +35,12 @@ _SETTINGS = (
         "embedder",
     ),
 )
-"""Names of the configuration settings that change results."""
+"""Names of the configuration settings that can change results."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunOptions:
-    """Options that apply to any suite."""
+    """The command-line options that apply to every suite."""
 
     limit: int | None
     jobs: int | None
@@ -49,8 +52,10 @@ class RunOptions:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Arm:
-    """One way to answer a suite, with its model and worker. `settings` has further settings of the
-    suite.
+    """One way to answer a suite, such as a strategy with a model.
+
+    `open_worker` opens a worker that answers questions. `settings` has settings of the suite that
+    also belong to the file header.
     """
 
     name: str
@@ -61,11 +66,14 @@ class Arm:
 
     @property
     def price(self) -> Price | None:
-        """Price of the model; None if the arm uses no model."""
+        """Price of the model, or None if the arm uses no model."""
         return price_of(self.model, None if self.model == "none" else self.config.model_price)
 
     def header(self, suite: str, data: str, how: RunOptions) -> Header:
-        """Build the file header. A run can be continued only under an equal header."""
+        """Return the header for the arm's file of rows.
+
+        A run can be continued only if the file has an equal header.
+        """
         known: Mapping[str, Any] = public(self.config)
         price = self.price and [self.price.input, self.price.output]
         own = {"strategy": self.name, "price": price, "timeout": how.timeout, **self.settings}
@@ -96,10 +104,11 @@ def ask_arms(
     say: Callable[[str], None],
     advance: Callable[[int], None],
 ) -> list[Asked]:
-    """Ask each arm the first `how.limit` items and return its rows.
+    """Ask each arm the first `how.limit` items and return the rows of each arm.
 
-    Items with a graded row in the arm's file are not asked again. `say` is called with progress
-    lines, `advance` with the number of answers so far over all arms.
+    An item (a question with its tools) is not asked again if the arm's file has a graded row for
+    it. `say` is called with lines that report the progress, and `advance` with the number of
+    questions that all arms have answered so far.
     """
     asked = items[: how.limit]
     times = f", {how.repeats} times each," if how.repeats > 1 else ""
@@ -142,10 +151,10 @@ def _verdict(row: Row) -> str:
 
 
 def _path(arm: Arm, header: Header, out: Path | None, *, alone: bool) -> Path:
-    """Return the path of an arm's rows:
+    """Return the path of the file with an arm's rows.
 
-    `--out`, or a file in the state folder named after the header.
-    With several arms, the name of the arm is added to `--out`.
+    It is `--out`, or a file in the state folder that is named after the header. With several arms,
+    the name of the arm is added to `--out`.
     """
     slug = re.sub(r"[^\w@]+", "-", arm.name).strip("-")
     if out is not None:
@@ -157,7 +166,7 @@ def _path(arm: Arm, header: Header, out: Path | None, *, alone: bool) -> Path:
 
 
 def cells(name: str, summary: Summary, repeats: int) -> dict[str, str]:
-    """Build a row of the table: shares of tasks, then means for each task."""
+    """Return a row of the result table: shares of tasks, then means over the tasks."""
     n = summary.graded
 
     def mean(total: float | None, digits: int = 0) -> str:

@@ -1,14 +1,14 @@
-"""Baselines that need no model: three that must solve nothing, and the gold programs.
+"""Baselines that need no model: three that should solve nothing, and the gold programs.
 
 - `echo` answers with the question.
-- `first` calls the first candidate with arguments from its schema and the question's words, and
-  answers with the response.
-- `random` calls random candidates with arguments from schemas, the question and earlier responses,
-  and answers with the last response or a value of one.
-- `gold` runs the gold program of the task, and must solve everything.
+- `first` calls the first candidate tool with arguments made from its schema and the question's
+  words, and answers with the response.
+- `random` calls random candidates with arguments made from schemas, the question and earlier
+  responses, and answers with the last response or a value in a response.
+- `gold` runs the gold program of the task, and must solve every task.
 
-Each baseline is a program in the sandbox, as a model's would be. A task that `echo`, `first` or
-`random` solves is too easy.
+Each baseline is a program that runs in the sandbox, as a model's program would. A task that
+`echo`, `first` or `random` solves is too easy.
 """
 
 from __future__ import annotations
@@ -34,13 +34,13 @@ Baseline = Literal["echo", "first", "random", "gold"]
 BASELINES: tuple[Baseline, ...] = get_args(Baseline)
 
 RANDOM_CALLS = 20
-"""Number of calls that `random` tries. Gold paths of ToolFlow have 1 to about 30 calls."""
+"""Number of calls that `random` makes. The gold programs of ToolFlow make 1 to about 30 calls."""
 
 _HINTS = ("type", "enum", "examples", "format", "minimum", "maximum", "pattern", "minLength")
 
 
 def baseline_worker(name: Baseline, open_world: OpenWorld, *, sandbox: Sandbox) -> OpenWorker:
-    """Return a factory of workers that run the baseline `name`, each in a world of its own."""
+    """Return a factory of workers that run the baseline `name`. Each worker has its own world."""
 
     @contextmanager
     def open_worker() -> Iterator[Worker]:
@@ -74,7 +74,7 @@ def run(
     sandbox: Sandbox,
     max_seconds: float | None = None,
 ) -> Solution:
-    """Run one program, without a check or a repair, and return it as a solution."""
+    """Run one program without a check or a repair, and return the result as a solution."""
     begun = time.monotonic()
     limits = (
         Limits()
@@ -97,7 +97,7 @@ def run(
 
 
 def program_of(name: Baseline, item: Item, toolbox: Toolbox, *, seed: int) -> Program:
-    """Build the program of a baseline for an item."""
+    """Return the program with which a baseline answers an item."""
     question = item.question.question
     match name:
         case "echo":
@@ -119,7 +119,10 @@ def program_of(name: Baseline, item: Item, toolbox: Toolbox, *, seed: int) -> Pr
 
 
 def _describe_arguments(tool: Tool) -> Mapping[str, Any]:
-    """Return, for each argument, the schema hints for `_BLIND` and if it is required."""
+    """Return, for each argument, the schema keywords that `_BLIND` uses.
+
+    The key `required` says whether the argument is required.
+    """
     described = {}
     for alias, original in tool.arguments.items():
         schema = resolve(tool.protocol.parameters[original], tool.protocol.input_schema)

@@ -1,9 +1,10 @@
-"""Comparison of two runs on shared tasks: paired differences with intervals, and McNemar's test.
+"""Comparison of two benchmark runs: paired differences with intervals, and McNemar's test.
 
-A task is shared if id, question and expected answer are equal and both runs have a graded row for
-it. The value of a task is its mean over repeats. A difference is the second run's value minus the
-first's. Its interval is a 95% percentile bootstrap over the recipes of the shared tasks. Pairing
-removes the difficulty of a task from the comparison.
+Only tasks that both runs share are compared: id, question and expected answer must be equal, and
+both runs must have a graded row for the task. The value of a task is its mean over repeats. A
+difference is the second run's value minus the first's. Its interval is a 95% percentile bootstrap
+interval over the recipes from which the shared tasks were made. Pairing removes the difficulty of a
+task from the comparison.
 """
 
 from __future__ import annotations
@@ -31,12 +32,12 @@ _METRICS: Mapping[str, Callable[[Row], float | None]] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Comparison:
-    """Differences of a second run from a first one on `shared` tasks.
+    """Differences of a second run (b) from a first run (a) on `shared` tasks.
 
     `differences` has the metrics for which both runs have a value. `both`, `only_a`, `only_b` and
-    `neither` count tasks by the runs that solved them; with repeats, a task counts as solved if
-    more than half are right. `p` is the two-sided p-value of McNemar's exact test, None if no task
-    was solved by one run alone.
+    `neither` are the numbers of tasks that these runs solved; with repeats, a run has solved a task
+    if more than half of its answers are right. `p` is the two-sided p-value of McNemar's exact
+    test, or None if no task was solved by one run alone.
     """
 
     shared: int
@@ -80,7 +81,10 @@ def compare(run_a: Sequence[Row], run_b: Sequence[Row], *, seed: int = 0) -> Com
 
 
 def _tasks(rows: Sequence[Row]) -> dict[str, list[Row]]:
-    """Group graded rows by task. A task with a changed question or answer is a different task."""
+    """Group graded rows by task.
+
+    A task whose question or expected answer changed is another task.
+    """
     tasks: dict[str, list[Row]] = {}
     for row in rows:
         if row.graded:

@@ -1,4 +1,4 @@
-"""Derives answers with SQL directly from the services' databases, without service or program."""
+"""Derives answers with SQL from the services' databases, without a service or a program."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ from toolflow_bench.task import AnswerType
 
 
 class NoDerivation(AtcError):
-    """The result of a query is no answer of the expected type. The message has the result."""
+    """The result of a query is not an answer of the expected type. The message has the result."""
 
 
 class ServiceDatabases:
-    """A connection to the databases of `names`, each attached under the name of its service.
+    """A connection to the databases of several services. Close it after use.
 
-    Close it when done.
+    In queries, each database has the name of its service (SQLite's ATTACH).
 
     Raises:
-        SourceUnavailable: a wheel is missing, or the cache folder cannot be written.
+        SourceUnavailable: a Python package with data is missing, or the cache folder is read-only.
     """
 
     def __init__(self, names: Sequence[str] = NAMES, *, folder: Path | None = None) -> None:
@@ -44,12 +44,13 @@ class ServiceDatabases:
         )
 
     def derive(self, query: str, type_: AnswerType) -> Json:
-        """Return the answer that `query` gives, read as `toolflow_bench.recipes.recipe.Recipe`
-        says.
+        """Return the answer that `query` gives.
+
+        `toolflow_bench.recipes.recipe.Recipe` describes how the rows are read for each type.
 
         Raises:
-            NoDerivation: the query is wrong, its rows are no answer of this type, or a tie leaves
-                several answers.
+            NoDerivation: the query is wrong, its rows are not an answer of this type, or several
+                rows rank equal, so that more than one answer is right.
         """
         # Rows that the sorting does not distinguish come in the opposite order.
         answer = self._answer(query, type_)

@@ -1,4 +1,4 @@
-"""Comparison of the records that a run wrote with the expected ones, by service and collection."""
+"""Comparison of the records that a run wrote with the records that it should have written."""
 
 from __future__ import annotations
 
@@ -8,17 +8,17 @@ from collections.abc import Mapping, Sequence
 from protocols.schema import Json
 
 Snapshot = Mapping[str, Mapping[str, Sequence[Json]]]
-"""Records by service and collection, as `toolflow_bench.world.World.snapshot` returns them.
+"""Records, grouped by service and collection, as `World.snapshot` returns them.
 
 The records' own ids are left out, since they depend on the order of writes.
 """
 
 
 def find_difference(found: Snapshot, wanted: Snapshot, *, tolerance: float = 0.0) -> str | None:
-    """Describe the first difference between two snapshots; None if they are equal.
+    """Describe the first difference between two snapshots, or return None if they are equal.
 
-    The order of records in a collection does not matter; the order of lists in a record does.
-    `tolerance` is absolute and applies to every number.
+    The order of records in a collection does not matter, but the order of a list within a record
+    does. `tolerance` is an absolute difference that is allowed for every number.
     """
     for service, collection in sorted(_collections(found) | _collections(wanted)):
         there = list(found.get(service, {}).get(collection, ()))

@@ -60,10 +60,10 @@ from toolflow_bench.numbers import (
 from toolflow_bench.task import GradedQuestion
 
 MOST_WORDS_OF_NONE = 20
-"""Most words of a sentence that says that nothing was found."""
+"""Maximum number of words in a sentence that says that nothing was found."""
 
 MOST_WORDS = 12
-"""Most words of a text answer that are neither expected nor in the question."""
+"""Maximum number of words in a text answer that are neither expected nor in the question."""
 
 _SEPARATORS = re.compile(r"[,;|/\n&•]|\b(?:and|or|versus|vs)\b")
 _NEGATED = re.compile(
@@ -92,7 +92,7 @@ _SAYS_NONE = re.compile(
 )
 _EXCEPTS = re.compile(r"\b(?:except|excepting|but|only|however|besides|other than|apart from)\b")
 _SPELLED = re.compile(r"\w+_\w+")
-"""An id, tool name or key in the form that programs use, such as `fm_23456`."""
+"""An id, tool name or key as programs write them, with underscores, such as `fm_23456`."""
 _FUNCTION_WORDS = frozenset(
     folded_words(
         "a an the with at in on of by for from is was are were it its that which who because so "
@@ -104,7 +104,7 @@ _FUNCTION_WORDS = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """The result of grading one answer, with a short reason."""
+    """The grade of one answer, right or wrong, with a short reason."""
 
     correct: bool
     reason: str
@@ -113,7 +113,10 @@ class Verdict:
 def grade(
     answer: str | None, expected: GradedQuestion, *, state: Snapshot | None = None
 ) -> Verdict:
-    """Grade `answer`, or the `state` that a run left, by the rules in the module's docstring."""
+    """Grade an answer, or the state that a run left, by the rules in this module's docstring.
+
+    `state` is needed if the expected answer is a state, or has one.
+    """
     if expected.type == "state":
         wrong = find_difference(state or {}, expected.answer, tolerance=expected.tolerance)
         return Verdict(wrong is None, wrong or "the state is as expected")
@@ -184,7 +187,7 @@ def _text(answer: str, expected: GradedQuestion) -> Verdict:
 
 
 def _texts_of(structure: Json) -> list[Json]:
-    """Return the values of a structure that are not numbers, or all if there are only numbers."""
+    """Return the values of a structure that are not numbers, or all values if all are numbers."""
     values = leaves(structure)
     return [value for value in values if not _is_number(value)] or values
 
@@ -194,10 +197,10 @@ def _is_number(value: Json) -> bool:
 
 
 def _alternatives(rest: str, *, known: frozenset[str]) -> list[str]:
-    """Return the short list items in `rest` that name something other than the answer.
+    """Return the short items in `rest` that name something other than the expected answer.
 
-    A NUL in `rest` marks the answer. An item that contains a bare number is a detail, not an
-    alternative.
+    A NUL character in `rest` stands for the expected answer. An item that contains a number is a
+    detail, not an alternative.
     """
     found = []
     for item in _SEPARATORS.split(rest):
@@ -235,7 +238,10 @@ def _none(answer: str, expected: GradedQuestion) -> Verdict:
 
 
 def _items(answer: str, expected: GradedQuestion) -> Verdict:
-    """Grade a `list` or `set`: try every reading as items, then as plain words and numbers."""
+    """Grade a `list` or `set`.
+
+    The answer is right if one of its readings has the expected items.
+    """
     wanted = expected.answer
     if has_expected_items(answer, expected):
         return Verdict(True, f"exactly the {len(wanted)} items")
@@ -246,7 +252,7 @@ def _items(answer: str, expected: GradedQuestion) -> Verdict:
 
 
 def _occurrence(text: str) -> re.Pattern[str]:
-    """Return a pattern that finds `text` as whole words, with any separators between them."""
+    """Return a pattern that matches the words of `text`, whatever characters separate them."""
     return re.compile(
         r"(?<![^\W_])" + r"[\W_]+".join(map(re.escape, folded_words(text))) + r"(?![^\W_])"
     )

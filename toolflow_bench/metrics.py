@@ -1,9 +1,8 @@
-"""Figures of a benchmark run. `docs/reference/metrics.md` explains how each is counted.
+"""Metrics of a benchmark run. `docs/reference/metrics.md` explains how each is counted.
 
-Outages and crashes are failures of our own side. They have counts of their own and are excluded
-from every other figure. Means are over tasks: with several repeats, the value of a task is its mean
-over them. Intervals are 95% percentile bootstrap intervals over recipes (2,000 seeded resamples):
-tasks that were made from one recipe are drawn together.
+Outages and crashes are failures on our own side. They are counted separately and are left out of
+all other metrics. Intervals are 95% percentile bootstrap intervals over recipes (2,000 seeded
+resamples), that is, tasks that were made from one recipe are drawn together.
 """
 
 from __future__ import annotations
@@ -21,20 +20,23 @@ from toolflow_bench.resampling import Estimate, estimate, recipe_of
 FailureClass = Literal[
     "", "retrieval", "program", "misread", "tool", "limit", "wrong_answer", "no_answer"
 ]
-"""The reason why a question was not solved, see `failure_class`. Empty if solved or not graded."""
+"""The reason why a question was not solved; see `failure_class`.
+
+Empty if the question was solved, or was not graded.
+"""
 
 CLASSES: tuple[FailureClass, ...] = get_args(FailureClass)[1:]
-"""All failure classes in the order of the pipeline, for tables."""
+"""All failure classes, in the order in which the steps of the pipeline can fail."""
 
 _Ranges = Sequence[tuple[str, int, int | None]]
-"""Labels with the least and the most value; None for no upper limit."""
+"""Ranges of numbers: a label, the smallest number, and the largest or None for no upper limit."""
 _DIFFICULTY = (("easy", 1, 9), ("medium", 10, 16), ("hard", 17, 25), ("very hard", 26, None))
 _CALLS = (("1-2", 1, 2), ("3-4", 3, 4), ("5-6", 5, 6), ("7+", 7, None))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Row:
-    """The result of one question: one line of a run's file."""
+    """The result of one question, which is one line in the file of a benchmark run."""
 
     id: str
     question: str
@@ -58,22 +60,25 @@ class Row:
     model_seconds: float = 0.0
     repairs: int = 0
     run: str | None = None
-    """Path of the stored run, if it is stored."""
+    """Path of the stored run, or None if the run was not stored."""
     error: str | None = None
-    """Message of an outage or crash."""
+    """Message of the outage or crash, or None."""
     repeat: int = 0
-    """0-based; each repeat of a question has its own row."""
+    """Number of the repeat, from 0. Each repeat of a question has its own row."""
     seed: int = 0
     split: str = ""
     services: tuple[str, ...] = ()
     gold: tuple[str, ...] = ()
-    """Tools that the gold program calls, in order, with repeats. Empty if there is no gold path."""
+    """Tools that the gold program calls, in order, with repetitions.
+
+    Empty if there is no gold path.
+    """
     depth: int = 0
-    """Calls in the longest chain of the gold program's data flow; 0 if unknown."""
+    """Number of calls in the longest chain of the gold program's data flow; 0 if unknown."""
     candidates: tuple[str, ...] = ()
-    """Tools that were available."""
+    """Tools that were available for the question."""
     tools: tuple[str, ...] = ()
-    """The candidates that were offered to the model in the prompt."""
+    """Those of the candidates that the prompt offered to the model."""
     programs: tuple[str, ...] = ()
     """Source of the program of each attempt, in order."""
     made: tuple[JsonObject, ...] = ()
@@ -94,11 +99,11 @@ class Row:
     Keys: attempt, kind, message, tool, path, line, evidence.
     """
     limit: str | None = None
-    """The budget that ended the run (`max_seconds = 60`), if one did."""
+    """The budget that ended the run, such as `max_seconds = 60`, or None."""
     state: Json = None
-    """Records that the run wrote, by service and collection.
+    """Records that the run wrote, grouped by service and collection.
 
-    None if neither task nor run writes.
+    None if neither the task nor the run writes.
     """
     path: float | None = None
     precision: float | None = None
@@ -106,34 +111,34 @@ class Row:
     repeated_writes: int = 0
     orphaned_writes: int = 0
     cost: float | None = None
-    """In USD; None if the model has no known price."""
+    """Price of the model calls in USD, or None if the model has no known price."""
     failure: str = ""
     """Failure class of a row that was graded wrong, see `failure_class`."""
 
     @property
     def graded(self) -> bool:
-        """True if this row is a result of the model, and not an outage or crash."""
+        """True if this row is a result of the model and not an outage or crash."""
         return self.status not in ("outage", "crash")
 
     @property
     def key(self) -> tuple[str, int]:
-        """Question id and repeat, which identify the row in its file."""
+        """The question's id and the repeat, which together identify the row in its file."""
         return self.id, self.repeat
 
     @property
     def difficulty(self) -> int:
-        """Depth times the number of distinct gold tools; 0 if the depth is unknown."""
+        """The depth multiplied by the number of distinct gold tools; 0 if the depth is unknown."""
         return self.depth * len(set(self.gold))
 
     @property
     def own_seconds(self) -> float:
-        """Wall time without the time that the model took."""
+        """Wall time in seconds, without the time that the model took."""
         return max(0.0, self.seconds - self.model_seconds)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Share:
-    """Counts of solved and graded rows."""
+    """The number of solved rows and the number of graded rows."""
 
     solved: int
     graded: int
@@ -141,7 +146,7 @@ class Share:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Summary:
-    """The figures of a run. `docs/reference/metrics.md` explains how each is counted."""
+    """The metrics of a run. `docs/reference/metrics.md` explains how each is counted."""
 
     questions: int
     """Number of distinct questions. With repeats, each has several rows."""
@@ -149,18 +154,21 @@ class Summary:
     solved: int
     share: float | None
     interval: tuple[float, float] | None
-    """95% interval of `share`; None if no question was graded."""
+    """95% interval of `share`, or None if no question was graded."""
     outages: int
     crashes: int
     repeats: int = 1
     by_calls: Mapping[str, Share] = field(default_factory=dict)
     by_service: Mapping[str, Share] = field(default_factory=dict)
-    """A task that spans several services is counted under their names joined by `+`."""
+    """Shares of the rows of each service.
+
+    A task that uses several services is counted under all their names, joined by `+`.
+    """
     by_split: Mapping[str, Share] = field(default_factory=dict)
     by_difficulty: Mapping[str, Share] = field(default_factory=dict)
-    """Shares by range of `Row.difficulty`."""
+    """Shares of the rows in each range of `Row.difficulty`."""
     pass_k: Mapping[int, Estimate] = field(default_factory=dict)
-    """For several repeats: k → share of tasks that are solved k times out of k."""
+    """Maps k to the share of tasks that are solved k times out of k; empty without repeats."""
     success: Estimate | None = None
     path: Estimate | None = None
     precision: Estimate | None = None
@@ -178,7 +186,7 @@ class Summary:
     model_seconds_total: float = 0.0
     own_seconds_total: float = 0.0
     cost: float | None = None
-    """In USD, over all graded rows; None if a row has no price."""
+    """Price of all graded rows in USD, or None if the price of a row is unknown."""
     unpriced: int = 0
 
     @property
@@ -188,7 +196,7 @@ class Summary:
 
 
 def summarize(rows: Sequence[Row], *, seed: int = 0) -> Summary:
-    """Compute the figures of `rows`."""
+    """Return the metrics of a run that has these rows."""
     graded = [row for row in rows if row.graded]
     success = mean_of_tasks(graded, lambda row: row.correct, seed=seed)
     unpriced = sum(row.cost is None for row in graded)
@@ -249,7 +257,7 @@ _TIMES = ("seconds", "model_seconds", "own_seconds")
 def mean_of_tasks(
     rows: Iterable[Row], value: Callable[[Row], float | None], *, seed: int = 0
 ) -> Estimate | None:
-    """Return the mean over tasks of `value`, with an interval over recipes.
+    """Return the mean of `value` over tasks, with a bootstrap interval over recipes.
 
     Rows for which `value` returns None are left out.
     """
@@ -263,7 +271,7 @@ def mean_of_tasks(
 
 
 def _pass_k(rows: Sequence[Row], *, seed: int) -> dict[int, Estimate]:
-    """Return pass^k for each k up to the number of repeats. Empty without repeats.
+    """Return pass^k for each k up to the number of repeats; empty without repeats.
 
     If c of n repeats were right, then k of them, drawn without replacement, are all right with
     probability C(c, k) / C(n, k).
@@ -311,7 +319,7 @@ _FAULTS: Mapping[FailureClass, Sequence[str]] = {
     "limit": ("limit",),
     "no_answer": ("no_answer",),
 }
-"""The fault kinds (`atc.core.types.FaultKind`) of each class."""
+"""The kinds of fault (`atc.core.types.FaultKind`) that belong to each failure class."""
 
 
 def failure_class(row: Row) -> FailureClass:

@@ -1,4 +1,4 @@
-"""Parsing of answer texts into words, numbers and structures."""
+"""Functions that read words, numbers and structures (lists and objects) in an answer's text."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ _MINUS = re.compile(r"(?:^|[^\w.)\]])[-−][$€£]?$")
 
 
 def fold(text: str) -> str:
-    """Return `text` without case, accents and apostrophes inside words."""
+    """Return `text` in lower case, without accents and without apostrophes inside words."""
     return re.sub(r"(?<=\w)['’](?=\w)", "", without_accents(text).casefold())
 
 
 def without_accents(text: str) -> str:
-    """Return `text` with accents removed and ligatures spelled out."""
+    """Return `text` without accents and with ligatures replaced by their letters."""
     return "".join(
         character
         for character in unicodedata.normalize("NFKD", text)
@@ -41,14 +41,15 @@ def without_accents(text: str) -> str:
 
 
 def folded_words(text: str) -> list[str]:
-    """Return the folded words of `text`, without punctuation."""
+    """Return the words of `text` in lower case, without accents and punctuation."""
     return re.findall(r"[^\W_]+", fold(text))
 
 
 def find_numbers(text: str) -> list[float]:
-    """Return the numbers in `text`, in order, without dates, times, infinities and digits in names.
+    """Return the numbers in `text`, in order.
 
-    If `text` is a JSON or Python structure, return the numbers among its values.
+    Dates, times, infinities and digits in names are not numbers. If `text` is a JSON or Python
+    structure, return the numbers among its values.
     """
     value = parse_structure(text)
     if isinstance(value, dict | list):
@@ -64,7 +65,7 @@ def find_numbers(text: str) -> list[float]:
 def whole_number(text: str) -> float | None:
     """Return the number if `text` is a single number (`$1,234.50`, `12 km`, `[5]`), else None.
 
-    Up to three words may follow the number.
+    At most three words may follow the number.
     """
     value = parse_structure(text)
     if isinstance(value, dict | list):
@@ -86,9 +87,9 @@ def is_near(value: float, wanted: float, tolerance: float) -> bool:
 
 
 def parse_structure(text: str) -> Json:
-    """Parse `text` as a JSON or Python list or object. Tuples and sets become lists.
+    """Parse `text` as a list or object in JSON or Python notation, or return None.
 
-    Return None if it is neither.
+    Tuples and sets become lists.
     """
     stripped = text.strip().removeprefix("```json").removeprefix("```").removesuffix("```").strip()
     if len(stripped) > _LONGEST_STRUCTURE or not stripped.startswith(("[", "{", "(", "set(")):
@@ -106,12 +107,15 @@ def parse_structure(text: str) -> Json:
 
 
 def leaves(value: Json) -> list[Json]:
-    """Return the values of a structure that contain no others. Keys are not included."""
+    """Return the values inside a structure that are not lists or objects. Keys are not included."""
     return [leaf for _, leaf in leaf_places(value)]
 
 
 def leaf_places(value: Json, path: str = "") -> Iterator[tuple[str, Json]]:
-    """Yield each value that contains no others, with its path. `*` stands for any list index."""
+    """Yield the path and value of each value that is not a list or object.
+
+    In a path, `*` replaces any list index: `/flights/*/id`.
+    """
     if isinstance(value, dict):
         for key, part in value.items():
             yield from leaf_places(part, f"{path}/{key}")

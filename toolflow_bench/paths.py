@@ -1,8 +1,8 @@
 """Metrics that compare the calls of a run with the gold path, and counts of wrong writes.
 
-A call is a mapping from a row's `made`: `tool`, `arguments`, `outcome`, `attempt`, `reused`. A call
-was *sent* unless it was refused before it left (`not_run`) or answered by the journal (`reused`).
-The *issued* calls are those that were sent or answered by the journal, over all attempts, in order.
+A call is one of the mappings in `Row.made`: `tool`, `arguments`, `outcome`, `attempt`, `reused`. A
+call was *sent* unless the host refused it (`not_run`) or the journal answered it (`reused`).
+*Issued* calls are all calls that were sent or that the journal answered, in all attempts, in order.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ Call = Mapping[str, Any]
 
 
 def sent_calls(made: Iterable[Call]) -> list[Call]:
-    """Return the calls that reached a tool, or may have."""
+    """Return the calls that reached a tool, or may have reached it."""
     return [call for call in made if not call["reused"] and call["outcome"] != "not_run"]
 
 
@@ -28,18 +28,18 @@ def issued_tools(made: Iterable[Call]) -> list[str]:
 
 
 def path_rate(gold: Sequence[str], made: Iterable[Call]) -> float | None:
-    """Return Path %: the share of the *distinct* gold tools that the run called.
+    """Return Path %, the share of the *distinct* gold tools that the run called.
 
-    The number of calls to a tool does not matter. Return None if there is no gold path.
+    It does not matter how often a tool was called. Return None if there is no gold path.
     """
     wanted = set(gold)
     return len(wanted & set(issued_tools(made))) / len(wanted) if wanted else None
 
 
 def precision(gold: Sequence[str], made: Iterable[Call]) -> float | None:
-    """Return Precision %: the share of sent calls whose tool is a gold tool; 0 if none was sent.
+    """Return Precision %, the share of the sent calls whose tool is a gold tool.
 
-    Return None if there is no gold path.
+    Return 0 if no call was sent, and None if there is no gold path.
     """
     calls = sent_calls(made)
     if not gold:
@@ -50,8 +50,8 @@ def precision(gold: Sequence[str], made: Iterable[Call]) -> float | None:
 def correct_path(gold: Sequence[str], made: Iterable[Call]) -> bool | None:
     """Return True if the gold path is a subsequence of the issued calls (CP, correct path).
 
-    Consecutive calls of one tool count as one call in both, so that the length of a loop does not
-    matter. Return None if there is no gold path.
+    Consecutive calls of one tool count as one call in both sequences, so that the length of a loop
+    does not matter. Return None if there is no gold path.
     """
     if not gold:
         return None
@@ -61,7 +61,11 @@ def correct_path(gold: Sequence[str], made: Iterable[Call]) -> bool | None:
 
 
 def repeated_writes(made: Iterable[Call], writing: frozenset[str]) -> int:
-    """Count writes sent again with the same arguments although the first one may have acted."""
+    """Count the writes that were sent again with the same arguments.
+
+    A write counts only if an earlier one of them was carried out or may have been. `writing` are
+    the tools that write.
+    """
     effective: set[str] = set()
     repeated = 0
     for call in sent_calls(made):
@@ -75,8 +79,9 @@ def repeated_writes(made: Iterable[Call], writing: frozenset[str]) -> int:
 
 
 def orphaned_writes(made: Sequence[Call], writing: frozenset[str], *, last: int) -> int:
-    """Count writes of attempts before number `last` that may have acted and that `last` did not
-    issue.
+    """Count the writes of earlier attempts that the attempt number `last` did not issue.
+
+    A write counts only if it was carried out or may have been. `writing` are the tools that write.
     """
     before: Counter[str] = Counter()
     after: Counter[str] = Counter()

@@ -1,4 +1,4 @@
-"""Means with 95% percentile bootstrap intervals. Seeded, so that results can be reproduced."""
+"""Means with 95% percentile bootstrap intervals. A seed makes the results reproducible."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ class Estimate:
 def estimate(
     values: Sequence[float], *, seed: int = 0, groups: Sequence[Hashable] | None = None
 ) -> Estimate | None:
-    """Return the mean of `values` with its interval; None if there are no values.
+    """Return the mean of `values` with its interval, or None if there are no values.
 
-    Booleans count as 0 and 1. Values with the same group are resampled together: tasks of one
-    recipe succeed and fail together, so they are fewer independent observations. Without `groups`,
-    each value is independent.
+    Booleans count as 0 and 1. `groups` has the group of each value; values of one group are
+    resampled together. Tasks of one recipe, for example, succeed and fail together, so they are not
+    independent observations. If `groups` is None, each value is independent.
     """
     if not values:
         return None
@@ -50,6 +50,6 @@ def estimate(
 def recipe_of(task: str) -> str:
     """Return the recipe of a ToolFlow task: `across/debut-weather` for `across/debut-weather-2`.
 
-    A task of another suite is its own recipe.
+    The id of a task from another suite is returned unchanged.
     """
     return re.sub(r"-\d+$", "", task) if "/" in task else task

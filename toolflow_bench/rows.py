@@ -1,7 +1,7 @@
 """The file of a benchmark run: JSON Lines with a header and then one row for each answer.
 
-Only one process at a time can write to it. Format 2 added the gold path, calls, programs and
-repeats. Files in format 1 cannot be continued or reported.
+Only one process at a time can write to the file. Format 2 added the gold path, calls, programs and
+repeats. Files in format 1 can neither be continued nor reported.
 """
 
 from __future__ import annotations
@@ -32,8 +32,9 @@ class InvalidRunFile(AtcError):
 class LineFile:
     """An open file of lines, locked against other processes.
 
-    `whole` has the complete lines found when it was opened, without a last line that a killed run
-    left half-written. A written line survives the death of this process, but not a power cut.
+    `whole` has the complete lines that the file had when it was opened. A last line that a killed
+    process left incomplete is not among them. A written line survives the death of this process,
+    but not a power cut.
 
     Raises:
         InvalidRunFile: the file is locked or cannot be written.
@@ -62,13 +63,11 @@ class LineFile:
         self.whole = self.content[: self.content.rfind(b"\n") + 1]
 
     def truncate_to(self, content: bytes) -> None:
-        """Cut the file to `content`, which must be a prefix of it: all its complete lines, or
-        nothing.
-        """
+        """Cut the file down to `content`, which must be the beginning of the present content."""
         self._file.truncate(len(content))
 
     def write(self, document: Json) -> None:
-        """Append a line.
+        """Append a document as one line of JSON.
 
         Raises:
             InvalidRunFile: the disk is full or fails.
@@ -99,7 +98,7 @@ class LineFile:
 
 
 def differences(found: dict[str, Json], wanted: dict[str, Json]) -> list[str]:
-    """Return `model was 'a', is 'b'` for each setting that differs between two headers."""
+    """Return a phrase such as `model was 'a', is 'b'` for each difference between two headers."""
     return [
         f"{key} was {found.get(key)!r}, is {wanted.get(key)!r}"
         for key in {**found, **wanted}
@@ -109,27 +108,30 @@ def differences(found: dict[str, Json], wanted: dict[str, Json]) -> list[str]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Header:
-    """The settings that all rows of a file share. A run is continued only under an equal header."""
+    """The settings that all rows of a file share.
+
+    A run can be continued only if its header is equal to that of the file.
+    """
 
     suite: str
     model: str
     seed: int
     data: str
-    """Digest of the questions."""
+    """Digest of all questions and expected answers."""
     version: str
     """Version of atc."""
     settings: Mapping[str, Json]
-    """Everything else that changes results: strategy, limits, time-out."""
+    """All other settings that change results, such as strategy, limits and time-out."""
 
 
 class RowFile(LineFile):
     """An open file of rows, locked against other processes.
 
-    `rows` has the last row of each (question id, repeat). A line that a killed run left
-    half-written is cut off.
+    `rows` has the last row of each question and repeat, keyed by (question id, repeat). A line that
+    a killed process left incomplete is removed.
 
     Raises:
-        InvalidRunFile: the file holds another run, has another format, is locked or cannot be
+        InvalidRunFile: the file belongs to another run, has another format, is locked or cannot be
             written.
     """
 
@@ -143,7 +145,7 @@ class RowFile(LineFile):
             raise
 
     def append(self, row: Row) -> None:
-        """Append a row."""
+        """Write a row to the end of the file, and add it to `rows`."""
         self.write({"row": asdict(row)})
         self.rows[row.key] = row
 
@@ -166,9 +168,9 @@ class RowFile(LineFile):
 
 
 def read_rows(path: Path) -> tuple[Header, list[Row]]:
-    """Return the header of a run's file and the last row of each question and repeat.
+    """Return the header of a run's file, and the last row of each question and repeat.
 
-    A half-written last line is ignored.
+    An incomplete last line is ignored.
 
     Raises:
         InvalidRunFile: the file cannot be read or has another format.
@@ -212,7 +214,7 @@ def _parse(content: bytes, path: Path, *, advice: str) -> tuple[Header, dict[tup
 
 
 def _row(document: Mapping[str, Any]) -> Row:
-    """Build a row from its JSON object. Unknown fields, which older files have, are ignored."""
+    """Return the row that a JSON object represents. Unknown fields from older files are ignored."""
     known: Any = {
         key: tuple(value) if key in _TUPLES else value
         for key, value in document.items()
@@ -225,7 +227,7 @@ _FIELDS = frozenset(field.name for field in fields(Row))
 _TUPLES = frozenset(
     field.name for field in fields(Row) if field.default is not MISSING and field.default == ()
 )
-"""Tuple fields, which JSON stores as lists."""
+"""Fields of `Row` that are tuples; JSON stores them as lists."""
 
 
 def _flat(header: Header) -> dict[str, Json]:

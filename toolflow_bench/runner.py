@@ -1,4 +1,4 @@
-"""Asks the items of a suite, possibly several at once, and grades the answers.
+"""Asks the questions of a suite, several at once if desired, and grades the answers.
 
 A run can be stopped at any time and continued later.
 """
@@ -26,18 +26,19 @@ from toolflow_bench.rows import Header, RowFile
 from toolflow_bench.task import GradedQuestion, Task
 
 Grade = Callable[[str | None, Snapshot | None], Verdict]
-"""Grades an answer (None if the run gave none) and the state that the run left (None if there is
-none).
+"""A function that grades an answer and the state that the run left.
+
+The answer is None if the run gave none; the state is None if the suite has none.
 """
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Item:
-    """One question of a suite, with its gold path and other data to compare a run with.
+    """One question of a suite, with what is needed to answer and grade it.
 
-    `gold` has the tools of the gold path in order. `candidates` are the tools to offer; empty means
-    all that there are. `program` is the gold program, if known. `toolflow_bench.grade` grades the
-    answer unless `grade` is given.
+    `gold` has the tools of the gold path in order. `candidates` are the tools to offer to the
+    model; if it is empty, all tools are offered. `program` is the gold program, if known. If
+    `grade` is None, `toolflow_bench.grade` grades the answer.
     """
 
     question: GradedQuestion
@@ -52,7 +53,7 @@ class Item:
 
     @classmethod
     def of(cls, task: Task) -> Self:
-        """Build the item of a ToolFlow task."""
+        """Return the item of a ToolFlow task."""
         names = ("candidates", "split", "services", "program", "depth", "writes")
         return cls(
             question=task, gold=task.operations, **{name: getattr(task, name) for name in names}
@@ -61,9 +62,9 @@ class Item:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AnsweredItem:
-    """The result of asking an item, before grading.
+    """The result of asking an item, before it is graded.
 
-    `candidates` are the tools that were available. `writing` are the tools among them that write.
+    `candidates` are the tools that were available, `writing` those of them that write.
     """
 
     solution: Solution
@@ -73,7 +74,7 @@ class AnsweredItem:
 
 
 class Worker(Protocol):
-    """A callable that answers items. Only one thread uses it at a time."""
+    """A callable that answers items. Only one thread at a time calls it."""
 
     def __call__(
         self, item: Item, /, *, seed: int, repeat: int, max_seconds: float | None
@@ -86,14 +87,17 @@ class Worker(Protocol):
 
 
 OpenWorker = Callable[[], AbstractContextManager[Worker]]
-"""Opens a worker; called once for each item that is answered in parallel.
+"""A function that opens a worker. It is called once for each item that is answered in parallel.
 
-In one process, the thread that runs the suite opens them all. A cluster receives the callable
+In one process, the thread that runs the suite opens all workers. A cluster receives the function
 itself, which must then be picklable.
 """
 
 OnRow = Callable[[Row, int, int], None]
-"""Called with each new row, the number of finished rows and the total. One thread at a time."""
+"""A function that is called with each new row, the number of finished rows and the total.
+
+It is never called by two threads at once.
+"""
 
 
 def run_suite(
@@ -108,16 +112,16 @@ def run_suite(
     price: Price | None = None,
     on_row: OnRow | None = None,
 ) -> list[Row]:
-    """Ask each of `items` `repeats` times and return a row for each, in order.
+    """Ask each item `repeats` times and return the rows in order.
 
-    Each row is written to `out` as soon as it is known. Graded rows that `out` already has are not
-    asked again; outages and crashes are. `pool` decides how many items run at once, and where. The
-    time-out is passed to the worker as `max_seconds`; the worker must obey it.
+    Each row is written to `out` as soon as it is known. Items with a graded row in `out` are not
+    asked again; outages and crashes are. `pool` decides how many items are asked at once, and
+    where. The time-out is passed to the worker as `max_seconds`; the worker must obey it.
 
     Raises:
-        InvalidRunFile: `out` holds another run, or cannot be written.
+        InvalidRunFile: `out` belongs to another run, or cannot be written.
         AtcError: a worker could not be opened.
-        KeyboardInterrupt: passed on; finished rows are in `out`.
+        KeyboardInterrupt: the user stopped the run; finished rows are in `out`.
     """
     turns = {(item.question.id, repeat): item for repeat in range(repeats) for item in items}
 
@@ -156,7 +160,7 @@ def ask_item(
 ) -> Row:
     """Ask one item and return its row.
 
-    Never raises an `Exception`: an outage or a crash is recorded in the row.
+    This function never raises an `Exception`: an outage or a crash is recorded in the row.
     """
     begun = time.monotonic()
     blank = Row(
@@ -225,7 +229,7 @@ def _row(
 
 
 def _calls_of(solution: Solution) -> tuple[dict[str, Any], ...]:
-    """Return every call of every attempt, in order, without its response."""
+    """Return every call of every attempt in order, without the responses."""
     names = ("tool", "arguments", "line", "outcome", "status", "error", "seconds", "reused")
     return tuple(
         _pick_fields(call, names, attempt=number)
@@ -237,7 +241,7 @@ def _calls_of(solution: Solution) -> tuple[dict[str, Any], ...]:
 
 
 def _findings_of(solution: Solution) -> tuple[dict[str, Any], ...]:
-    """Return the static check's findings of every attempt, fixed automatically or not."""
+    """Return what the static check found in every attempt, fixed automatically or not."""
     names = ("code", "message", "line", "tool", "certain")
     rows: list[dict[str, Any]] = []
     for number, attempt in enumerate(solution.attempts):

@@ -1,13 +1,14 @@
-"""The hard settings of ToolFlow: the same tasks under conditions of real APIs.
+"""The hard settings of ToolFlow, that is, the same tasks under the conditions of real APIs.
 
-- `open`: no candidates; the tools are all operations of the services and thousands of tools of a
-  real catalogue.
+- `open`: a task has no list of candidates. The tools are all operations of the services and
+  thousands of tools from a real catalogue.
 - `blind`: no tool documents its responses.
-- `faulty`: one call in twenty fails: 429, 500, a connection closed without a response, or a slow
-  response.
-- `drifting`: for a quarter of the operations, one response field is renamed against the document.
+- `faulty`: one call in twenty fails: status 429 or 500, a connection closed without a response, or
+  a slow response.
+- `drifting`: for a quarter of the operations, the response has another name for one field than the
+  document says.
 
-Each setting changes the tools or the faults of a world when it is opened.
+Each setting changes the tools or the faults of a `World` when it is opened.
 """
 
 from __future__ import annotations
@@ -32,9 +33,9 @@ Setting = Literal["open", "blind", "faulty", "drifting"]
 SETTINGS: tuple[Setting, ...] = get_args(Setting)
 
 DISTRACTORS = 2_000
-"""Number of catalogue tools that the setting `open` adds."""
+"""Number of tools from the catalogue that the setting `open` adds."""
 CATALOGUE = Path("../shared/data/stabletoolbench/apis.json")
-"""Path of the catalogue in a checkout: RapidAPI's, as StableToolBench lists it."""
+"""Path of the catalogue in a checkout: RapidAPI's APIs, as StableToolBench lists them."""
 FAULT_RATE = 0.05
 DRIFTING_SHARE = 0.25
 
@@ -47,9 +48,9 @@ OpenWorld = Callable[[], AbstractContextManager[World]]
 def harden_worlds(
     open_world: OpenWorld, settings: Sequence[Setting], *, distractors: Sequence[ToolProtocol] = ()
 ) -> OpenWorld:
-    """Wrap `open_world` so that each world has the given settings.
+    """Return a function that opens worlds with the given settings. It calls `open_world`.
 
-    `open` adds the tools `distractors`.
+    The setting `open` adds the tools `distractors`.
     """
     rate = FAULT_RATE / 4 if "faulty" in settings else 0.0
     share = DRIFTING_SHARE if "drifting" in settings else 0.0
@@ -71,9 +72,9 @@ def harden_worlds(
 
 
 def without_responses(toolbox: Toolbox) -> Toolbox:
-    """Return the tools without response schemas and without everything that reveals them.
+    """Return the tools without response schemas and without anything that reveals them.
 
-    Links (which point into responses), results of examples and guessed verifying reads are removed,
+    Links (which point into responses), results of examples and guessed verifying reads are removed
     too. The responses themselves do not change.
     """
     return toolbox.map(lambda tool: replace(tool, protocol=_without_response_schema(tool.protocol)))
@@ -94,10 +95,10 @@ def _without_response_schema(protocol: ToolProtocol) -> ToolProtocol:
 def draw_distractors(
     path: Path, *, seed: int, count: int = DISTRACTORS
 ) -> tuple[ToolProtocol, ...]:
-    """Draw `count` tools by seed from the catalogue in `path`, StableToolBench's list of APIs.
+    """Draw `count` tools with the seed from StableToolBench's list of APIs in the file `path`.
 
     Raises:
-        SourceUnavailable: there is no such file, it is not such a list, or it has fewer tools.
+        SourceUnavailable: the file is missing, is not such a list, or has too few tools.
     """
     advice = "give --distractors FILE, the 'apis.json' of StableToolBench."
     try:

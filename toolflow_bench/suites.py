@@ -1,4 +1,4 @@
-"""The questions of the suites `toolflow` (all tasks, or a seeded sample) and `flights`."""
+"""The questions of the suites `toolflow` (all tasks, or a random sample) and `flights`."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from toolflow_bench.task import GradedQuestion, InvalidTask, Task, load_question
 _T = TypeVar("_T")
 
 QUESTIONS = Path("examples/flights.jsonl")
-"""File of the suite `flights` in a checkout. It is not part of the installed package."""
+"""The questions of the suite `flights` in a checkout. The installed package does not have them."""
 
 
 def draw_stratified(
@@ -25,10 +25,11 @@ def draw_stratified(
     name: Callable[[_T], str],
     stratum: Callable[[_T], str],
 ) -> tuple[_T, ...]:
-    """Draw a stratified sample of `count` things (all if there are fewer), in their original order.
+    """Return a stratified sample of `count` items in their original order.
 
-    The sample depends only on `seed` and the names. Each `stratum` gets its share of `count`; the
-    strata with the largest remainders get one more.
+    If there are fewer items, return all of them. The sample depends only on `seed` and the names.
+    Each stratum gets its proportional part of `count`; the strata with the largest remainders get
+    one more item.
     """
     count = min(count, len(things))
     strata: dict[str, list[_T]] = {}
@@ -55,7 +56,9 @@ def choose_tasks(
     seed: int = 0,
     folder: Path | None = None,
 ) -> tuple[Task, ...]:
-    """Return the tasks of a split and of these services (empty: all), or a sample of them.
+    """Return the tasks of a split that use only these services, or a sample of these tasks.
+
+    If `services` is empty, tasks with any services are returned.
 
     Raises:
         InvalidTask: there is no such split, it has no task, or a file cannot be read.
@@ -73,7 +76,7 @@ def choose_tasks(
 
 
 def draw_tasks(tasks: Sequence[Task], count: int, *, seed: int) -> tuple[Task, ...]:
-    """Draw `count` of the tasks, stratified by the set of services that a task spans."""
+    """Draw a sample of `count` tasks, stratified by the set of services that a task uses."""
     return draw_stratified(
         tasks,
         count,
@@ -84,7 +87,7 @@ def draw_tasks(tasks: Sequence[Task], count: int, *, seed: int) -> tuple[Task, .
 
 
 def services_of(tasks: Sequence[Task]) -> tuple[str, ...]:
-    """Return the services whose operations the tasks' candidates are, in the order of `NAMES`.
+    """Return the services that have the tasks' candidate tools, in the order of `NAMES`.
 
     Raises:
         InvalidTask: no service has an operation that a task names.
@@ -102,7 +105,7 @@ def services_of(tasks: Sequence[Task]) -> tuple[str, ...]:
 
 
 def load_flights(path: Path | None = None) -> tuple[GradedQuestion, ...]:
-    """Return the questions in `path`, by default in `QUESTIONS` in the current folder.
+    """Return the questions in the file `path`, by default in `QUESTIONS` below the current folder.
 
     Raises:
         InvalidTask: there is no such file, or it is not a file of questions.

@@ -18,34 +18,34 @@ from protocols.schema import Json
 AnswerType = Literal["number", "text", "set", "list", "none", "state"]
 """Type of an answer, which decides how it is graded.
 
-`none`: the correct answer is that there is none. `state`: what the run has written is graded, not
-its answer.
+`none`: the correct answer is that nothing exists. `state`: the records that the run has written are
+graded instead of its answer.
 """
 
 Split = Literal["long", "short"]
-"""`long`: at least 7 calls. `short`: 1 to 6."""
+"""Tasks by length. `long`: at least 7 calls. `short`: 1 to 6 calls."""
 
 Text: TypeAlias = Annotated[str, Field(pattern=r"[\p{L}\p{N}]")]
 """A text with at least one letter or digit.
 
-Punctuation is not compared, so it cannot be an answer.
+Grading ignores punctuation, so a text of punctuation alone cannot be an answer.
 """
 
 Names: TypeAlias = Annotated[tuple[Text, ...], Field(min_length=1)]
 
 Records: TypeAlias = dict[str, dict[str, Annotated[list[Any], Field(min_length=1)]]]
-"""Records by service and collection."""
+"""Records, grouped by service and collection."""
 
 CANDIDATES = 20
-"""Number of tools that a ToolFlow task offers, as in the paper (section 6.1)."""
+"""Number of tools that a ToolFlow task offers to the model, as in section 6.1 of the ATC paper."""
 
 TASKS = Path(__file__).parent / "tasks"
-"""The folder of ToolFlow's tasks, with one file for each service and split."""
+"""The folder of ToolFlow's tasks, with one file for each folder of recipes and each split."""
 
 GOLD = Path(__file__).parent / "recipes" / "gold.jsonl"
-"""Gold programs and queries by task id.
+"""File with the gold programs and queries, each with the id of its task.
 
-Only a checkout has them, so that no installed package can leak solutions to a model.
+Only a checkout has this file, so that no installed package can leak solutions to a model.
 """
 
 
@@ -55,60 +55,65 @@ class InvalidTask(AtcError):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GradedQuestion:
-    """A question in a user's words, with the answer that `toolflow_bench.grade` compares."""
+    """A question in a user's words, with the answer that `toolflow_bench.grade` expects."""
 
     __pydantic_config__ = ConfigDict(extra="forbid")
 
     id: Text
     question: Text
     answer: Json
-    """A number, a text, a list of them (for `set` and `list`), None (for `none`), or records
-    (`state`).
+    """The expected answer, whose form depends on `type`.
+
+    A number, a text, a list of these (`set`, `list`), None (`none`), or records (`state`).
     """
     type: AnswerType
     tolerance: Annotated[float, Field(ge=0, allow_inf_nan=False)] = 0.0
-    """Largest allowed absolute difference of a number."""
+    """Largest absolute difference that is allowed for a number."""
     accept: tuple[Text, ...] = ()
-    """Other spellings of the answer."""
+    """Other spellings of the answer that are also right."""
     state: Records | None = None
-    """Records that the run must have written, beside the answer. `{}`: it must write nothing.
+    """Records that the run must have written in addition to giving its answer.
 
-    None: not checked.
+    `{}` means that it must write nothing, and None that written records are not checked.
     """
     calls: Annotated[int, Field(ge=1)] = 1
-    """Tool calls that the shortest program needs."""
+    """Number of tool calls that the shortest program needs."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Task(GradedQuestion):
-    """A question of ToolFlow with its gold data. `calls` is counted by running the gold program."""
+    """A task of ToolFlow: a question with its gold data.
+
+    `calls` is the number of calls that the gold program made when it was run.
+    """
 
     split: Split
     services: Names
-    """Services that the gold program calls, in order of the first call."""
+    """Services that the gold program calls, in the order of their first call."""
     candidates: Names
-    """Operation ids offered to the model: the needed ones and distractors, drawn and shuffled by
-    seed.
+    """Ids of the operations that are offered to the model.
+
+    These are the needed operations and distractors, which are drawn and shuffled at random.
     """
     operations: Names
-    """Operation ids in the order in which the gold program calls them, with repeats."""
+    """Ids of the operations that the gold program calls, in order, with repetitions."""
     pattern: Text
     """A digest of the gold program's data flow.
 
     Tasks with the same data flow have the same pattern.
     """
     depth: Annotated[int, Field(ge=1)]
-    """Calls in the longest chain in which each call takes an argument from the one before."""
+    """Number of calls in the longest chain in which each call takes a value from the one before."""
     writes: bool = False
-    """True if the gold program writes."""
+    """True if the gold program calls an operation that writes."""
     program: str = ""
     """The gold program; empty if unknown, as in the installed package."""
     query: str = ""
-    """SQL that derives the answer from the data, if known; `toolflow_bench.derive` runs it."""
+    """SQL that derives the answer from the data, or "". `toolflow_bench.derive` runs it."""
 
 
 def load_questions(path: Path) -> tuple[GradedQuestion, ...]:
-    """Return the questions of a JSON Lines file, in order. Blank lines are skipped.
+    """Return the questions in a JSON Lines file, in order. Blank lines are skipped.
 
     Raises:
         InvalidTask: the file is missing or not text, or a line is not a question.
@@ -119,10 +124,10 @@ def load_questions(path: Path) -> tuple[GradedQuestion, ...]:
 def load_tasks(
     folder: Path | None = None, *, split: str | None = None, services: Sequence[str] = ()
 ) -> tuple[Task, ...]:
-    """Return ToolFlow's tasks, in order of file names, filtered by split and services.
+    """Return the tasks in a folder (default: ToolFlow's), in the order of file names.
 
-    A task that spans several services is included if all of its services are among `services`. The
-    existence of its tools is not checked.
+    If `split` is not None, only tasks of this split are returned. If `services` is not empty, only
+    tasks that use no other services are. It is not checked that the tools of a task exist.
 
     Raises:
         InvalidTask: there is no file of tasks, or a line is not a task.
@@ -151,7 +156,7 @@ def require_gold(tasks: Sequence[Task]) -> None:
     """Check that every task has its gold program.
 
     Raises:
-        InvalidTask: a task has none.
+        InvalidTask: a task has no gold program.
     """
     if unknown := next((task.id for task in tasks if not task.program), None):
         raise InvalidTask(
@@ -163,7 +168,7 @@ def require_gold(tasks: Sequence[Task]) -> None:
 
 
 def to_document(task: Task) -> dict[str, Any]:
-    """Return the task as a JSON object of a task file. Fields with an empty value are left out."""
+    """Return the task as a JSON object for a task file. Fields with an empty value are left out."""
     document = {
         key: value for key, value in asdict(task).items() if value not in ((), {}, 0.0, None, "")
     }
@@ -243,4 +248,4 @@ _ANSWERS: Mapping[AnswerType, tuple[str, Any]] = {
     "none": ("null", type(None)),
     "state": ("records by service and collection", dict),
 }
-"""For each answer type, a description and the Python type of `answer`."""
+"""For each answer type, a description and the Python type of the field `answer`."""

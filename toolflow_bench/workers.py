@@ -1,4 +1,4 @@
-"""Workers that answer items with an agent. All share one model and one sandbox."""
+"""Workers that answer questions with an agent. All of them share one model and one sandbox."""
 
 from __future__ import annotations
 
@@ -20,26 +20,30 @@ from toolflow_bench.final_state import Snapshot
 from toolflow_bench.runner import AnsweredItem, Item, OpenWorker, Worker
 
 _SEEDS_OF_A_REPEAT = 1000
-"""Distance of the seeds of two repeats.
+"""Difference between the seeds of two successive repeats of a question.
 
-It exceeds the number of samples in one run, which use the seeds from 0 on.
+The samples of one run use successive seeds from 0. This number is larger than any number of
+samples, so that no two repeats use the same seed.
 """
 _MOST_NAMED = 200
-"""Largest toolbox whose tool names are stored in a row."""
+"""Size of the largest toolbox whose tool names are stored in a row."""
 
 
 class WorldLike(Protocol):
-    """Tools and the state behind them. `toolflow_bench.world.World` implements it."""
+    """Tools and the state that they change.
+
+    `toolflow_bench.world.World` implements this protocol.
+    """
 
     @property
     def toolbox(self) -> Toolbox:
-        """All tools."""
+        """All tools of the world."""
 
     def reset(self, draw: str = "") -> None:
-        """Discard what the last task wrote, and seed random behaviour with `draw`."""
+        """Discard what the last task wrote, and use `draw` as the seed of random behaviour."""
 
     def snapshot(self) -> Snapshot:
-        """Return the records written since the last reset."""
+        """Return the records that were written since the last reset."""
 
 
 OpenWorld = Callable[[], AbstractContextManager[WorldLike]]
@@ -53,11 +57,11 @@ def agent_worker(
     config: Config,
     store: RunStore | None = None,
 ) -> OpenWorker:
-    """Return a factory of workers that give each item to an `Agent` over the item's candidates.
+    """Return a factory of workers that answer each item with an `Agent`.
 
-    The world is reset before each item. All writes and values are allowed, because consent is not
-    measured here. Repeat 0 with seed 0 asks the model as `atc run` does; every other repeat or seed
-    draws different samples.
+    The agent gets the item's candidate tools. The world is reset before each item. All writes and
+    values are allowed, because consent is not measured here. Repeat 0 with seed 0 asks the model as
+    `atc run` does; every other repeat or seed draws different samples.
     """
     config = replace(config, allow_writes=("all",))
 
@@ -92,9 +96,9 @@ def agent_worker(
 
 
 def _with_index_folder(config: Config, toolbox: Toolbox) -> Config:
-    """Return `config` with an index folder that depends on the tools.
+    """Return `config` with an index folder whose name depends on the tools.
 
-    Items without candidates search the same tools each time and can reuse the index.
+    Items without candidates all search the same tools, so they can reuse the index.
     """
     names = hashlib.sha256("\n".join(toolbox).encode()).hexdigest()[:16]
     return replace(config, index=config.index or config.cache_dir / "indexes" / f"toolflow-{names}")
@@ -124,7 +128,7 @@ def shared_agent(agent: Agent) -> OpenWorker:
 
 
 def tools_for_item(world: WorldLike, item: Item) -> Toolbox:
-    """Return the tools to offer for an item.
+    """Return the tools to offer for an item: its candidates, or all tools if it has none.
 
     Raises:
         UnknownTool: the world lacks one of the candidates.
@@ -133,11 +137,11 @@ def tools_for_item(world: WorldLike, item: Item) -> Toolbox:
 
 
 def build_answered_item(solution: Solution, world: WorldLike, toolbox: Toolbox) -> AnsweredItem:
-    """Combine a solution with the final state of `world`.
+    """Return a solution together with the final state of `world`.
 
     Raises:
-        SourceUnavailable: a call did not reach the services, so the result says nothing about the
-            model.
+        SourceUnavailable: a call did not reach the services, so the result says nothing about
+            the model.
     """
     for attempt in solution.attempts:
         for call in attempt.trace.calls if attempt.trace else ():
@@ -165,9 +169,12 @@ class _ReseededModel:
 
     @property
     def powers(self) -> Powers:
-        """Powers of the wrapped model."""
+        """The constraints on replies that the wrapped model can enforce."""
         return powers(self._ask)
 
     def __call__(self, messages: Sequence[Message], *, seed: int = 0, **options: Any) -> Completion:
-        """Ask the wrapped model with a shifted seed; see `protocols.model.Ask`."""
+        """Ask the wrapped model with the shifted seed.
+
+        See `protocols.model.Ask` for the arguments.
+        """
         return self._ask(messages, seed=seed + self._offset, **options)

@@ -1,4 +1,4 @@
-"""ToolFlow's services on loopback, with their tools and the state that a run writes."""
+"""ToolFlow's services on the loopback interface, their tools, and the state that a run writes."""
 
 from __future__ import annotations
 
@@ -18,14 +18,13 @@ from toolflow_bench.services.service import NAMES, find_service
 
 
 class World(ExitStack):
-    """Running services with a state of their own. Each worker of a run opens one.
+    """Running services with their own state, and the tools that call them.
 
-    Close it, or use it as a context manager. `toolbox` has the tools of all services, by operation
-    id. `owners` maps operation ids to services. `faults`, if not None, are injected and drawn anew
-    for each task.
-
-    `folder` is the cache folder of the data (None: the default one). `announce` is called with a
-    sentence before data are built.
+    Each worker of a benchmark opens one. Close it, or use it as a context manager. `toolbox` has
+    the tools of all services, keyed by operation id. `owners` maps operation ids to services.
+    `faults`, if not None, are injected; they are drawn anew for each task. `folder` is the cache
+    folder of the data (None: the default one). `announce` is called with a sentence before data is
+    built.
 
     Raises:
         SourceUnavailable: the data or a package is missing, or a service did not start.
@@ -55,7 +54,7 @@ class World(ExitStack):
             self.enter_context(opened.pop_all())
 
     def reset(self, draw: str = "") -> None:
-        """Discard what the last task wrote, and seed the faults with `draw`."""
+        """Discard what the last task wrote, and use `draw` as the seed of the faults."""
         seed = int.from_bytes(hashlib.sha256(draw.encode()).digest()[:4])
         for served in self.services.values():
             served.app.state.control.reset()
@@ -63,6 +62,6 @@ class World(ExitStack):
                 served.app.state.control.set_faults(replace(self.faults, seed=seed))
 
     def snapshot(self) -> Snapshot:
-        """Return the records written since the last reset, by service and collection."""
+        """Return the records written since the last reset, grouped by service and collection."""
         found = {name: served.app.state.run.snapshot() for name, served in self.services.items()}
         return {name: left for name, left in found.items() if left}

@@ -1,9 +1,10 @@
-"""Generate queries that need APIs of several categories, with verified solutions (AnyTool, A.8).
+"""Generate queries that need APIs of several categories, as §A.8 of the AnyTool paper does.
 
-The model explores APIs, tries some of them, and writes a query with a solution (a list of calls)
-and the answer. The calls are made again. The answer must follow from their responses, and the query
-must pass AnyTool's filter. Each line of the file is an accepted query, or a rejected one with the
-reason. The same command continues an interrupted run.
+A model explores the APIs, tries some of them, and submits a query with its solution (a list of
+calls) and its answer. The benchmark makes these calls again. The query is accepted if the answer
+follows from the responses and the query passes AnyTool's filter. Each line of the output file is an
+accepted query, or a rejected one with the reason. Run the same command again to continue an
+interrupted run.
 """
 
 from __future__ import annotations
@@ -48,25 +49,25 @@ from protocols.truncate import abridge_value, clip_text
 
 EXPLORING = ("get_tools_in_category", "get_tool_descriptions", "get_APIs_in_tool", "get_API_detail")
 EXPLORE = 20
-"""Most calls by which the model explores the APIs (B.4)."""
+"""Maximum number of calls by which the model explores the APIs (§B.4 of the AnyTool paper)."""
 TURNS = 40
-"""Most turns of the model. This limit and the following ones are not in the paper."""
+"""Maximum number of turns of the model. This and the following limits are not in the paper."""
 FINISHES = 3
-"""Most submissions of one query."""
+"""Maximum number of times that the model may submit a query before it must stop."""
 POOL = 16
-"""Most APIs in the pool of one query."""
+"""Maximum number of APIs that the model may collect for one query."""
 TEMPERATURE = 1.0
 TRIES = 3
-"""Attempts for each requested query."""
+"""Maximum number of attempts for each query that the user asked for."""
 _REPLY_TOKENS = 1500
 _LONGEST_TEXT = 1500
 
 
 class Query:
-    """A query while the model writes it, and the functions that the model may call.
+    """A query that the model is writing, with the functions that the model may call meanwhile.
 
-    `taken` is the accepted query with its answer and its solution, whose calls were made again;
-    empty until then.
+    `taken` is empty until a submitted query is accepted. Then it has the query, its answer and its
+    solution: the calls with the responses that the benchmark got.
     """
 
     def __init__(self, pool: ApiPool, search: AgentSearch) -> None:
@@ -79,7 +80,7 @@ class Query:
     def functions(self) -> dict[str, AgentFunction]:
         """Return the functions that the model can call now.
 
-        A function that cannot do anything has None as parameters.
+        A function that would have no effect now is listed with None as its parameters.
         """
         flat = FUNCTIONS["flat"]
         pool = self.search.pool
@@ -129,9 +130,10 @@ class Query:
         return f"response: {abridge_value(response, most=room * LETTERS_PER_TOKEN)}"
 
     def _finish(self, _search: SearchState, _agent: SearchAgent, arguments: JsonObject) -> str:
-        """Submit a query.
+        """Accept the model's query, or raise the reason of its rejection.
 
-        Its calls are made again, and a rejection is reported so that it can be fixed.
+        The calls of the solution are made again. The model is told the reason and may fix the
+        query.
         """
         query = one_text(arguments.get("query"))
         answer = one_text(arguments.get("answer"))
@@ -161,9 +163,10 @@ class Query:
 
 
 def construct(pool: ApiPool, number: int, ask: Ask, *, seed: int = 0) -> dict[str, Any]:
-    """Let the model write query `number` and return its row.
+    """Let the model write query `number` and return a row for the output file.
 
-    It is reproducible. `rejected` holds the reason if the query was not accepted.
+    The same seed and number give the same prompts. If the query is not accepted, the row has the
+    reason under `rejected`.
     """
     names = list(pool.hierarchy.tools)
     random.Random(f"{seed} categories {number}").shuffle(names)  # a model likes what it reads first
@@ -193,7 +196,7 @@ def construct(pool: ApiPool, number: int, ask: Ask, *, seed: int = 0) -> dict[st
 def _explore(query: Query, agent: SearchAgent, purpose: str, ask: Ask) -> Iterator[str]:
     """Let the model call functions until a query is accepted or a limit is reached.
 
-    Yields a line for each call.
+    Yields one line of text for each call: the call and its result.
     """
     for turn in range(TURNS):
         if query.taken or len(query.refusals) >= FINISHES:
@@ -230,9 +233,9 @@ def main(
 def make_queries(
     pool: ApiPool, ask: Ask, out: Path, *, count: int, seed: int = 0
 ) -> list[dict[str, Any]]:
-    """Generate until `out` has `count` accepted queries, or `TRIES` times as many were attempted.
+    """Generate queries until the file `out` has `count` accepted ones, and return all its rows.
 
-    Return all rows.
+    Stops after `TRIES * count` attempts. The rows include rejected queries.
     """
     header = {
         "format": "atc-anytoolbench-2",
@@ -274,9 +277,10 @@ def accepted_queries(rows: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
 
 
 def figures(rows: list[dict[str, Any]]) -> dict[str, Any]:
-    """Summarize the attempts.
+    """Return the summary of all attempts.
 
-    `rejected` counts reasons; `categories` counts queries by their number of categories.
+    `rejected` has the number of queries for each reason of rejection, `categories` the number of
+    accepted queries for each number of categories.
     """
     taken = accepted_queries(rows)
     return {

@@ -1,4 +1,4 @@
-"""The APIs of which queries are made, by category."""
+"""The APIs for which queries are generated, grouped by category."""
 
 from __future__ import annotations
 
@@ -18,7 +18,10 @@ class TooFewApis(AtcError):
 
 
 class CallFailed(Exception):
-    """A call returned no response. `outage` is True if the service failed, not the call."""
+    """A call returned no response.
+
+    `outage` is True if the service failed, and False if the call itself was wrong.
+    """
 
     def __init__(self, text: str, *, outage: bool = False) -> None:
         super().__init__(text)
@@ -27,13 +30,16 @@ class CallFailed(Exception):
 
 @dataclass(frozen=True)
 class Api:
-    """One API: its document, which names it here, and its tool."""
+    """One API: the document that describes it, and the tool that calls it.
+
+    In this benchmark an API is identified by the name in its document.
+    """
 
     document: ToolDocument
     tool: Tool
 
     def call(self, arguments: JsonObject) -> Json:
-        """Call the API with arguments by their original names and return the response.
+        """Call the API and return its response. The arguments are keyed by their original names.
 
         Raises:
             CallFailed: the arguments are invalid, or the call failed.
@@ -52,10 +58,10 @@ class Api:
 
 
 class ApiPool(dict[str, Api]):
-    """APIs by the names of their documents.
+    """APIs, keyed by the names of their documents.
 
     Raises:
-        TooFewApis: they belong to fewer than two categories.
+        TooFewApis: the APIs belong to fewer than two categories.
     """
 
     def __init__(self, apis: Iterable[Api]) -> None:
@@ -77,7 +83,7 @@ class ApiPool(dict[str, Api]):
 
 
 def pool_of(toolbox: Toolbox) -> ApiPool:
-    """Return the pool of all tools that only read.
+    """Return an `ApiPool` of all tools that only read.
 
     A tool without category and collection belongs to a category named after its source.
     """

@@ -1,4 +1,4 @@
-"""Decides which queries are accepted: by rules, by calling the solution again, and by a model."""
+"""Acceptance of queries: by rules, by making the calls of the solution again, and by a model."""
 
 from __future__ import annotations
 
@@ -16,27 +16,30 @@ from protocols.schema import Json, JsonObject
 from protocols.truncate import abridge_value, clip_text
 
 KINDS = ("missing information", "fake parameters", "names an API", "unreasonable")
-"""Reasons to reject a query: the four kinds of A.7."""
+"""The four reasons for which the filter rejects a query (§A.7 of the AnyTool paper)."""
 WORDS = 30
-"""Least words of a query (B.4)."""
+"""Minimum number of words in a query (§B.4 of the AnyTool paper)."""
 LEAST_CATEGORIES = 2
 MOST_CATEGORIES = 5
-"""Least and most categories of a solution's APIs (B.4)."""
+"""Fewest and most categories of the APIs in a solution (§B.4 of the AnyTool paper)."""
 CALLS = 10
-"""Most calls of a solution, as for the solver (A.1)."""
+"""Maximum number of calls in a solution, the same as for AnyTool's solver (§A.1 of the paper)."""
 LINE = 300
-"""Most characters of a call or a reason in one line."""
+"""Maximum number of characters of a call or a reason that is shown on one line."""
 LETTERS_PER_TOKEN = 3
 _VERDICT_TOKENS = 300
 _NUMBER = re.compile(r"\d[\d,]*(?:\.\d+)?")
 fill = partial(fill_from, "benchmarks.anytoolbench.prompts")
 
 Planned = Sequence[tuple[str, JsonObject]]
-"""The calls of a solution: APIs with their arguments."""
+"""The calls of a solution: pairs of an API's name and the arguments."""
 
 
 class QueryRefused(Mistake):
-    """A query was rejected: `kind` is one of a few reasons, `detail` explains it."""
+    """A query was rejected.
+
+    `kind` is the reason in a few words, such as "too short"; `detail` explains it to the model.
+    """
 
     def __init__(self, kind: str, detail: str) -> None:
         super().__init__(f"{kind}: {detail}")
@@ -47,10 +50,10 @@ class QueryRefused(Mistake):
 def verify_solution(
     query: str, answer: str, planned: Planned, pool: ApiPool
 ) -> Iterator[dict[str, Any]]:
-    """Make the calls of a solution again, in order, and yield each with its response.
+    """Make the calls of a solution again, in order, and yield each call with its response.
 
     Raises:
-        QueryRefused: the query or its solution breaks a rule.
+        QueryRefused: the query or its solution breaks a rule, or a call fails.
     """
     _require_length(query)
     _require_categories(planned, pool)
@@ -72,7 +75,7 @@ def verify_solution(
 
 
 def _require_length(query: str) -> None:
-    """Refuse a query with too few words."""
+    """Reject a query with too few words."""
     words = sum(any(map(str.isalnum, word)) for word in query.split())
     if words < WORDS:
         raise QueryRefused(
@@ -81,7 +84,7 @@ def _require_length(query: str) -> None:
 
 
 def _require_categories(planned: Planned, pool: ApiPool) -> None:
-    """Refuse a solution with too many calls, or APIs of too few or too many categories."""
+    """Reject a solution with too many calls, or with APIs of too few or too many categories."""
     categories = pool.categories(api for api, _ in planned)
     if not LEAST_CATEGORIES <= len(categories) <= MOST_CATEGORIES or len(planned) > CALLS:
         wanted = f"{LEAST_CATEGORIES} to {MOST_CATEGORIES} categories, {CALLS} calls at most"
@@ -91,7 +94,7 @@ def _require_categories(planned: Planned, pool: ApiPool) -> None:
 
 
 def _require_known_values(api: str, arguments: JsonObject, known: str) -> None:
-    """Refuse a call with a long text or a large number that is not in the text `known`."""
+    """Reject a call with a long text or a large number that does not occur in the text `known`."""
     for name, value in arguments.items():
         is_long = isinstance(value, str) and len(value) > 2
         is_large = isinstance(value, int) and value > 100
@@ -117,7 +120,7 @@ def _leaves(value: Json) -> Iterator[str | int | float]:
 def _is_in_text(value: str | float, text: str) -> bool:
     """Return True if `text` contains the value.
 
-    A number may be rounded to the decimals in the text.
+    A number also matches if the text has it rounded, such as 3.14 for 3.14159.
     """
     if isinstance(value, str):
         return len(value.strip()) > 2 and value.strip().casefold() in text.casefold()
@@ -128,10 +131,12 @@ def _is_in_text(value: str | float, text: str) -> bool:
 
 
 def judge_solution(query: str, answer: str, solution: Sequence[Mapping[str, Any]], ask: Ask) -> str:
-    """Ask the model if a solution resolves its query (A.8) and return its reason.
+    """Ask the model whether a solution resolves its query (§A.8 of the AnyTool paper).
+
+    Return the reason that the model gives.
 
     Raises:
-        QueryRefused: the model says that it does not.
+        QueryRefused: the model says that the solution does not resolve the query.
     """
     # The responses share half of a prompt.
     most = max(LINE, ask.prompt_tokens * LETTERS_PER_TOKEN // 2 // max(1, len(solution)))
@@ -152,10 +157,12 @@ def judge_solution(query: str, answer: str, solution: Sequence[Mapping[str, Any]
 
 
 def screen_query(query: str, ask: Ask) -> None:
-    """Ask the model to check a query that passed the rules (the filter of A.7).
+    """Ask the model to check a query that passed the rules.
+
+    This is the filter in §A.7 of the AnyTool paper.
 
     Raises:
-        QueryRefused: the model rejects it.
+        QueryRefused: the model rejects the query.
     """
     word, reason = _verdict(ask, fill("filter"), fill("filter_task", query=query), (*KINDS, "keep"))
     if word != "keep":
@@ -163,7 +170,10 @@ def screen_query(query: str, ask: Ask) -> None:
 
 
 def _verdict(ask: Ask, instructions: str, case: str, words: Iterable[str]) -> tuple[str, str]:
-    """Return the model's verdict, one of `words` (empty if the reply has none), and its reason."""
+    """Return the model's verdict and its reason.
+
+    The verdict is one of `words`, or "" if the reply has none of them.
+    """
     verdict = an_object(
         {"reason": a_text(LINE), "verdict": {"type": "string", "enum": list(words)}}
     )

@@ -1,10 +1,11 @@
 """Inject faults into gold programs and services, and measure if attribution blames the right call.
 
-The true place is known for each injected fault. No model is used. The counts are: `none`, the fault
-had no effect; `wrong`, the answer or the written state is wrong without any warning; `doubted`,
-there is a warning about the answer; `shown`, the check found something, or the run failed or gave
-no answer. Of those shown, `right` counts the ones blamed on the right call *and* path. A finding
-comes before any call, so tool, path and line must be right.
+The true location of each injected fault is known. No model is used. The counts are:
+`none`: the fault had no effect. `wrong`: the answer or the written state is wrong, and there was no
+warning. `doubted`: there was a warning about the answer. `shown`: the static check found something,
+the run failed, or it gave no answer. `right` counts the shown faults for which attribution blamed
+the right call *and* path. A finding of the static check precedes any call, so for such a finding
+the tool, the path and the line must be right.
 """
 
 from __future__ import annotations
@@ -46,9 +47,9 @@ from toolflow_bench.task import Task
 from toolflow_bench.world import World
 
 LATENCY_MS = 1_000.0
-"""Mean latency of a service whose responses are to come too late.
+"""Mean latency of a service whose responses must arrive too late, in milliseconds.
 
-A response takes at least half of it, so the client's time-out must be shorter.
+A response takes at least half of this time, so the client's time-out must be shorter than that.
 """
 _FAULTS: Mapping[str, Mapping[str, Any]] = {
     "drift": {"rate_drift": 1.0},
@@ -60,16 +61,16 @@ _FAULTS: Mapping[str, Mapping[str, Any]] = {
 BROKEN_KINDS = (*_FAULTS, "emptied")
 """Kinds of service faults.
 
-`drift`: a response field of one operation is renamed, changes its type, is null or new. The others
-affect one call. `emptied`: the lists of its response are empty, and the program does not check
-that.
+`drift`: in all responses of one operation, a field is renamed, has another type, is null or is new.
+The other kinds affect one call. `emptied`: the lists in its response are empty, and the program
+does not check that.
 """
 _DRAWS = 60
 
 
 @dataclass(frozen=True, slots=True)
 class ServiceBreak:
-    """A service fault at call `call` of a gold run. A drift begins at that call."""
+    """A fault of a service at call number `call` of a gold run. A drift begins at this call."""
 
     kind: str
     call: int
@@ -77,9 +78,10 @@ class ServiceBreak:
 
 
 def draw_broken(gold: ObservedGold, *, seed: int) -> Iterator[ServiceBreak]:
-    """Yield one fault of each kind at a random call.
+    """Yield one fault of each kind, each at a random call.
 
-    `emptied` needs a call with list items. `drift` prefers a field that the program reads.
+    `emptied` needs a call whose response has a list with items. `drift` prefers a field that the
+    program reads.
     """
     for kind in BROKEN_KINDS:
         rng = random.Random(f"{seed} {gold.task.id} {kind}")
@@ -94,7 +96,7 @@ def draw_broken(gold: ObservedGold, *, seed: int) -> Iterator[ServiceBreak]:
 
 
 def _is_read(gold: ObservedGold, broken: ServiceBreak) -> bool:
-    """Return True if a drift changes a field of the responses that the program reads."""
+    """Return True if a drift changes a response field that the program reads."""
     made = gold.calls[broken.call]
     change = drift_answer(made.result, operation=made.tool, seed=broken.seed)[1]
     every = (
@@ -111,9 +113,9 @@ def _is_read(gold: ObservedGold, broken: ServiceBreak) -> bool:
 
 
 class BreakingTools:
-    """A world's tools for one run with a `ServiceBreak`.
+    """The tools of a `World` for one run in which a `ServiceBreak` happens.
 
-    The `impatient` tools make the faulty calls.
+    The faulty calls are made with the tools `impatient`, whose client has a short time-out.
     """
 
     def __init__(
@@ -129,7 +131,7 @@ class BreakingTools:
         self.changes: list[str] = []  # the service's description of each drift
 
     def truths(self, trace: Trace) -> tuple[Truth, ...]:
-        """Return the true places of the fault, in terms of the run's trace."""
+        """Return the true locations of the fault, as calls and paths in the run's trace."""
         broken = self._broken
         whole = self._gold.place(self._broken.call, (), sure=True)
         if broken.kind == "emptied":
@@ -186,9 +188,10 @@ class BreakingTools:
 
 
 def _find_changed_path(change: str, answer: Json) -> list[str]:
-    """Return the path of a drift's change in the full response; empty if it is not there.
+    """Return the path in the full response that a drift changed; empty if the response lacks it.
 
-    The service's description of the change has no steps for lists.
+    `change` is the service's description of the drift, such as "renamed a.b". It has no steps for
+    lists.
     """
     found = re.search(r"(?:renamed|type of|made|added) (\S+)", change)
     if found is None:
@@ -212,13 +215,16 @@ def _find_changed_path(change: str, answer: Json) -> list[str]:
 
 
 def _list_fields(result: Json, *, empty: bool = False) -> list[str]:
-    """Return the fields of a response that are lists with items. With `empty`, return all lists."""
+    """Return the fields of a response that are lists with items.
+
+    If `empty` is True, return all fields that are lists.
+    """
     fields = result.items() if isinstance(result, Mapping) else ()
     return [key for key, value in fields if isinstance(value, list) and (value or empty)]
 
 
 def _empty_answer(result: Json) -> Json:
-    """Return the service's response for no items: empty lists and counts of 0."""
+    """Return a response as if the service had found nothing: lists are empty, and counts are 0."""
     counts = {"total": 0, "pages": 0}
     if not isinstance(result, Mapping):
         return result
@@ -232,14 +238,15 @@ KINDS = (*MUTANT_KINDS, *BROKEN_KINDS)
 
 
 Row = dict[str, Any]
-"""One fault. `right` is True if attribution blames its place, None if nothing was detected.
+"""The result of one fault.
 
-`doubts` has the warnings that the unchanged gold run does not have.
+`right` is True if attribution blames the true location, False if another one, and None if nothing
+was detected. `doubts` has the warnings that the run of the unchanged gold program does not have.
 """
 
 
 def judge_fault(fault: Fault, trace: Trace, truths: Sequence[Truth]) -> bool:
-    """Return True if a run's fault names one of the true calls with its path."""
+    """Return True if the fault that attribution found names one of the true calls and its path."""
     blamed = next((call for call in trace.calls if call.index == fault.call), None)
     return any(
         truth.is_met_by(blamed) and is_same_place(fault.path, truth.path)
@@ -249,9 +256,9 @@ def judge_fault(fault: Fault, trace: Trace, truths: Sequence[Truth]) -> bool:
 
 
 def judge_finding(fault: Fault, truths: Sequence[Truth], lines: range) -> bool:
-    """Return True if a finding's fault names the right tool and path, and a right line.
+    """Return True if a fault that the static check found names the right tool, path and line.
 
-    A right line is one of the faulty statement or of the true call.
+    A line is right if it is one of `lines` (the faulty statement) or a line of the true call.
     """
     line = fault.line or 0
     named = [truth for truth in truths if fault.tool == truth.tool]
@@ -266,7 +273,7 @@ def is_same_place(blamed: str | None, true: str) -> bool:
 
 @dataclass(frozen=True)
 class BlameBench:
-    """Measures tasks in one world; each fault gives a row."""
+    """Runs tasks with injected faults in one `World` and yields a row for each fault."""
 
     world: World
     sandbox: Sandbox
@@ -275,7 +282,7 @@ class BlameBench:
     def rows(self, task: Task, *, seed: int) -> Iterator[Row]:
         """Yield the rows of one task, at most one for each kind of fault.
 
-        Yield none if the gold program cannot be observed.
+        If the gold program cannot be run with probes, there are no rows.
         """
         tools = self.world.toolbox
         self.world.reset()
@@ -339,7 +346,7 @@ def measure(tasks: Sequence[Task], *, seed: int = 0) -> Iterator[Row]:
 
 
 def _statement(mutant: Mutant) -> range:
-    """Return the lines of the innermost statement that contains the edit."""
+    """Return the range of lines of the innermost statement that contains the mutant's edit."""
     nodes = [node for node in ast.walk(parse_python(mutant.program)) if isinstance(node, ast.stmt)]
     spans = [range(node.lineno, (node.end_lineno or node.lineno) + 1) for node in nodes]
     return max(

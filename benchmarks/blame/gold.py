@@ -1,8 +1,8 @@
-"""Observation of a gold program: the values of each expression and their paths in responses.
+"""Observation of a gold program: the values of each expression, and where responses contain them.
 
-The program runs in this process with a probe around every expression. Values are traced by
-identity. None and small numbers have no identity of their own; they are traced where they are read
-from an object. Attribution is not involved: the observation is its ground truth.
+The program runs in this process with a probe around every expression. A value is recognized in a
+response by its identity (`id`). Python shares None and small numbers, so these values are traced
+only where the program reads them from a response.
 """
 
 from __future__ import annotations
@@ -37,15 +37,15 @@ _MOST_VALUES = 48  # observed values of one expression
 
 
 class NoObservation(Exception):
-    """A gold program fails when it runs with probes."""
+    """A gold program failed when it ran with probes."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Truth:
-    """A true place of a fault: a call, and a path in its response or an argument.
+    """A true location of a fault: a path in the response or the arguments of a call.
 
-    `[]` in `path` stands for any index. `call` is the call's index if the fault always shows at
-    that call. Otherwise it is any call of `tool` between `first_line` and `last_line`.
+    `[]` in `path` matches any index. `call` is the index of the call if the fault always shows at
+    this call. If it is None, any call of `tool` on the lines `first_line` to `last_line` is right.
     """
 
     tool: str
@@ -64,7 +64,7 @@ class Truth:
 
 
 Edit = tuple[ast.expr, str, str, Sequence[Truth]]
-"""An expression, its replacement, the variant of the fault, and the true places of the fault."""
+"""An expression, its replacement, the variant of the fault, and the true locations of the fault."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,10 +78,10 @@ class GoldCall:
 
 @dataclass(frozen=True, slots=True)
 class ObservedValue:
-    """One value of an expression, and its path in a call's full response.
+    """One value of an expression, with its path in a call's full response.
 
-    `call` is None if the origin is unknown. `order` numbers all values of the run. `size` is the
-    length of a list or object, None for other values.
+    `call` is the index of the call, or None if the origin is unknown. `order` numbers all values of
+    the run. `size` is the length of a list or object, and None for other values.
     """
 
     order: int
@@ -99,7 +99,7 @@ def can_be_id(value: Json) -> bool:
 
 @dataclass
 class ObservedGold:
-    """A parsed gold program with the observations of its run, as `observe` returns it."""
+    """A parsed gold program and what `observe` recorded while it ran."""
 
     task: Task
     toolbox: Toolbox
@@ -109,25 +109,25 @@ class ObservedGold:
     observed_values: dict[ast.AST, list[ObservedValue]] = field(default_factory=dict)
 
     def values(self, node: ast.AST) -> list[ObservedValue]:
-        """Return the first values of an expression; empty if it never ran."""
+        """Return the first recorded values of an expression; empty if the expression never ran."""
         return self.observed_values.get(node, [])
 
     def traced_values(self, node: ast.AST) -> list[ObservedValue]:
-        """Return the expression's values with a known origin, except whole responses."""
+        """Return the expression's values that come from a response, except whole responses."""
         return [one for one in self.values(node) if one.call is not None and one.path]
 
     def response(self, call: int, path: JsonPath) -> Json:
         return get_at_path(self.calls[call].result, path)
 
     def sites(self) -> Iterator[tuple[ast.Call, Tool]]:
-        """Yield the expressions that called a tool, with the tool, in order of the source."""
+        """Yield each expression that called a tool, paired with the tool, in source order."""
         found = {made.site: self.toolbox[made.tool] for made in self.calls}
         yield from sorted(found.items(), key=lambda pair: (pair[0].lineno, pair[0].col_offset))
 
     def place(self, call: int, path: JsonPath, *, sure: bool = False) -> Truth:
-        """Return the truth for a path in a call's response.
+        """Return the `Truth` for a path in a call's response.
 
-        `sure`: the fault shows at that call and not at a later one.
+        `sure` means that the fault always shows at this call and never at a later one.
         """
         made = self.calls[call]
         lines = {
@@ -148,9 +148,9 @@ class ObservedGold:
         return [index for index, made in enumerate(self.calls) if made.site is site]
 
     def empty_answers(self, site: ast.Call) -> list[Truth]:
-        """Return the lists in an expression's responses.
+        """Return the locations of the lists in the responses that a call expression got.
 
-        They are empty if a wrong argument finds nothing.
+        These lists are empty if a wrong argument finds nothing.
         """
         first, *more = self.calls_of(site)
         result = self.calls[first].result
@@ -163,7 +163,7 @@ class ObservedGold:
 
 
 def observe(task: Task, toolbox: Toolbox) -> ObservedGold:
-    """Run the gold program with probes, without a reset of the services.
+    """Run the gold program with probes and return what they recorded. Services are not reset.
 
     Raises:
         NoObservation: the program fails.
@@ -258,7 +258,7 @@ class _Run:
 
 
 class _Probing(ast.NodeTransformer):
-    """Wraps every expression in a probe that reports the node's number."""
+    """Wraps every expression in a probe, which reports its value and the number of its node."""
 
     def __init__(self, tree: ast.Module, tools: frozenset[str]) -> None:
         self._tools = tools

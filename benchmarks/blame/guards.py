@@ -12,8 +12,8 @@ from benchmarks.blame.gold import Edit, ObservedGold
 def missing_guards(gold: ObservedGold, _rng: random.Random) -> Iterator[Edit]:
     """Yield edits that disable a guard.
 
-    A test for None (`none`) or for items (`empty`) is always true, or `except ToolError` catches
-    nothing (`failed`).
+    A test for None (`none`) or for items (`empty`) becomes constant, so that it always passes, or
+    `except ToolError` catches nothing (`failed`).
     """
     for node in ast.walk(gold.tree):
         match node:
@@ -38,7 +38,10 @@ def missing_guards(gold: ObservedGold, _rng: random.Random) -> Iterator[Edit]:
 
 
 def _guarded_call(gold: ObservedGold, handler: ast.ExceptHandler) -> int | None:
-    """Return the first failed call in the handler's `try`, else the first call, else None."""
+    """Return the index of a call inside the handler's `try`: the first failed one, else the first.
+
+    None if the `try` made no call.
+    """
     body = gold.parents[handler].body  # type: ignore[attr-defined]
     inside = {node for statement in body for node in ast.walk(statement)}
     calls = [number for number, made in enumerate(gold.calls) if made.site in inside]
@@ -49,7 +52,7 @@ def _guarded_call(gold: ObservedGold, handler: ast.ExceptHandler) -> int | None:
 def _remove_guard(
     gold: ObservedGold, test: ast.expr, value: ast.expr, always: str, variant: str
 ) -> Iterator[Edit]:
-    """Yield the edit that replaces a test of `value` by a constant."""
+    """Yield the edit that replaces a test of `value` with `always`, that is "True" or "False"."""
     found = gold.traced_values(value)
     if isinstance(value, ast.Name):
         # A variable that is None has no traced origin, but the values assigned to it have one.

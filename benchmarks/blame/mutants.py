@@ -1,4 +1,4 @@
-"""Gold programs with one typical model error each, and the true place of the error."""
+"""Gold programs with one typical model error each, and the true location of the error."""
 
 from __future__ import annotations
 
@@ -29,10 +29,10 @@ _OTHER_WORDS = {
 
 @dataclass(frozen=True, slots=True)
 class Mutant:
-    """A gold program with one fault of `kind`, made in the way that `variant` names.
+    """A gold program with one fault: `kind` is the kind of error, `variant` how it was made.
 
-    `truths` are the places that may be blamed. The first is the fault itself; the others are the
-    response from which a wrong argument came, or the empty response that it caused.
+    `truths` are the locations that attribution may blame. The first is the fault itself. The others
+    are the response from which a wrong argument came, or the empty response that it caused.
     """
 
     task: Task
@@ -50,7 +50,10 @@ class Mutant:
 
 
 def mutants(gold: ObservedGold, *, seed: int = 0) -> tuple[Mutant, ...]:
-    """Return all distinct mutants. The seed decides which wrong names and values are used."""
+    """Return all distinct mutants of a gold program.
+
+    The seed determines which wrong names and values they use.
+    """
     found: dict[str, Mutant] = {}
     named = _count_tool_names(gold, gold.tree)
     for kind, make in _MAKERS.items():
@@ -82,7 +85,7 @@ def mutants(gold: ObservedGold, *, seed: int = 0) -> tuple[Mutant, ...]:
 
 
 def pick(found: Sequence[Mutant], *, seed: int = 0) -> Iterator[Mutant]:
-    """Yield one mutant of each kind, drawn by seed."""
+    """Yield one mutant of each kind, drawn at random with the seed."""
     for kind in dict.fromkeys(mutant.kind for mutant in found):
         own = [mutant for mutant in found if mutant.kind == kind]
         random.Random(f"{seed} {own[0].task.id} {kind} pick").shuffle(own)
@@ -94,13 +97,13 @@ def _count_tool_names(gold: ObservedGold, tree: ast.AST) -> int:
 
 
 def _text(expr: ast.expr) -> str:
-    """Return an expression's source, in parentheses if a subscript or method call needs them."""
+    """Return an expression's source, in parentheses if it needs them before `.name` or `[key]`."""
     plain = isinstance(expr, ast.Name | ast.Call | ast.Subscript | ast.Attribute | ast.Constant)
     return ast.unparse(expr) if plain else f"({ast.unparse(expr)})"
 
 
 def _consumers(gold: ObservedGold, read: ast.expr) -> list[Truth]:
-    """Return the arguments that receive the value of `read`, directly or through variables."""
+    """Return the arguments that get the value which `read` reads, directly or through variables."""
     places = {(one.call, one.path) for one in gold.traced_values(read)}
     within = {*ast.walk(read)} - {read}
     found: list[Truth] = []
@@ -124,9 +127,9 @@ def _consumers(gold: ObservedGold, read: ast.expr) -> list[Truth]:
 def _wrong_keys(gold: ObservedGold, rng: random.Random) -> Iterator[Edit]:
     """Yield edits that read a field wrongly.
 
-    `absent`: under a name that no object has. `polite`: the same with `.get`. `sibling`: under the
-    name of another field. `forgotten`: not at all. `doubled`: the field that was unwrapped already
-    is read again.
+    `absent` uses a name that no object has, and `polite` uses it with `.get`. `sibling` uses the
+    name of another field. `forgotten` omits the access. `doubled` repeats an access that the tool
+    has already made for the program.
     """
     for node in ast.walk(gold.tree):
         match node:
@@ -144,7 +147,10 @@ def _wrong_keys(gold: ObservedGold, rng: random.Random) -> Iterator[Edit]:
 def _misread_field(
     gold: ObservedGold, node: ast.Subscript, key: str, seen: ObservedValue, rng: random.Random
 ) -> Iterator[Edit]:
-    """Yield the wrong ways to read the field `key`, which `node` reads. `seen` is its value."""
+    """Yield wrong ways to read the field `key`, which the expression `node` reads.
+
+    `seen` is the first observed value of this field.
+    """
     call = seen.call or 0
     above = seen.path[:-1]
     holder = gold.response(call, above)
@@ -171,7 +177,7 @@ def _misread_field(
 def _absent(
     key: str, gold: ObservedGold, call: int, own: Mapping[str, object], rng: random.Random
 ) -> str:
-    """Return a plausible wrong name for `key` that no object of the response has."""
+    """Return a plausible wrong name for the field `key` that no object of the response has."""
     schema = str(gold.toolbox[gold.calls[call].tool].protocol.output_schema)
     words = key.split("_")
     made = [
@@ -191,7 +197,7 @@ def _absent(
 
 
 def _wrong_ids(gold: ObservedGold, rng: random.Random) -> Iterator[Edit]:
-    """Yield edits that take an id from another field of its object."""
+    """Yield edits that take an id from another field of the same object."""
     for site, _ in gold.sites():
         for keyword in site.keywords:
             seen = gold.traced_values(keyword.value)
@@ -209,7 +215,10 @@ def _wrong_ids(gold: ObservedGold, rng: random.Random) -> Iterator[Edit]:
 
 
 def _reads(gold: ObservedGold, seen: ObservedValue) -> Iterator[ast.Subscript]:
-    """Yield the reads of a response, in or before the argument, from which its value came."""
+    """Yield the expressions that read, from a response, the value that is passed as an argument.
+
+    `seen` is this value. Expressions that run later than the argument are left out.
+    """
     for node in gold.observed_values:
         traced = gold.traced_values(node) if isinstance(node, ast.Subscript) else []
         same = any((one.call, one.path) == (seen.call, seen.path) for one in traced)
@@ -220,7 +229,10 @@ def _reads(gold: ObservedGold, seen: ObservedValue) -> Iterator[ast.Subscript]:
 def _other_field(
     gold: ObservedGold, seen: ObservedValue, read: ast.Subscript, rng: random.Random
 ) -> str | None:
-    """Return another field of the object that `read` reads, preferably of the same type."""
+    """Return another field of the object from which `read` reads, preferably of the same type.
+
+    None if the object has no other field with a possible id.
+    """
     key = seen.path[-1]
     holder = gold.response(seen.call or 0, seen.path[:-1])
     if (
@@ -240,8 +252,8 @@ def _other_field(
 def _wrong_enums(gold: ObservedGold, rng: random.Random) -> Iterator[Edit]:
     """Yield edits with a wrong constant.
 
-    `outside`: a word that an argument does not allow. `other`: another one that it allows.
-    `compared`: a field is compared with a word that it never has.
+    `outside` is a word that an argument does not allow, `other` another word that it allows.
+    `compared` compares a field with a word that the field never contains.
     """
     for site, tool in gold.sites():
         for keyword in site.keywords:
@@ -265,7 +277,7 @@ def _wrong_enums(gold: ObservedGold, rng: random.Random) -> Iterator[Edit]:
 def _wrong_choices(
     gold: ObservedGold, site: ast.Call, tool: Tool, keyword: ast.keyword, rng: random.Random
 ) -> Iterator[Edit]:
-    """Yield edits of a literal argument that has an enum."""
+    """Yield edits that replace a literal argument whose schema has an enum."""
     name = keyword.arg or ""
     schema = tool.protocol.parameters.get(tool.arguments.get(name, ""), {})
     enum = resolve(schema, tool.protocol.input_schema).get("enum", ())
@@ -282,7 +294,7 @@ def _wrong_choices(
 
 
 def _outside(word: str, allowed: set[str], rng: random.Random) -> str:
-    """Return a different spelling of `word` that is not allowed."""
+    """Return another spelling of `word` that is not among the allowed words."""
     made = [
         word.lower(),
         word.upper(),
@@ -295,7 +307,7 @@ def _outside(word: str, allowed: set[str], rng: random.Random) -> str:
 
 
 def _wrong_pages(gold: ObservedGold, _rng: random.Random) -> Iterator[Edit]:
-    """Yield edits that begin one page too early (`start`) or ask for one too many (`beyond`)."""
+    """Yield edits that begin one page too early (`start`) or go past the last page (`beyond`)."""
     for site, tool in gold.sites():
         page = next((alias for alias in tool.arguments if alias in _PAGES), None)
         result = gold.calls[gold.calls_of(site)[0]].result
@@ -314,7 +326,10 @@ def _wrong_pages(gold: ObservedGold, _rng: random.Random) -> Iterator[Edit]:
 def _wrong_page_numbers(
     gold: ObservedGold, site: ast.Call, page: str, given: ast.Constant | None, pages: object
 ) -> Iterator[Edit]:
-    """Yield edits of a call whose page is a literal or left out. `pages` is the number of pages."""
+    """Yield edits of a call whose page argument is a literal, or missing.
+
+    `pages` is the number of pages that the service reported.
+    """
     literal = 1 if given is None else given.value
     number = literal if isinstance(literal, int) else 1
     last = max(pages, 1) if isinstance(pages, int) else 1
@@ -327,7 +342,7 @@ def _wrong_page_numbers(
 
 
 def _replace_argument(site: ast.Call, argument: str, value: int) -> str:
-    """Return the source of a call with another value of one argument."""
+    """Return the source of a call in which one argument has another value."""
     changed = copy.deepcopy(site)
     changed.keywords = [keyword for keyword in changed.keywords if keyword.arg != argument]
     changed.keywords.append(ast.keyword(argument, ast.Constant(value)))

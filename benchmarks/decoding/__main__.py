@@ -96,7 +96,7 @@ _WITHOUT_QUESTIONS = ("random", "gold", "speed", "overhead")
 def _measure_without_questions(
     suite: str, model: str, data: Path, sample: int | None, seed: int
 ) -> dict[str, Any]:
-    """Return the figures of a suite that needs no questions."""
+    """Return the results of a suite that asks the model no questions."""
     if suite == "overhead":
         return cost.overhead(model, calls=sample or 12)
     path = own_file(model) or fetch_model(LOCAL_MODELS[model], on_message=say)
@@ -110,7 +110,11 @@ def _measure_without_questions(
 def _parts(
     suite: str, ask: Ask, sample: int | None, seed: int, options: Any
 ) -> Iterator[tuple[Any, Any, Any, str]]:
-    """Yield the parts of a suite: the suite, its cases, its default arms, and the part's name."""
+    """Yield the parts of a suite, such as KAMEL with 10 relations and KAMEL with 20.
+
+    Each part is a tuple: the `CallSuite`, its questions, its default pairs of mode and
+    documentation, and the part's name.
+    """
     if suite == "funcqa":
         cases = runner.draw_sample(
             questions.read_funcqa(options["data"] or questions.FUNCQA), sample, seed, "decoding"
@@ -129,7 +133,7 @@ def _parts(
 def _pairs(
     known: list[tuple[str, str]], modes: str | None, docs: str | None
 ) -> list[tuple[str, str]]:
-    """Return pairs of mode and documentation: the given ones, else the suite's own."""
+    """Return pairs of mode and documentation: those that the user chose, else the suite's own."""
     if not modes and not docs:
         return known
     named_modes = modes.split(",") if modes else dict.fromkeys(mode for mode, _ in known)

@@ -1,13 +1,13 @@
-"""Decoding arms, their rows and figures, and the rival methods that ToolDec compares with.
+"""Arms of the decoding experiments, their results, and the rival methods in the ToolDec paper.
 
 An arm is one way of decoding with one model. Intervals are 95%: Wilson intervals for rates,
 bootstrap intervals over the questions of both arms for differences. An *error* is a reply without a
-call that fits its tool; a *refused* call has no result.
+call that fits its tool. A call is *refused* if it is valid but gives no result.
 
-*Fuzzy* (table 3) maps an unknown name to the first function in the prompt whose name ends with it,
-as in ToolLLM's code. *Backtracking* (table 4, ToolkenGPT's) replaces the tool's token by the next
-probable one. Here, the likeliest untried alternative among all tokens of failed calls is used, and
-the model continues from there.
+*Fuzzy* (table 3 of the paper) replaces an unknown name with the first function in the prompt whose
+name ends with it, as ToolLLM's code does. *Backtracking* (table 4, from ToolkenGPT) replaces the
+token that names the tool with the next probable one. Here, the likeliest untried alternative among
+all tokens of failed calls is used, and the model continues from there.
 """
 
 from __future__ import annotations
@@ -40,17 +40,25 @@ from protocols.toolbox import Toolbox
 from toolflow_bench.runner import question_digest
 
 MODES = ("free", "calls", "fuzzy", "backtrack")
-"""Decoding modes; `free`: the reply is not constrained. `calls`: decoding is constrained to a call.
+"""Decoding modes.
 
-`fuzzy` and `backtrack` are the rivals.
+`free`: the reply is not constrained. `calls`: the reply is constrained to a call. `fuzzy` and
+`backtrack` are the rival methods, which repair a free reply.
 """
 BLOCK = 10
-"""Questions before the next arm's turn, so that other work of the machine affects all arms."""
+"""Number of questions after which the next arm continues.
+
+The arms alternate, so that other load on the machine affects all of them.
+"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DecodingArm:
-    """One way of decoding with one model. `part` is the part of the suite, e.g. `relations=30`."""
+    """An arm of the experiment: one way of decoding with one model.
+
+    `mode` is one of `MODES`. `docs` is the documentation in the prompt, "full" or "names". `part`
+    is the part of the suite, such as `relations=30`.
+    """
 
     model: str
     mode: str
@@ -64,7 +72,7 @@ class DecodingArm:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DecodingCase:
-    """One question. `gold` has the tools that it needs, in order."""
+    """One question with its expected answer. `gold` names the tools that it needs, in order."""
 
     id: str
     question: str
@@ -76,7 +84,8 @@ class DecodingCase:
 class DecodingRow:
     """The result of a question in an arm.
 
-    `kind` is the class of the call's error; `outage` is a failure of our side.
+    `kind` is the kind of error in the call, empty if the call is valid. `outage` is a message if
+    the model or this program failed, which says nothing about the arm.
     """
 
     id: str
@@ -95,9 +104,9 @@ class DecodingRow:
 
 
 class CallSuite:
-    """A suite that asks for single calls, at temperature 0.
+    """Base class of suites in which each question asks for one call, at temperature 0.
 
-    `budget` is in tokens of documentation.
+    `budget` is the maximum number of tokens of documentation in a prompt.
     """
 
     def __init__(self, ask: Ask, tools: Toolbox, *, budget: int, seed: int) -> None:
@@ -107,16 +116,16 @@ class CallSuite:
         self._seed = seed
 
     def answer(self, call: ReadCall) -> Json:
-        """Return the result of a call, or None if it has none."""
+        """Return the result of a call, or None if the call has no result."""
         raise NotImplementedError
 
     def accepts(self, case: Any, answer: Json) -> bool:
         raise NotImplementedError
 
     def prompt(self, arm: DecodingArm, task: str = "") -> list[Message]:
-        """Return the prompt for a call.
+        """Return the prompt that asks for a call.
 
-        Without a task, return the prefix of all the arm's prompts.
+        If `task` is empty, return the prefix that all prompts of the arm share.
         """
         return call_prompt(
             task,
@@ -127,7 +136,7 @@ class CallSuite:
         )
 
     def __call__(self, arm: DecodingArm, case: DecodingCase, /) -> DecodingRow:
-        """Ask a question in an arm and return its row.
+        """Ask a question in an arm and return the result.
 
         Raises:
             AtcError: an outage, which says nothing about the arm.
@@ -176,9 +185,10 @@ def run_arms(
     path: Path,
     seed: int,
 ) -> dict[DecodingArm, list[DecodingRow]]:
-    """Ask every case in every arm, except those in the file, and return the rows by arm.
+    """Ask every question in every arm and return the rows of each arm.
 
-    Cases are asked in blocks that alternate between the arms with the same documentation.
+    Questions that are already in the file are not asked again. Questions are asked in blocks; the
+    arms with the same documentation take turns after each block.
     """
     warm = ""
 
@@ -238,7 +248,7 @@ def _figures(rows: Sequence[DecodingRow]) -> dict[str, Any]:
 
 
 def _difference(rows: Sequence[DecodingRow], others: Sequence[DecodingRow]) -> dict[str, Any]:
-    """Return the differences of `rows` from `others` on the questions of both."""
+    """Return the mean differences of `rows` from `others`, on the questions that both have."""
     theirs = {row.id: row for row in others if not row.outage}
     both = [(row, theirs[row.id]) for row in rows if not row.outage and row.id in theirs]
     return {
@@ -263,15 +273,16 @@ def _comparable(arm: DecodingArm, base: DecodingArm) -> bool:
 
 STEPS = 5
 ALTERNATIVES = 10
-"""Most steps back, and most tokens that are tried instead of one token."""
+"""Most steps back (`STEPS`), and most alternatives that are tried for one token."""
 _SPECIAL = re.compile(r"<\|[^|]*\|>|</s>|.*�.*", re.DOTALL)
-"""Tokens that end a reply or hold a part of a character. No text can continue them."""
+"""Tokens that no text can continue: end tokens, and tokens that hold a part of a character."""
 
 
 class TokenPlace(NamedTuple):
-    """A written token, and the likeliest tokens in its position with log-probabilities, best first.
+    """A written token, and the likeliest tokens at the same position, with log-probabilities.
 
-    The text of a token that ends the reply is empty. A token with part of a character has U+FFFD.
+    The likeliest token is first. A token that ends the reply has the text "". In the text of a
+    token that holds only a part of a character, U+FFFD replaces this part.
     """
 
     text: str
@@ -281,9 +292,9 @@ class TokenPlace(NamedTuple):
 def top_tokens(
     model: Any, messages: Sequence[Message], *, n: int = 10, **options: Json
 ) -> tuple[list[TokenPlace], Completion]:
-    """Return a free reply of a `LocalModel` with the `n` likeliest tokens in each position.
+    """Return a free reply of a `LocalModel`, with the `n` likeliest tokens at each position.
 
-    If several tokens make up one character, it belongs to the last of them.
+    A character that several tokens make up belongs to the last of them.
     """
     reply, completion = model.reply(messages, options | {"logprobs": True, "top_logprobs": n})
     decoder = codecs.getincrementaldecoder("utf-8")("replace")
@@ -305,7 +316,7 @@ def _bytes(token: Mapping[str, Any]) -> bytes:
 def fuzzy_call(text: str, tools: Toolbox, form: CallFormat) -> ReadCall:
     """Read the first call of a reply.
 
-    An unknown name means the first tool whose name ends with it.
+    An unknown name is replaced with the first tool whose name ends with it.
     """
     call = read_call(text, tools, form)
     meant = next((one for one in tools if one.endswith(call.name)), None)
@@ -321,7 +332,10 @@ def fuzzy_call(text: str, tools: Toolbox, form: CallFormat) -> ReadCall:
 def alternatives(
     beginning: str, places: Sequence[TokenPlace], span: tuple[int, int]
 ) -> Iterator[tuple[float, str]]:
-    """Yield other beginnings of the reply, one token in `span` replaced, each with its logprob."""
+    """Yield other beginnings of the reply, each with the log-probability of its last token.
+
+    Each ends with an alternative to one of the tokens whose characters overlap `span`.
+    """
     text = beginning + "".join(place.text for place in places)
     at = len(beginning)
     for place in places:
@@ -342,9 +356,9 @@ def write_backtracking(
     sampling: Sampling,
     failed: Any = None,
 ) -> tuple[WrittenCall, int]:
-    """Write a call freely, and step back while it is invalid or `failed` returns True.
+    """Write a call without constraints, and backtrack while it is invalid or `failed` returns True.
 
-    Return the first good call, or the last one, and the tokens of the prompt.
+    Return the first good call, or the last one, and the mean number of prompt tokens.
     """
     if not hasattr(ask, "reply"):
         raise Undecodable(

@@ -1,4 +1,4 @@
-"""The judge of written calls, which does not use the grammars."""
+"""A check of written calls that does not use the grammars, so that it can judge them."""
 
 from __future__ import annotations
 
@@ -11,9 +11,10 @@ from protocols.toolbox import Tool, Toolbox
 
 
 def call_problem(text: str, tool: Tool, form: CallFormat) -> str:
-    """Return what is wrong with a text that should be one call; empty if nothing is.
+    """Return what is wrong with a text that should be exactly one call, or "" if nothing is wrong.
 
-    `json` or `ast` must parse its arguments, and the host must accept the call.
+    The modules `json` or `ast` must be able to parse the arguments, and the host must accept the
+    call.
     """
     start = form.before + tool.alias + form.between
     end = len(text) - len(form.after)

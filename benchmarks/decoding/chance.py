@@ -1,9 +1,9 @@
-"""The suites `random` and `gold`: calls that are decoded without a model, and gold calls.
+"""The suites `random` and `gold`, which need no model.
 
-`random`: calls of the tools of ToolFlow, RestBench, BFCL and LiveMCP, decoded one tool at a time,
-in all formats, from random logits and adversarial scores. The calls are judged without the grammar.
-`gold`: the gold calls of FuncQA, BFCL and RestBench are matched against the grammars, with their
-arguments in up to six orders.
+`random`: calls of the tools of ToolFlow, RestBench, BFCL and LiveMCP are decoded, one tool at a
+time and in all formats, from random logits and from scores that favour difficult tokens. They are
+judged without the grammar. `gold`: the gold calls of FuncQA, BFCL and RestBench are matched against
+the grammars, with their arguments in up to six orders.
 """
 
 from __future__ import annotations
@@ -31,9 +31,9 @@ from protocols.toolbox import Tool, Toolbox
 
 CALLS = 2_000
 FOLDER = Path("../shared/data")
-"""Has the folders bfcl, restbench, funcqa and livemcp; see its README."""
+"""Folder with the subfolders bfcl, restbench, funcqa and livemcp; its README describes them."""
 MOST_TOKENS = 4_096
-"""Tokens of the longest call. A longer one counts as unfinished."""
+"""Maximum number of tokens of a call. A longer call counts as unfinished."""
 _ADVERSE: Mapping[str, Callable[[bytes], float]] = {
     "longest": lambda token: float(len(token)),
     "never ending": lambda token: -float(bool(set(b"\"'}]),\n`") & set(token))),
@@ -41,13 +41,13 @@ _ADVERSE: Mapping[str, Callable[[bytes], float]] = {
     "digits": lambda token: float(token.strip().isdigit()),
     "foreign": lambda token: float(any(byte > 127 for byte in token)),
 }
-"""Adversaries: each gives a score to a token, and so prefers some tokens."""
+"""Adversarial samplers: each gives a higher score to the tokens that its name describes."""
 SAMPLERS = ("0.3", "0.7", "1.0", "1.5", *_ADVERSE)
-"""Temperatures of random logits, and adversaries."""
+"""The names of all samplers: temperatures for random logits, and adversarial samplers."""
 
 
 def measure(tokenizer: Any, data: Path, *, calls: int, seed: int) -> dict[str, Any]:
-    """Return the tools that compile, the verdicts on random calls, and the gold calls' results."""
+    """Return which tools compile to grammars, verdicts on random calls, and the gold results."""
     every = {source: Toolbox(tools) for source, tools in catalogues(data)}
     compiled = _compile_tools(every)
     drawn = _decode_random_calls(tokenizer, compiled.good, calls=calls, seed=seed)
@@ -62,10 +62,10 @@ def measure(tokenizer: Any, data: Path, *, calls: int, seed: int) -> dict[str, A
 
 
 class _CompiledTools(NamedTuple):
-    """Tools that have grammars, each with its source, and messages about the others.
+    """The tools that have grammars, each paired with its source, and messages about the others.
 
-    `rejected` names the tools without grammars; `unheld` lists clauses that a grammar does not
-    enforce.
+    `rejected` names the tools without grammars. `unheld` lists schema clauses that a grammar does
+    not enforce.
     """
 
     good: list[tuple[str, Tool]]
@@ -94,7 +94,10 @@ def _compile_tools(every: Mapping[str, Toolbox]) -> _CompiledTools:
 def _decode_random_calls(
     tokenizer: Any, tools: Sequence[tuple[str, Tool]], *, calls: int, seed: int
 ) -> dict[str, Any]:
-    """Decode calls of the tools in turn. Return the verdicts, and what is wrong with the others."""
+    """Decode `calls` calls, taking the tools in turn.
+
+    Return the number of calls for each verdict, and what is wrong with those that are not valid.
+    """
     rng = random.Random(seed)
     shuffled = list(tools)
     rng.shuffle(shuffled)
@@ -117,7 +120,7 @@ def _decode_random_calls(
 
 
 def catalogues(data: Path) -> Iterator[tuple[str, list[Tool]]]:
-    """Yield the name of each source and its tools."""
+    """Yield the name of each source of tools, paired with its tools."""
     yield "ToolFlow", list(service_tools().values())
     for api, tools in load_restbench(data / "restbench").tools.items():
         yield f"RestBench {api}", list(tools.values())

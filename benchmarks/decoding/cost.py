@@ -1,4 +1,4 @@
-"""The suites `speed` and `overhead`: the cost of masks and grammars."""
+"""The suites `speed` and `overhead`: how much time token masks and grammars cost."""
 
 from __future__ import annotations
 
@@ -26,15 +26,16 @@ from protocols.toolbox import Toolbox
 from toolflow_bench.task import Task, load_tasks
 
 _TOOLS = 6
-"""Tools in a prompt."""
+"""Number of tools in a prompt."""
 _STUBS = 400
-"""Tokens of the tools' documentation in a prompt."""
+"""Number of tokens that the tools' documentation may take in a prompt."""
 
 
 def speed(tokenizer: Any) -> dict[str, Any]:
-    """Run the suite `speed`: microseconds for each mask along gold calls with literal arguments.
+    """Run the suite `speed` and return the microseconds that each mask took.
 
-    All 155 tools are in one grammar.
+    The masks are computed while gold calls with literal arguments are matched, token by token. One
+    grammar has all 155 tools.
     """
     tools = service_tools()
     root, build = measure_seconds(lambda: ToolMatcher(tools, tokenizer, JSON_CALL))
@@ -56,7 +57,7 @@ def speed(tokenizer: Any) -> dict[str, Any]:
 
 
 def call_texts(tools: Toolbox) -> list[str]:
-    """Return the calls in ToolFlow's gold programs with literal arguments, as JSON."""
+    """Return, as JSON, the calls in ToolFlow's gold programs whose arguments are all literals."""
     texts: dict[str, None] = {}
     for node in (node for task in load_tasks() for node in ast.walk(ast.parse(task.program))):
         match node:
@@ -70,7 +71,7 @@ def call_texts(tools: Toolbox) -> list[str]:
 
 
 def _mask_times(matcher: ToolMatcher, tokens: Sequence[int]) -> list[float]:
-    """Return the microseconds of the mask before each token, up to one that is rejected."""
+    """Return the microseconds of the mask before each token, up to the first rejected token."""
     times = []
     for token in tokens:
         times.append(1e6 * measure_seconds(matcher.mask)[1])
@@ -82,7 +83,7 @@ def _mask_times(matcher: ToolMatcher, tokens: Sequence[int]) -> list[float]:
 
 
 def _figures(runs: Sequence[Sequence[float]]) -> dict[str, float]:
-    """Return count and percentiles of the times of all runs."""
+    """Return the number and the percentiles of the times of all calls together."""
     times = [time for one in runs for time in one]
     return {
         "n": len(times),
@@ -93,10 +94,11 @@ def _figures(runs: Sequence[Sequence[float]]) -> dict[str, float]:
 def overhead(name: str, *, calls: int) -> dict[str, Any]:
     """Run the suite `overhead`: the cost of constraining a local model while it writes a call.
 
-    A constrained reply uses the grammar of all tools. It is compared with a free reply of as many
-    tokens to the same prompt. They take turns in going first, after the prompt was read. Seconds
-    are the caller's, *served* are the server's own, *cpu* those of both processes. An overhead is
-    the median share of free tokens a second that is lost.
+    A constrained reply uses the grammar of all tools. It is compared with a free reply of the same
+    length, in tokens, to the same prompt. The two take turns in going first. The prompt is read
+    before the clocks start. `seconds` is the caller's time, `served` the server's own time, `cpu`
+    the CPU time of both processes. The overhead is the median loss in tokens per second, in percent
+    of the free rate.
     """
     tasks = load_tasks(split="short")[:calls]
     tools = _tools_of(tasks)
@@ -121,7 +123,7 @@ def overhead(name: str, *, calls: int) -> dict[str, Any]:
 
 
 def _tools_of(tasks: Sequence[Task]) -> Toolbox:
-    """Return the first tools that the tasks need or may confuse."""
+    """Return the first few tools that the tasks need or that a model may confuse with them."""
     everything = service_tools()
     needed = {one for task in tasks for one in (*task.operations, *task.candidates)}
     names = [alias for alias, tool in everything.items() if tool.protocol.name in needed]
@@ -131,9 +133,9 @@ def _tools_of(tasks: Sequence[Task]) -> Toolbox:
 def _cost_pair(
     model: LocalModel, question: str, tools: Toolbox, seed: int, tokens: int
 ) -> tuple[dict[str, float], dict[str, float]]:
-    """Return the costs of a free and a constrained reply to one question.
+    """Return the costs of a free and of a constrained reply to one question.
 
-    With an odd seed the free reply comes first, and has `tokens` tokens.
+    If the seed is odd, the free reply comes first and has at most `tokens` tokens.
     """
     messages = call_prompt(question, tools, JSON_CALL, budget=_STUBS)
     model(messages, max_tokens=1)  # reads the prompt
@@ -145,7 +147,7 @@ def _cost_pair(
 
 
 def _rate(cost: Mapping[str, float], clock: str) -> float:
-    """Return the tokens a second by one of the clocks; 0 if it did not move."""
+    """Return the tokens per second as measured with one clock, or 0 if it measured no time."""
     return cost["tokens"] / cost[clock] if cost[clock] else 0.0
 
 
@@ -157,7 +159,7 @@ def _cost(
     max_tokens: int,
     tools: Toolbox | None = None,
 ) -> dict[str, float]:
-    """Ask for a reply and return its tokens, and the seconds of caller, server and CPUs.
+    """Ask for a reply; return its number of tokens and the seconds of the caller, server and CPUs.
 
     The time to build the grammar is included.
     """

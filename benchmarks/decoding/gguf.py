@@ -1,4 +1,4 @@
-"""Reads the tokenizer of a GGUF file."""
+"""Reads the tokenizer from a GGUF file, the format in which llama.cpp stores a model."""
 
 from __future__ import annotations
 
@@ -24,18 +24,18 @@ _SCALARS = {
     11: "q",
     12: "d",
 }
-"""The formats of `struct` for the numbered kinds of values in a GGUF file."""
+"""The `struct` format for each number that a GGUF file uses for a type of scalars."""
 _STRING = 8
 _ARRAY = 9
 _PLAIN = 1
-"""The kind of tokens that are text. The others are commands."""
+"""The number of the token type for text. Tokens of other types are commands."""
 
 
 def gguf_tokenizer(path: Path) -> LLTokenizer:
     """Read the tokenizer of a GGUF file.
 
     Raises:
-        Undecodable: it is not of GPT-2's kind.
+        Undecodable: the tokenizer is not like GPT-2's.
     """
     with path.open("rb") as file:
         file.seek(16)  # skips the magic number, the version and the number of tensors
@@ -75,12 +75,12 @@ def gguf_tokenizer(path: Path) -> LLTokenizer:
 
 
 def _many(file: BinaryIO, code: str, count: int = 1) -> list[Any]:
-    """Read `count` values of one of `struct`'s formats."""
+    """Read `count` values of the type that a `struct` format character names."""
     return list(struct.unpack(f"<{count}{code}", file.read(struct.calcsize(f"<{count}{code}"))))
 
 
 def _value(file: BinaryIO, kind: int) -> Any:
-    """Read a field's value; arrays become lists."""
+    """Read a value whose type has the number `kind`. An array becomes a list."""
     if kind == _STRING:
         return file.read(_many(file, "Q")[0]).decode()
     if kind == _ARRAY:

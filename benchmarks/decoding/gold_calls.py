@@ -20,11 +20,14 @@ from protocols.schema import Json
 from protocols.toolbox import Tool, Toolbox
 
 _ORDERS = 6
-"""Most orders of a call's arguments that are tried."""
+"""Maximum number of orders in which the arguments of a call are tried."""
 
 
 class GoldCallText(NamedTuple):
-    """A gold call in its data's notation: the text between the parentheses, or a JSON object."""
+    """The arguments of a gold call, as text in the notation of its data set.
+
+    `text` is what stands between the parentheses, or a JSON object.
+    """
 
     source: str
     tool: Tool
@@ -33,10 +36,10 @@ class GoldCallText(NamedTuple):
 
 
 def gold_rows(data: Path) -> dict[str, Any]:
-    """Count gold calls and their orders, by source.
+    """Count the gold calls, and the orders of their arguments that were tried, for each source.
 
-    `refused` are orders that the grammar rejects; `lacking` counts calls that do not fit their
-    schema.
+    `refused` lists the calls, with their order of arguments, that the grammar rejects. `lacking`
+    counts calls that do not fit their own schema.
     """
     found: dict[str, Any] = {}
     for gold in gold_calls(data):
@@ -57,7 +60,7 @@ def gold_rows(data: Path) -> dict[str, Any]:
 
 
 def orders(gold: GoldCallText) -> Iterator[str]:
-    """Yield the gold call's arguments as written, then in other orders."""
+    """Yield the gold call's arguments in the order of the data, then in other orders."""
     yield gold.text
     if gold.form.arguments == "json":
         for pairs in islice(permutations(json.loads(gold.text).items()), 1, _ORDERS):
@@ -69,9 +72,10 @@ def orders(gold: GoldCallText) -> Iterator[str]:
 
 
 def gold_calls(data: Path) -> Iterator[GoldCallText]:
-    """Yield FuncQA's gold calls by position, BFCL's by keyword and as JSON, and RestBench's.
+    """Yield the gold calls of FuncQA, BFCL and RestBench.
 
-    RestBench's arguments are the examples of its document.
+    FuncQA's have positional arguments. BFCL's are yielded twice, with keyword arguments and as
+    JSON. RestBench gives no arguments, so the examples in its API document are used.
     """
     tools = operations()
     for name in ("train", "one_hop"):
@@ -131,7 +135,10 @@ def _bfcl(written: str, known: Mapping[str, Tool]) -> Iterator[GoldCallText]:
 
 
 def _example(schema: Mapping[str, Any]) -> Json:
-    """Return an example or default of a schema. Spotify's document writes numbers as strings."""
+    """Return an example or default value of a schema, or None.
+
+    Spotify's document writes numbers as strings. They are converted.
+    """
     known = next(
         (one for one in (*schema.get("examples", ()), schema.get("default")) if one is not None),
         None,

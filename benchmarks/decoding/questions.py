@@ -1,8 +1,8 @@
 """The suites FuncQA and KAMEL.
 
-FuncQA: arithmetic word problems that one call of 13 operations answers, right within 0.1%
-(ToolDec's table 4). KAMEL: questions for the right relation among many, by their names alone or
-with descriptions.
+FuncQA: arithmetic word problems, each of which one call of 13 operations answers. A result is right
+if it deviates by at most 0.1% (as in table 4 of the ToolDec paper). KAMEL: questions for which the
+model must choose the right relation among many, from their names alone or with descriptions.
 """
 
 from __future__ import annotations
@@ -34,9 +34,12 @@ FUNCQA_ARMS = [
 KAMEL_ARMS = [("calls", "names"), ("free", "full"), ("calls", "full")]
 RELATIONS = (10, 20, 30)
 KAMEL_QUESTIONS = 100
-"""Default sizes of KAMEL's tests, and of the sample of questions of each test."""
+"""Default number of relations in KAMEL's tests, and of questions drawn from each test."""
 _DOCUMENTATION = 7000
-"""Tokens of documentation. The descriptions of all 234 relations fit a context of 8,192."""
+"""Number of tokens of documentation in a prompt.
+
+The descriptions of all 234 relations then fit into a context of 8,192 tokens.
+"""
 _MOST_DIGITS = 5000  # longer integers are refused, since computing them could take for ever
 _CALL = re.compile(r"<?(\w+)>?\(([^()]*)\)")
 _SIGNATURE = re.compile(
@@ -87,7 +90,10 @@ _WAYS: Mapping[str, Callable[..., Any]] = {
 
 
 def operations() -> Toolbox:
-    """Return FuncQA's 13 tools. A call computes its result, or raises `ToolError`."""
+    """Return FuncQA's 13 tools.
+
+    A call of a tool computes its result, or raises `ToolError` if there is none.
+    """
     documents = json.loads(Path(__file__).with_name("operations.json").read_text(encoding="utf-8"))
     return Toolbox(Tool(one, partial(_compute, one)) for one in map(load, documents))
 
@@ -110,7 +116,7 @@ def _compute(protocol: ToolProtocol, arguments: JsonObject) -> Json:
 class NumberQuestion(DecodingCase):
     """A question whose answer is a number.
 
-    `negated`: the gold call has a minus before it, so either sign is right.
+    `negated` is True if the data has a minus sign before the gold call. Then either sign is right.
     """
 
     negated: bool = False
@@ -139,7 +145,10 @@ def _question(row: Mapping[str, Any]) -> NumberQuestion:
 
 
 def gold_texts(rows: Any) -> Iterator[tuple[str, str]]:
-    """Yield the names and arguments of FuncQA's gold calls, in training rows and in questions."""
+    """Yield the name and the arguments, as text, of each gold call in FuncQA's rows.
+
+    `rows` are training rows or questions, which differ in their fields.
+    """
     for row in rows if isinstance(rows, list) else rows["one_hop"]:
         for written in row.get("tar_eq", ()):
             if found := _CALL.match(written):
@@ -152,13 +161,13 @@ def gold_texts(rows: Any) -> Iterator[tuple[str, str]]:
 
 
 class FuncQa(CallSuite):
-    """The suite FuncQA: a call is right if it is valid and its result is the answer."""
+    """The suite FuncQA: a call is right if it is valid and its result is the expected answer."""
 
     def __init__(self, ask: Ask, *, seed: int) -> None:
         super().__init__(ask, operations(), budget=ask.prompt_tokens, seed=seed)
 
     def answer(self, call: ReadCall) -> Json:
-        """Return the result of a valid call, or None if it has none."""
+        """Return the result of a call, or None if the call is invalid or has no result."""
         if not call.is_valid:
             return None
         tool = self.tools[call.tool]
@@ -176,7 +185,7 @@ class FuncQa(CallSuite):
 
 
 class Relation(NamedTuple):
-    """A relation as KAMEL describes it: `name(arguments): does`."""
+    """A relation as KAMEL's data describes it: `name(arguments): does`."""
 
     id: str
     name: str
@@ -185,16 +194,16 @@ class Relation(NamedTuple):
 
 
 class Kamel(NamedTuple):
-    """The relations in order, and the tests by their number of relations.
+    """The relations in order, and the tests, keyed by the number of relations from which to choose.
 
-    The `gold` of a case is the id of a relation.
+    The `gold` of a case is the id of the right relation.
     """
 
     relations: list[Relation]
     tests: Mapping[int, list[DecodingCase]]
 
     def test(self, count: int) -> list[DecodingCase]:
-        """Return the test for the first `count` relations.
+        """Return the test whose right answers are among the first `count` relations.
 
         If no test has that size, return the largest test that needs no other relations.
         """
@@ -241,9 +250,10 @@ def read_kamel(folder: Path) -> Kamel:
 
 
 def unique_names(relations: Sequence[Relation]) -> dict[str, str]:
-    """Return a unique name for each relation, by id.
+    """Return a unique name for each relation, keyed by the relation's id.
 
-    Relations with the same name get a word that only their own description has.
+    If relations have the same name, a word that occurs only in the relation's own description is
+    added to each.
     """
     names: dict[str, str] = {}
     for relation in relations:
@@ -258,7 +268,10 @@ def unique_names(relations: Sequence[Relation]) -> dict[str, str]:
 
 
 def _words(relation: Relation) -> list[str]:
-    """Return the words of a description in order, without common words and those of the name."""
+    """Return the words of a relation's description in order.
+
+    Common words and the words of the relation's name are left out.
+    """
     known = set(re.findall(r"[a-z0-9]+", relation.name.lower())) | _COMMON
     return [word for word in re.findall(r"[a-z0-9]+", relation.does.lower()) if word not in known]
 
@@ -276,7 +289,7 @@ class Relations(CallSuite):
         self._aliases = {id_: of_name[name] for id_, name in names.items()}
 
     def answer(self, call: ReadCall) -> Json:
-        """Return the relation that the call names."""
+        """Return the relation that the call names, or None if it names none."""
         return call.tool or None
 
     def accepts(self, case: DecodingCase, answer: Json) -> bool:

@@ -1,9 +1,9 @@
 """Kill host processes during writing runs, resume the runs, and judge them by the services' logs.
 
-With `--store postgresql` two gateways take turns as host, most of them with a clock that is an hour
-off. In a third of these runs the first host is suspended instead of killed: it stands still for
-longer than its lease, and continues after the other one has taken over the run. Exit status 1 if a
-write was repeated or lost, or if a run guessed an outcome, paused without need, or ended
+With `--store postgresql`, two gateways host the runs in turns, most of them with a clock that is an
+hour wrong. In a third of these runs, the first host is suspended instead of killed: it stops for
+longer than its lease, and continues after the other host has taken over the run. The exit status is
+1 if a write was repeated or lost, or if a run guessed an outcome, paused without need, or ended
 differently from an undisturbed run.
 """
 
@@ -52,11 +52,14 @@ RATES = {
     "rate_drop_after": 0.02,
     "rate_truncated": 0.01,
 }
-"""Fault rates of all requests, reads included, in addition to the kills."""
+"""Fault rates of all requests, reads included. These faults occur in addition to the kills."""
 MOST_HOSTS = 6
-"""Most host processes of one run. At most two are killed, so more than three mean an error."""
+"""Maximum number of host processes for one run.
+
+At most two are killed, so a run that needs more than three has an error.
+"""
 CUT = 1 / 3
-"""Share of the runs over PostgreSQL whose first host is suspended instead of killed."""
+"""Share of the runs in PostgreSQL whose first host is suspended instead of killed."""
 
 
 COUNTS = (
@@ -74,15 +77,15 @@ COUNTS = (
 
 
 Played = dict[str, Any]
-"""The result of one run, see `WorkerPlace.play`."""
+"""The result of one run, as `WorkerPlace.play` returns it."""
 
 
 @dataclass
 class _HostedRun:
-    """The messages of a run's hosts, and the kills that took place.
+    """The messages that a run's hosts sent, and the kills that happened.
 
     `last` are the messages of the last host. `woken` are those of a suspended host that continued,
-    or None if there was none.
+    or None if no host was suspended.
     """
 
     last: dict[str, Any] = field(default_factory=dict)
@@ -98,11 +101,12 @@ class _HostedRun:
 
 
 class WorkerPlace(ExitStack):
-    """The services of one worker. They outlive the hosts, and a gate before each detects kills.
+    """The services and host processes of one worker, which plays one run after another.
 
-    Hosts are gateways over a database of `server`, or without one agents over a file.
-    `settle_seconds` is how long a host waits for a write to show up. If it is below `late_seconds`,
-    writes are repeated.
+    The services survive the kills of hosts; a `Gate` before each service triggers the planned
+    kills. If there is a PostgreSQL `server`, the hosts are gateways that share a database of it,
+    else agents with an SQLite file. A host waits `settle_seconds` for a write to become visible. If
+    this is less than `late_seconds`, writes are repeated.
     """
 
     def __init__(
@@ -136,10 +140,10 @@ class WorkerPlace(ExitStack):
             served.app.middleware_stack = Gate(app, routes, self._trap, late_seconds=late_seconds)
 
     def play(self, case: KillCase) -> Played:
-        """Run a case: kill its hosts, resume the run until it is over, and judge it.
+        """Run a case: kill its hosts, resume the run until it has ended, and judge it.
 
-        `kind` is that of the first write that was hit, else of the intended one. `detail` is the
-        last message of the host.
+        In the result, `kind` is the kind of the first write that a kill interrupted, else of the
+        write that the case aimed at. `detail` is the last message of the host.
 
         Raises:
             HostLost: a host hangs, or requests stay open.
@@ -181,7 +185,7 @@ class WorkerPlace(ExitStack):
         }
 
     def _run_hosts(self, case: KillCase, *, store: str) -> _HostedRun:
-        """Run a case in one host after the other until its run is over."""
+        """Start one host after another for a case until its run has ended."""
         if self._database:
             Server.clear(self._database)
         hosted = _HostedRun()
@@ -204,9 +208,10 @@ class WorkerPlace(ExitStack):
         return hosted
 
     def _order_of(self, case: KillCase, number: int) -> dict[str, Any]:
-        """Return the order for host `number` of a case: its task, and what is wrong with its clock.
+        """Return the instructions for host number `number` of a case.
 
-        `cut` says that the host is suspended instead of killed.
+        `skew` is the error of its clock in seconds. `cut` is True if the host is suspended instead
+        of killed.
         """
         cut = False
         skew = 0.0
@@ -223,7 +228,7 @@ class WorkerPlace(ExitStack):
         }
 
     def _undisturbed_remains(self, task: Task) -> RunRemains:
-        """Return the remains of the task's gold program without kills and faults."""
+        """Return what the task's gold program leaves behind if there are no kills and no faults."""
         if task.id not in self._gold:
             self._clear(None)
             run = run_gold(task.program, self._world, self._sandbox)
@@ -250,7 +255,7 @@ class WorkerPlace(ExitStack):
 def measure(
     *, runs: int, seed: int, jobs: int = 2, backend: str = "auto", store: str = "sqlite"
 ) -> Iterator[Played]:
-    """Yield the result of each run, `jobs` at a time. Each worker has services of its own."""
+    """Yield the result of each run. `jobs` workers, each with its own services, work at once."""
     operations = {one.id: one for name in NAMES for one in find_service(name).operations}
     cases = draw_cases(
         [task for task in load_tasks() if task.writes], operations, runs=runs, seed=seed
@@ -274,9 +279,10 @@ def measure(
 
 
 def tally(played: Sequence[Played]) -> dict[str, int]:
-    """Return the counts of these runs.
+    """Return counts over these runs.
 
-    `between` are those killed between the intent and the stored outcome of a write.
+    `between` counts the runs that were killed between the stored intent and the stored outcome of a
+    write.
     """
     counts = Counter[str](dict.fromkeys(COUNTS, 0))
     for one in played:

@@ -1,4 +1,4 @@
-"""Kill cases drawn by seed, the trap and gate that trigger kills, and the judgement of runs."""
+"""Kill cases drawn with a seed, the trap that triggers kills, and the judgement of runs."""
 
 from __future__ import annotations
 
@@ -32,38 +32,43 @@ MOMENTS = (
     "attempted",
     "finished",
 )
-"""When the host process is killed, in the order of a call's life.
+"""The moments at which a host process is killed, in the order in which a call goes through them.
 
-`asked`: the program has asked for the call, and its intent is not stored yet. `intended`: the
+`asked`: the program has requested the call, and its intent is not stored yet. `intended`: the
 intent is stored, and nothing was sent. `working`: the service has the request and carries it out
-without a client. `dropped`: the same, but the service never carries it out. `late`: the same, but
-it is carried out only while the run is being resumed. `applied`: it was carried out, and the reply
-is lost. `replied`: the reply has arrived, and the outcome is not stored. `stored`: the outcome is
-stored, and the next call was not asked for. `attempted`: the program has ended, which is not
-stored. `finished`: the attempt is stored, but not how the run ended.
+although the client is dead. `dropped`: the service has the request and never carries it out.
+`late`: the service has the request and carries it out only while the run is being resumed.
+`applied`: the call was carried out, and the reply is lost. `replied`: the reply has arrived, and
+the outcome is not stored. `stored`: the outcome is stored, and the next call was not requested.
+`attempted`: the program has ended, which is not stored. `finished`: the attempt is stored, but not
+how the run ended.
 """
 BY_SERVICE = frozenset({"working", "dropped", "late", "applied"})
-"""Moments that the service detects. The host detects the others."""
+"""Moments that the middleware of a service detects. The host detects the others."""
 BETWEEN = frozenset({"intended", "working", "dropped", "late", "applied", "replied"})
-"""Moments between the intent of a call and its stored outcome."""
+"""Moments after the intent of a call was stored and before its outcome is stored."""
 RESUMING = "resuming"
-"""A second kill, while the run is resumed after the first one."""
+"""The group of cases with a second kill, which happens while the run is resumed after the first."""
 _CYCLE = (
     "applied", "intended", "stored", "working", "replied", "asked", "dropped", RESUMING,
     "attempted", "applied", "late", "finished",
 )  # fmt: skip
-"""The order of the groups. Of any first part of it, at least half are in `BETWEEN`."""
-KINDS = ("key", "read", "neither")
-"""Kinds of writes, by how the outcome of a lost one is found out.
+"""The groups of the cases in order; the first case takes the first group.
 
-It is known from an idempotency key, from a verifying read, or not at all.
+However many cases there are, at least half of them are killed at a moment in `BETWEEN`.
+"""
+KINDS = ("key", "read", "neither")
+"""Kinds of writes, named after the means of finding out the outcome of a write without a reply.
+
+`key`: an idempotency key. `read`: a read that verifies the write. `neither`: the outcome cannot be
+found out.
 """
 
 
 class Kill(NamedTuple):
-    """A planned kill of one process, at a moment of its `nth` call.
+    """A planned kill of one process, at a moment of its `nth` call (counted from 0).
 
-    With `writes`, only writes count.
+    If `writes` is True, only calls that write are counted.
     """
 
     moment: str
@@ -72,7 +77,10 @@ class Kill(NamedTuple):
 
 
 class KillRecord(NamedTuple):
-    """A kill that happened, the interrupted call (empty between calls), and if that call writes."""
+    """A kill that happened, with the interrupted call and whether this call writes.
+
+    `operation` is empty if the kill happened between calls.
+    """
 
     moment: str
     operation: str = ""
@@ -81,9 +89,9 @@ class KillRecord(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class KillCase:
-    """One run: its task and the kills of its first and second process.
+    """One run: its task, and the planned kills of its first and second process.
 
-    The first kill aims at a write of `kind`.
+    The first kill aims at a write of the kind `kind`.
     """
 
     number: int
@@ -103,9 +111,9 @@ def write_kind(operation: Operation) -> str:
 def draw_cases(
     tasks: Sequence[Task], operations: Mapping[str, Operation], *, runs: int, seed: int
 ) -> list[KillCase]:
-    """Draw the cases of `runs` runs.
+    """Draw the cases for `runs` runs.
 
-    Every group meets every kind of write in turn; task and write are random.
+    The groups and the kinds of writes are combined in turn. The task and the write are random.
     """
     places: dict[str, list[tuple[Task, list[int]]]] = {kind: [] for kind in KINDS}
     for task in tasks:
@@ -134,7 +142,7 @@ def draw_cases(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunRemains:
-    """The remains of a run: logs and state of the services, its status and its answer."""
+    """What a run left behind: the logs and state of the services, its status and its answer."""
 
     log: Mapping[str, Sequence[RequestRecord]]
     state: Snapshot
@@ -142,7 +150,10 @@ class RunRemains:
     answer: str | None
 
     def writes(self, service: str) -> list[tuple[str, str]]:
-        """Return the writes that took effect, in order: operations with their arguments as text."""
+        """Return the writes that took effect in a service, in order.
+
+        Each is a pair of an operation and its arguments as JSON text.
+        """
         done = (one for one in self.log.get(service, ()) if one.wrote)
         return [(one.operation, json.dumps(one.arguments, sort_keys=True)) for one in done]
 
@@ -150,12 +161,13 @@ class RunRemains:
 def judge_run(
     left: RunRemains, gold: RunRemains, struck: Sequence[KillRecord], kinds: Mapping[str, str]
 ) -> dict[str, Any]:
-    """Compare the remains of a run with those of the undisturbed gold program.
+    """Compare what a run left behind with what the undisturbed gold program left behind.
 
-    `kinds` are those of the writing operations. `repeated` counts writes beyond the gold program's;
-    `lost` counts those that never took effect although the run went on. `expected` is how the run
-    had to end: `paused` if the outcome of a write cannot be known, `either` if a service answered
-    such a write with 429. `wrong` describes the first violation.
+    `kinds` maps writing operations to their kinds. In the result, `repeated` counts writes in
+    excess of the gold program's. `lost` counts writes that never took effect although the run
+    continued. `expected` is how the run had to end: `paused` if the outcome of a write cannot be
+    known, `either` if a service rejected such a write with status 429, else `solved`. `wrong`
+    describes the first violation, or is None.
     """
     extra: Counter[tuple[str, str]] = Counter()
     lost = 0
@@ -178,9 +190,9 @@ def judge_run(
 def _count_lost(
     done: Sequence[tuple[str, str]], wanted: Sequence[tuple[str, str]], *, solved: bool
 ) -> int:
-    """Return the number of wanted writes that did not take effect.
+    """Return the number of writes in `wanted` that did not take effect.
 
-    If the run was not solved, only those count that are followed by a write that took effect.
+    If the run was not solved, a missing write counts only if a later write took effect.
     """
     left = Counter(done)
     missing = []
@@ -211,7 +223,10 @@ def _find_wrong_end(left: RunRemains, gold: RunRemains, expected: str) -> str | 
 
 
 def _expected(left: RunRemains, struck: Sequence[KillRecord], kinds: Mapping[str, str]) -> str:
-    """Return how the run must end, given what its host could know."""
+    """Return how the run must end ("paused", "solved" or "either").
+
+    The result depends on what the run's host could know about the interrupted writes.
+    """
     bare = [
         one.fault
         for records in left.log.values()
@@ -227,13 +242,14 @@ def _expected(left: RunRemains, struck: Sequence[KillRecord], kinds: Mapping[str
 
 
 SLOW_SECONDS = 0.02
-"""Delay of a write before it is carried out, and again before it is answered."""
+"""Delay before a write is carried out, and again before its reply is sent."""
 
 
 class Trap:
-    """The planned kill of one process, shared by the gates of all services. `struck` records it.
+    """The planned kill of one process. The gates of all services share one trap.
 
-    `end` kills the process, and returns when it is dead.
+    `struck` records the kill once it has happened. The function that is passed to `arm` as `end`
+    kills the process and returns when the process is dead.
     """
 
     def __init__(self) -> None:
@@ -245,9 +261,9 @@ class Trap:
         self._changed = threading.Condition()
 
     def arm(self, kill: Kill | None, end: Callable[[], object]) -> None:
-        """Wait for the request that `kill` describes.
+        """Set the trap for the request that `kill` describes.
 
-        If it is None, or its moment is detected by the host, no request triggers the trap.
+        If `kill` is None, or the host itself detects the moment, no request triggers the trap.
         """
         with self._changed:
             self.struck = None
@@ -262,7 +278,7 @@ class Trap:
     def enter(self, operation: Operation) -> str | None:
         """Record that a complete request has arrived.
 
-        Return the moment at which it triggers the kill, or None.
+        Return the moment at which this request must trigger the kill, or None if it must not.
         """
         with self._changed:
             self._open += 1
@@ -287,15 +303,16 @@ class Trap:
             self._changed.notify_all()
 
     def wait_until_idle(self, seconds: float) -> bool:
-        """Wait until no request is open, and return True; return False after `seconds`."""
+        """Wait until no request is open, and return True; return False after `seconds` seconds."""
         with self._changed:
             return self._changed.wait_for(lambda: self._open == 0, seconds)
 
 
 class Gate:
-    """ASGI middleware before a service.
+    """ASGI middleware before a service that triggers the kill of the host at a certain request.
 
-    A `late` write waits for another request after the kill, for at most `late_seconds`.
+    If the kill is `late`, its write is delayed until another request has ended, but at most
+    `late_seconds` seconds.
     """
 
     def __init__(

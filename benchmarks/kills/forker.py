@@ -1,4 +1,4 @@
-"""The process that forks the hosts to be killed."""
+"""The process that forks the host processes which are killed."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from benchmarks.kills.cases import Kill, Trap
 from benchmarks.kills.host import serve_forks
 
 SILENCE_SECONDS = 120.0
-"""Seconds without a message after which a host counts as hung."""
+"""A host that sends no message for this time counts as hung."""
 
 
 class HostLost(Exception):
@@ -24,7 +24,7 @@ class HostLost(Exception):
 
 
 class HostForker(ExitStack):
-    """A process that forks host processes over the tools of `sources`, one at a time."""
+    """A process that forks host processes one at a time. They use the tools of `sources`."""
 
     def __init__(self, sources: Sequence[str]) -> None:
         super().__init__()
@@ -46,7 +46,7 @@ class HostForker(ExitStack):
     ) -> dict[str, Any]:
         """Let a host carry out `order`, and return what it reports until it ends or is stopped.
 
-        `taken` is called when the host has taken over the run from another one.
+        `taken` is called when the host has taken over the run from another host.
 
         Raises:
             HostLost: the host hangs.
@@ -76,7 +76,7 @@ class HostForker(ExitStack):
             os.kill(self._pid, signal.SIGCONT)
 
     def rest(self) -> dict[str, Any]:
-        """Return the messages of a resumed host until it ends."""
+        """Return the messages that a resumed host sends until it ends."""
         reports: dict[str, Any] = {}
         while "over" not in reports:
             reports |= self._next_report()

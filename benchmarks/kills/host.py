@@ -1,4 +1,4 @@
-"""A host process: a real `Agent` over a real store that may kill itself at a planned moment."""
+"""A host process: an `Agent` with a real store, which may kill itself at a planned moment."""
 
 from __future__ import annotations
 
@@ -30,9 +30,9 @@ from sandbox.lost_writes import WriteRecovery
 from sandbox.trace import ToolCall
 
 LEASE_SECONDS = 2.0
-"""Lease of a host in PostgreSQL. Only after it, others may take over its runs."""
+"""Lease of a host in PostgreSQL. Other hosts may take over its runs after the lease expired."""
 REPAIRS = 8
-"""How often the model writes the same program again, so that a read that failed is made again."""
+"""How often the model writes the same program again, which repeats a read that failed."""
 
 
 def mortal_store(
@@ -42,9 +42,10 @@ def mortal_store(
     die: Callable[[KillRecord], object],
     taken: Callable[[], object] = int,
 ) -> RunStore:
-    """Open the store at a path or address that calls `die` at the moment of `kill`.
+    """Open a store that calls `die` at the moment of `kill`.
 
-    `taken` is called when a run was taken over.
+    `place` is the path of an SQLite file or the address of a PostgreSQL database. `taken` is called
+    when a run was taken over from another host.
     """
     shared = place.startswith("postgresql://")
     reach = _KillSwitch(kill, tools, die).reach
@@ -90,7 +91,7 @@ class _KillSwitch:
         self._seen = 0
 
     def reach(self, moment: str, call: ToolCall | None = None) -> None:
-        """Die if this is the planned moment of the planned call."""
+        """Call `die` if this is the planned moment of the planned call."""
         kill = self._kill
         if kill is None or moment != kill.moment:
             return
@@ -111,7 +112,7 @@ def _kill_record(moment: str, call: ToolCall | None, tools: Toolbox) -> KillReco
 
 
 def serve_forks(harness: Connection, sources: Sequence[str]) -> None:
-    """Load what every host needs, and fork a host for each order until the harness hangs up."""
+    """Load what every host needs, and fork a host for each order until the connection is closed."""
     with Invoker() as invoker:
         tools = load_tools(*sources, invoker=invoker)
         while True:
@@ -129,7 +130,7 @@ def serve_forks(harness: Connection, sources: Sequence[str]) -> None:
 
 
 def _host(order: Mapping[str, Any], kill: Kill | None, tools: Toolbox, harness: Connection) -> None:
-    """Start the order's run, or resume it, and send the harness the result."""
+    """Start or resume the run that the order describes, and send the result over the connection."""
     harness.recv()  # waits until the trap is armed
     try:
         harness.send({"ended": _carry_out(order, kill, tools.only(order["candidates"]), harness)})
@@ -181,9 +182,9 @@ def _carry_out(
 
 
 def _send_program(gateway: Gateway, program: str, begun: str | None) -> None:
-    """Act as the client: send the program, and send it again if a read failed.
+    """Act as the client of a gateway: send the program, and send it again if a read failed.
 
-    `begun` is the id of its run, if it has one.
+    `begun` is the id of the program's run, or None if the run has not begun.
     """
     handle = gateway.handle_of(begun) if begun else ""
     for _ in range(REPAIRS + 1):

@@ -1,9 +1,9 @@
 """Probe tools of which little more than names is known, and compare the result with the truth.
 
-Suites: 'toolflow' (reading operations of ToolFlow's services), 'writes' (all of their operations),
-'real' (httpbin, kinto, glances without their documents), 'bfcl' (BFCL's classes as Python sources),
-'registry' (services as published in the registries, with their own documents). All service calls
-use real HTTP.
+Suites: 'toolflow' (reading operations of ToolFlow's services), 'writes' (all operations of these
+services), 'real' (the services httpbin, kinto and glances, without their documents), 'bfcl' (BFCL's
+classes as Python sources), 'registry' (services as published in the registries, with their own
+documents). All calls of services use real HTTP.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ from toolflow_bench.services.service import NAMES, find_service
 SERVICES: Mapping[str, Any] = yaml.safe_load(
     Path(__file__).with_name("services.yaml").read_text(encoding="utf-8")
 )
-"""Descriptions of third-party services, by name."""
+"""How to start and describe each third-party service, keyed by the service's name."""
 _FORBIDDEN = r"being told which|not told which|one record, which it would|ends what others"
 _MODULE = """import json
 from pathlib import Path
@@ -77,10 +77,10 @@ globals().update({{n: getattr(api, n) for n in __all__}})
 
 @contextmanager
 def start_service(name: str, folder: Path) -> Iterator[str]:
-    """Run a third-party service in `folder` and yield its address.
+    """Run a third-party service in `folder` while the context is open, and yield its address.
 
     Raises:
-        SourceUnavailable: it does not start.
+        SourceUnavailable: the service does not start.
     """
     service = SERVICES[name]
     port = free_port()
@@ -96,10 +96,10 @@ def start_service(name: str, folder: Path) -> Iterator[str]:
 
 
 def probe_toolflow(name: str, options: SuiteOptions, *, writes: bool = False) -> Row:
-    """Probe one of ToolFlow's services.
+    """Probe one of ToolFlow's services and return its row. Without `writes`, only reads are probed.
 
     Raises:
-        SourceUnavailable: its data or a package is missing.
+        SourceUnavailable: the service's data or a package is missing.
     """
     service = find_service(name)
     folder = options.out / name
@@ -121,10 +121,10 @@ def probe_toolflow(name: str, options: SuiteOptions, *, writes: bool = False) ->
 
 
 def probe_real_service(name: str, options: SuiteOptions) -> Row:
-    """Probe a third-party service.
+    """Probe a third-party service without its document, and return its row.
 
     Raises:
-        SourceUnavailable: it does not start.
+        SourceUnavailable: the service does not start.
     """
     service = SERVICES[name]
     folder = options.out / name
@@ -144,7 +144,9 @@ def probe_real_service(name: str, options: SuiteOptions) -> Row:
 
 
 def probe_bfcl(name: str, options: SuiteOptions) -> Row:
-    """Probe one of BFCL's classes, with the largest initial state of its tasks.
+    """Probe one of BFCL's classes and return its row.
+
+    The class starts with the largest initial state that one of its tasks has.
 
     Raises:
         SourceUnavailable: the class cannot be imported.
@@ -213,14 +215,17 @@ def _row(name: str, probing: ProbingResult, declared: Sequence[ToolProtocol]) ->
 
 
 _VOLATILE = frozenset({"last_activity", "last_modified", "etag"})
-"""Fields that change by themselves, or when something is created inside the record."""
+"""Fields that change by themselves, or when another record is created inside their record."""
 
 
 def probe_registry(unit: str, options: SuiteOptions) -> Row:
-    """Start a service, probe it, and count the records that are left.
+    """Start a service, probe it with `atc probe`, and count the records that are left behind.
+
+    In the row, `left` counts created records that the probe reports as not removed, `unnamed` new
+    records that it does not report, and `foreign` earlier records that were changed.
 
     Raises:
-        SourceUnavailable: it does not start.
+        SourceUnavailable: the service does not start.
     """
     service = SERVICES[unit]
     folder = options.out / unit
@@ -282,7 +287,7 @@ def _bare_description(call: str, url: str) -> Any:
 
 
 def _service_records(url: str, paths: Sequence[str]) -> dict[str, Any]:
-    """Return the records that a service lists, by path and id."""
+    """Return the records that a service lists, keyed by path and id."""
     found: dict[str, Any] = {}
     for path in paths:
         body = requests.get(url + path, timeout=60).json()
@@ -310,7 +315,7 @@ MEASURES: dict[str, Callable[[str, SuiteOptions], Row]] = {
 
 
 def units(name: str) -> Sequence[str]:
-    """Return the units that a suite measures separately: services or classes."""
+    """Return the names of the services or classes that a suite measures separately."""
     if name in ("toolflow", "writes"):
         return NAMES
     if name == "bfcl":

@@ -1,7 +1,7 @@
-"""Scores of probed protocols against the service's own document. Scores are counts, which add up.
+"""Scores that compare probed protocols with the service's own document. Scores are counts.
 
-Fields are pairs of path (`airports[].code`, `rates.*`) and JSON type, without `null`. `integer` and
-`number` are different types, and a produced field without a type is wrong.
+A field is a pair of a path (`airports[].code`, `rates.*`) and a JSON type other than `null`.
+`integer` and `number` are different types. A field that was found without a type counts as wrong.
 """
 
 from __future__ import annotations
@@ -33,12 +33,12 @@ LinkKey = tuple[
 ]  # producing tool, path in its response, consuming tool, argument
 Fields = dict[str, frozenset[str]]  # the JSON types of each path, with `null`; `any` without a type
 Row = dict[str, Any]
-"""The measurements of one unit, as plain JSON."""
+"""The measurements of one service or class, as plain JSON."""
 _DEEPEST = 12
 
 
 def rate(produced: Collection[object], wanted: Collection[object]) -> Row:
-    """Count distinct produced items, the right ones among them, and the wanted ones."""
+    """Count distinct produced items, those of them that are wanted, and all wanted items."""
     return with_shares(
         {
             "right": len(set(produced) & set(wanted)),
@@ -49,13 +49,13 @@ def rate(produced: Collection[object], wanted: Collection[object]) -> Row:
 
 
 def share(verdicts: Iterable[bool]) -> Row:
-    """Count the right ones among all verdicts."""
+    """Count the verdicts that are True, and all verdicts."""
     listed = list(verdicts)
     return with_shares({"right": sum(listed), "of": len(listed)})
 
 
 def with_shares(counts: Row) -> Row:
-    """Add the shares that follow from the counts; None if the divisor is 0."""
+    """Add the shares that follow from the counts; a share is None if its divisor is 0."""
     right = counts["right"]
     ends = (("share", "of"),) if "of" in counts else (("precision", "said"), ("recall", "wanted"))
     return {
@@ -65,7 +65,7 @@ def with_shares(counts: Row) -> Row:
 
 
 def sum_counts(counts: Sequence[Any]) -> Any:
-    """Add up counts as JSON, and compute their shares again."""
+    """Add up nested counts of the same shape, and compute their shares again."""
     first = counts[0]
     if not isinstance(first, Mapping):
         return sum(counts)
@@ -80,7 +80,10 @@ def _column(rows: Sequence[Mapping[str, Any]], key: str) -> list[Any]:
 
 
 def schema_fields(schema: JsonObject | None) -> Fields:
-    """Return the fields that a response schema describes. The whole response is not a field."""
+    """Return the fields that a response schema describes, each path with its JSON types.
+
+    The response as a whole is not a field.
+    """
     found: dict[str, set[str]] = {}
     if schema is not None:
         _walk_schema(schema, schema, "", 0, found)
@@ -93,7 +96,7 @@ def schema_fields(schema: JsonObject | None) -> Fields:
 
 
 def has_described_value(schema: JsonObject | None) -> bool:
-    """Return True if a response schema describes any value besides containers."""
+    """Return True if a response schema describes a value that is no object, array or null."""
     kinds = [
         *schema_fields(schema).values(),
         frozenset(types(resolve(schema, schema)) if schema else ()),
@@ -119,7 +122,10 @@ def _walk_schema(
 
 
 def _iter_children(schema: JsonObject, path: str) -> Iterator[tuple[str, Any]]:
-    """Yield the path and schema of each field, further field and item of a resolved schema."""
+    """Yield the path and schema of each property and item of a resolved schema.
+
+    Additional properties have the path `*`.
+    """
     for key, part in schema.get("properties", {}).items():
         yield f"{path}.{key}".lstrip("."), part
     rest = (schema.get("additionalProperties"), *schema.get("patternProperties", {}).values())
@@ -140,7 +146,7 @@ def _pairs(schema: JsonObject | None) -> set[tuple[str, str]]:
 
 
 def links_of(protocols: Iterable[ToolProtocol]) -> set[LinkKey]:
-    """Return the declared and observed links between the protocols. Guessed links are left out."""
+    """Return the links of the protocols, except those that were only guessed."""
     known = {protocol.name: protocol for protocol in protocols}
     return {
         (link.tool, link.path, name, link.argument)
@@ -151,7 +157,7 @@ def links_of(protocols: Iterable[ToolProtocol]) -> set[LinkKey]:
 
 
 def score_tool(produced: ToolProtocol | None, declared: ToolProtocol) -> Row:
-    """Return one tool's counts. Fields are judged only if the document describes the response."""
+    """Return the counts of one tool. Fields count only if the document describes the response."""
     output = produced.output_schema if produced else None
     wanted = declared.output_schema
     names = list(declared.parameters)
@@ -184,7 +190,7 @@ def _types(protocol: ToolProtocol | None, name: str) -> set[str] | None:
 class SuiteOptions:
     """Options of a suite.
 
-    `out` is the folder for all output, `cache` that of the services' data.
+    `out` is the folder for all output. `cache` is the folder of the services' data.
     """
 
     out: Path
@@ -196,9 +202,10 @@ class SuiteOptions:
 
 @dataclass(frozen=True, kw_only=True)
 class ProbingResult:
-    """The samples and protocols of a probing, and its cost `spent`.
+    """The samples and protocols that a probing produced, and what it cost.
 
-    The cost has the calls in all and by tool, and the time.
+    `stopped` maps a tool that was not called to the reason. `spent` has the number of calls (in
+    total, and the mean and maximum of a tool) and the seconds.
     """
 
     samples: Sequence[Sample]
@@ -210,7 +217,10 @@ class ProbingResult:
 def run_probing(
     given: Sequence[ToolProtocol], folder: Path, *, name: str, writes: bool, options: SuiteOptions
 ) -> ProbingResult:
-    """Write the tools as files, as a user would, and probe them. Everything is kept in `folder`."""
+    """Write the tools to files, as a user would, load them and probe them.
+
+    All files are kept in `folder`.
+    """
     shutil.rmtree(folder, ignore_errors=True)  # left over from an interrupted measurement
     for protocol in given:
         write_whole(
@@ -227,7 +237,7 @@ def run_probing(
 def probe_toolbox(
     toolbox: Toolbox, folder: Path, *, writes: bool, options: SuiteOptions
 ) -> ProbingResult:
-    """Probe the tools of `toolbox`; the result is stored in `folder/protocols`."""
+    """Probe the tools of `toolbox`. The resulting protocols are stored in `folder/protocols`."""
     settings = ProbeSettings(
         allow_writes=writes, per_tool=options.per_tool, requests_per_second=None
     )
@@ -254,7 +264,7 @@ def probe_toolbox(
 
 
 def strip(protocols: Iterable[ToolProtocol]) -> list[ToolProtocol]:
-    """Reduce the protocols to names of tools and arguments, methods and URLs."""
+    """Return the protocols with nothing but the names of tools and arguments, methods and URLs."""
     found = []
     for protocol in protocols:
         binding = protocol.binding
@@ -275,7 +285,7 @@ COUNTS = (
     "seconds",
     "cpu_seconds",
 )
-"""Entries of a unit's row that add up."""
+"""Keys of a row whose counts can be added up."""
 
 
 def sum_rows(rows: Sequence[Row]) -> Row:

@@ -29,7 +29,7 @@ SHOWN = (
     "path", "precision", "cp", "graded", "outages", "crashes", "calls", "repairs", "input_tokens",
     "output_tokens", "model_calls", "seconds_total",
 )  # fmt: skip
-"""Fields of a summary that have a meaning although no answer is graded."""
+"""Fields of a summary that are meaningful although no answer is graded."""
 
 
 @suite
@@ -114,7 +114,7 @@ def main(
 
 
 def by_api(rows: Sequence[Row], *, seed: int) -> dict[str, dict[str, Any]]:
-    """Return the figures of each API and of all.
+    """Return the summary of each API, and of all APIs together under "all".
 
     `answered` counts runs with an answer, right or wrong.
     """

@@ -1,4 +1,4 @@
-"""RestBench's tasks and specifications, the items built from them, and the mocked world."""
+"""RestBench's tasks and API documents, the items built from them, and the world of mocked APIs."""
 
 from __future__ import annotations
 
@@ -32,14 +32,14 @@ FOLDER = Path("../shared/data/restbench")
 
 
 class RestBench(NamedTuple):
-    """Tasks as in the files, by API, and the tools of each API."""
+    """The tasks as in the data files, and the tools. Both are keyed by the name of the API."""
 
     tasks: Mapping[str, Sequence[Mapping[str, Any]]]
     tools: Mapping[str, Toolbox]
 
 
 def load_restbench(folder: Path = FOLDER, apis: Sequence[str] = APIS) -> RestBench:
-    """Load the tasks and tools of `apis` from `folder`.
+    """Load the tasks and tools of the given APIs from `folder`.
 
     Raises:
         InvalidData: the folder or a file is missing.
@@ -56,7 +56,7 @@ def load_restbench(folder: Path = FOLDER, apis: Sequence[str] = APIS) -> RestBen
 
 
 class RestWorld(ExitStack):
-    """The mocks of the APIs, and their tools."""
+    """A mock of each API, and one toolbox with the tools that call the mocks."""
 
     def __init__(self, data: RestBench, *, seed: int = 0) -> None:
         super().__init__()
@@ -77,9 +77,9 @@ class RestWorld(ExitStack):
 
 
 def items(data: RestBench, toolbox: Toolbox, *, seed: int) -> list[Item]:
-    """Build an item for each task, with the tools of its gold path and distractors of the same API.
+    """Return an item for each task: the question, the tools of its gold path, and distractors.
 
-    The distractors are drawn by `seed`.
+    The distractors are other tools of the same API, drawn with `seed`.
     """
     found = []
     for api, tasks in data.tasks.items():
@@ -93,7 +93,7 @@ def items(data: RestBench, toolbox: Toolbox, *, seed: int) -> list[Item]:
 
 
 def pattern(name: str) -> str:
-    """Normalize an operation's name: `get /movie/{movie_id}/` → `GET /movie/{}`."""
+    """Return an operation's name in a normal form: `get /movie/{movie_id}/` → `GET /movie/{}`."""
     method, _, path = name.strip().partition(" ")
     return f"{method.upper()} {re.sub(r'{[^}]*}', '{}', path.strip().rstrip('/'))}"
 
@@ -114,9 +114,9 @@ def _item(task: Mapping[str, Any], api: str, aliases: Mapping[str, str], seed: i
 
 
 def _grade_answered(answer: str | None, _state: Snapshot | None) -> Verdict:
-    """Grade whether there is an answer.
+    """Grade an answer as correct if there is one.
 
-    The mock's facts are invented, so its content is not graded.
+    Its content is not graded, since the mock invents all facts.
     """
     why = "no answer" if answer is None else "answered; not judged, the facts are made up"
     return Verdict(correct=answer is not None, reason=why)
@@ -127,7 +127,7 @@ class NoValue(AtcError):
 
 
 def replay_worker(data: RestBench, *, seed: int) -> OpenWorker:
-    """Return a factory of workers that replay gold paths, each in a world of its own."""
+    """Return a factory of workers that replay gold paths. Each worker has its own world."""
 
     @contextmanager
     def open_worker() -> Iterator[Worker]:
@@ -152,9 +152,9 @@ def replay_worker(data: RestBench, *, seed: int) -> OpenWorker:
 
 
 def replay_gold_path(world: RestWorld, item: Item) -> Solution:
-    """Make the gold path's calls up to the first that fails or lacks an id.
+    """Make the calls of a gold path until one fails or needs an id that no response had.
 
-    The status is `solved` if all calls were made.
+    The status of the result is `solved` if all calls were made.
     """
     begun = time.monotonic()
     problem = ""
@@ -192,7 +192,7 @@ def replay_gold_path(world: RestWorld, item: Item) -> Solution:
 
 
 def _things(mock: Mock, value: Json) -> Iterator[Thing]:
-    """Yield the records in a response."""
+    """Yield the records of the mock that occur in a response."""
     if isinstance(value, dict) and (one := mock.things.get(str(value.get("id")))):
         yield one
     parts = value.values() if isinstance(value, dict) else value
@@ -202,16 +202,20 @@ def _things(mock: Mock, value: Json) -> Iterator[Thing]:
 
 
 def _kinds(mock: Mock, operation: MockOperation) -> list[str]:
-    """Return the kinds of records in an operation's path, and those that a write names."""
+    """Return the kinds of records whose ids an operation's path needs.
+
+    For a write, also return the kind of record that it writes.
+    """
     words = [word for word in operation.words if word in mock.kinds]
     kinds = [kind for (path, _), kind in mock.parameters.items() if path == operation.path]
     return [*kinds, *(words[:1] or ["track"] if operation.method != "GET" else [])]
 
 
 class _ArgumentFiller(NamedTuple):
-    """Fills one call's arguments from the records `seen`, the newest first.
+    """Chooses the arguments of one call from the records in earlier responses.
 
-    Enums are chosen by the `wanted` kinds.
+    `seen` has these records, the newest first. `wanted` are the kinds of records that this and the
+    later calls need; an argument with an enum gets the first of these kinds that the enum has.
     """
 
     mock: Mock
@@ -220,10 +224,10 @@ class _ArgumentFiller(NamedTuple):
     wanted: list[str]
 
     def arguments(self, tool: Tool) -> dict[str, Json]:
-        """Return the required arguments, and those of a write that name what it writes.
+        """Return values for the required arguments. For a write, add its names, ids, URIs and body.
 
         Raises:
-            NoValue: one needs an id of a kind that no response had.
+            NoValue: an argument needs an id of a kind that no response had.
         """
         found = dict[str, Json]()
         for alias, name in tool.arguments.items():
@@ -236,10 +240,10 @@ class _ArgumentFiller(NamedTuple):
         return found
 
     def value(self, name: str, schema: Mapping[str, Any], *, need: bool) -> Json:
-        """Return a value for one argument, or None if it is not needed and unknown.
+        """Return a value for one argument, or None if it is unknown and not needed.
 
         Raises:
-            NoValue: it needs an id of a kind that no response had.
+            NoValue: the argument needs an id of a kind that no response had.
         """
         if kind := self.mock.parameters.get((self.operation.path, name)):
             return 1 if kind in self.mock.parts else self.newest_reference(kind, "id", need=True)
@@ -257,7 +261,7 @@ class _ArgumentFiller(NamedTuple):
         return scalar(schema, name)
 
     def _object(self, schema: Mapping[str, Any], *, need: bool) -> Json:
-        """Return an object with its required fields and its references, or None without any."""
+        """Return an object with its required fields, ids and URIs, or None if it would be empty."""
         found = dict[str, Json]()
         for key, part in schema.get("properties", {}).items():
             if key in schema.get("required", ()) or REFERENCE.fullmatch(key):
@@ -267,7 +271,10 @@ class _ArgumentFiller(NamedTuple):
         return found or None
 
     def newest_reference(self, kind: str, key: str, *, need: bool) -> Json:
-        """Return the id or URI of the newest record of a kind; of any kind if `kind` is ""."""
+        """Return the id or URI (`key`) of the newest record of a kind. An empty kind means any.
+
+        If there is no such record, return None, or raise `NoValue` if the argument is needed.
+        """
         one = next((one for one in self.seen if kind in (one.kind, "")), None)
         if one is None and need:
             raise NoValue(f"no answer before it holds the {key} of any {kind or 'thing'}.")

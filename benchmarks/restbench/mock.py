@@ -1,7 +1,7 @@
 """A mock of one API. Its responses follow the response schemas, with ids that all operations know.
 
-It has no rules for single tasks. Responses depend only on the seed and on the searches since
-`reset`. Writes change nothing.
+The mock has no rules for single tasks. Responses depend only on the seed and on the searches since
+the last `reset`. Writes change nothing.
 """
 
 from __future__ import annotations
@@ -19,21 +19,21 @@ from protocols.schema import Json, resolve
 from protocols.toolbox import Tool, Toolbox
 
 POPULATION = 60
-"""Records of each kind from which lists draw."""
+"""Number of records of each kind from which the items of lists are drawn."""
 PARTS = 8
-"""Numbered parts of a whole, such as the seasons of a series."""
+"""Number of numbered parts of a record, such as the seasons of a series."""
 REFERENCE = re.compile(r"(.*_)?(ids?|uris?)")
-"""Matches names of arguments whose values are ids or URIs."""
+"""Matches the names of arguments whose values are ids or URIs."""
 _LABELS = ("name", "title", "display_name", "original_name", "original_title")
 _GENERIC = frozenset({"", "results", "items", "parts"})
 _TELLING_NOTHING = frozenset({"id", "url", "type", *_LABELS})
 _IRREGULAR = {"movies": "movie", "series": "series", "people": "person"}
 _ENTRIES = 10
-"""Items of a list."""
+"""Number of items in a list."""
 _INNER = 3
-"""Items of a list within a record."""
+"""Number of items in a list that is a field of a record."""
 _DEEPEST = 5
-"""Most levels of nested objects in a response."""
+"""Maximum number of levels of nested objects in a response."""
 _PAGES: Mapping[str, Json] = {
     **dict.fromkeys(("page", "pages", "total_pages"), 1),
     **dict.fromkeys(("total", "total_results", "limit"), _ENTRIES),
@@ -53,7 +53,7 @@ def singular(word: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class MockOperation:
-    """An operation of the specification. `path` excludes the server's own path (`/3`, `/v1`)."""
+    """An operation of the API document. `path` lacks the server's own path, such as `/3`."""
 
     tool: Tool
     method: str
@@ -70,17 +70,17 @@ class MockOperation:
 
     @property
     def name(self) -> str:
-        """Method and path, as gold paths write it: `GET /search/person`."""
+        """Method and path as in gold paths, such as `GET /search/person`."""
         return f"{self.method} {self.path}"
 
     @property
     def segments(self) -> list[str]:
-        """The segments of the path; parameters are in braces."""
+        """The segments of the path. A parameter is in braces."""
         return [part for part in self.path.split("/") if part]
 
     @property
     def words(self) -> list[str]:
-        """The singular words of the path's fixed segments, the last one first."""
+        """The words in the path, in the singular, without parameters; the last word comes first."""
         fixed = [part for part in self.segments if not part.startswith("{")]
         return [
             singular(word) for part in reversed(fixed) for word in reversed(re.split(r"[_-]", part))
@@ -89,7 +89,7 @@ class MockOperation:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Thing:
-    """A record with an id. `number` is the position of a part in its whole."""
+    """A record with an id. `number` is the position of a part in its whole, such as season 3."""
 
     id: int | str
     kind: str
@@ -98,7 +98,11 @@ class Thing:
 
 
 class _Request(NamedTuple):
-    """A request to answer: the last record in its path, the requested kind, and the search text."""
+    """A request that the mock must answer.
+
+    `thing` is the record that the last parameter of the path names, or None. `kind` is the kind of
+    record that the caller wants, or "". `text` is the search text, or "".
+    """
 
     operation: MockOperation
     thing: Thing | None
@@ -107,11 +111,12 @@ class _Request(NamedTuple):
 
 
 class Mock:
-    """Responses for one specification.
+    """Produces the responses for one API document.
 
-    `parameters` maps (path, name) of a path parameter to its kind of thing. `parts` are the kinds
-    that are numbered within a whole (`/tv/{tv_id}/season/{season_number}`). `things` are the
-    entities that can be requested, by id.
+    `parameters` maps the path and name of a path parameter to the kind of record it identifies.
+    `parts` are the kinds that are numbered within another record, as seasons are in
+    `/tv/{tv_id}/season/{season_number}`. `things` are the records that can be requested, keyed by
+    id.
     """
 
     def __init__(self, tools: Toolbox, *, seed: int = 0) -> None:
@@ -153,10 +158,10 @@ class Mock:
         self.things = {}
 
     def answer(self, operation: MockOperation, arguments: Mapping[str, Json]) -> Json:
-        """Return the response of the operation.
+        """Return the response of an operation.
 
         Raises:
-            ToolError: 404 for an unknown id, 400 for a missing argument.
+            ToolError: status 404 for an unknown id, 400 for a missing argument.
         """
         for name in operation.tool.protocol.required:
             if arguments.get(name) in (None, ""):
@@ -194,7 +199,10 @@ class Mock:
         return found
 
     def _thing(self, kind: str, label: str, *key: object, number: int | None = None) -> Thing:
-        """Return the record of a kind and a key. It can be requested from now on."""
+        """Return the record of a kind that belongs to a key.
+
+        From now on, callers can request it.
+        """
         drawn = draw_number(self._seed, kind, *key, number)
         identifier = (
             100_000 + drawn % 900_000_000 if self._integer_ids.get(kind) else f"{drawn:022x}"
@@ -202,12 +210,15 @@ class Mock:
         return self.things.setdefault(str(identifier), Thing(identifier, kind, label, number))
 
     def _any(self, kind: str, *key: object) -> Thing:
-        """Return a record of a kind, always the same one for a key."""
+        """Return one of the records of a kind. The same key always gives the same record."""
         place = draw_number(self._seed, kind, *key) % POPULATION
         return self._thing(kind, label(kind, place), place)
 
     def kind_of(self, schema: Any, name: str, operation: MockOperation) -> str:
-        """Return the kind of the object under `name` in a response; empty if it is not a record."""
+        """Return the kind of record that the field `name` of a response contains.
+
+        The result is "" if the object has no id.
+        """
         properties = schema.get("properties", {})
         if "id" not in properties:
             return ""
@@ -234,7 +245,10 @@ class Mock:
         )
 
     def _answered_thing(self, asked: _Request) -> Thing | None:
-        """Return the record that the whole response describes: from the path, found or created."""
+        """Return the record that the whole response describes, or None if it describes none.
+
+        It is the record named in the path, or one with the searched text as its name.
+        """
         ends = asked.operation.segments[-1].startswith("{")
         there = asked.thing is not None
         has_id = "id" in asked.operation.response.get("properties", {})
@@ -247,8 +261,9 @@ class Mock:
     def _object(
         self, asked: _Request, schema: Any, one: Thing | None, key: tuple[object, ...], depth: int
     ) -> Json:
-        """Build an object with the facts of a record, or with lists, paging fields and plain
-        values.
+        """Return an object of the schema, with the facts of the record `one`.
+
+        If `one` is None, the object has no id; it may contain paging fields and lists of records.
         """
         key = (one.id,) if one else key
         properties = schema.get("properties", {}).items()
@@ -266,9 +281,10 @@ class Mock:
         depth: int,
         owner: Thing | None,
     ) -> Json:
-        """Build the value of a property.
+        """Return the value of a property.
 
-        `key` identifies the property. `owner` is the record that it belongs to.
+        `key` identifies its position in the response; `owner` is the record to which it belongs, or
+        None.
         """
         schema = self._choose_alternative(asked, schema, name)
         if "items" in schema:
@@ -299,7 +315,10 @@ class Mock:
         depth: int,
         owner: Thing | None,
     ) -> list[Json]:
-        """Build a list. The first result of a search has the searched name."""
+        """Return a list of the schema.
+
+        The first result of a search is named after the search text.
+        """
         if "properties" not in schema:
             return [scalar(schema, name, self._seed, *key, number) for number in range(_INNER)]
         kind = self.kind_of(schema, name, asked.operation)
@@ -318,7 +337,10 @@ class Mock:
         return listed
 
     def _choose_alternative(self, asked: _Request, schema: Any, name: str) -> Any:
-        """Return the alternative of a schema that has the requested kind, else any known kind."""
+        """Return the alternative of a schema that describes the requested kind of record.
+
+        If none does, return the first that describes a known kind, else the first.
+        """
         options = [
             one
             for one in schema.get("oneOf") or schema.get("anyOf") or [schema]
@@ -347,7 +369,7 @@ class Mock:
 
 
 def references(value: Json, name: str = "") -> Iterator[str]:
-    """Yield every id and URI in arguments. A text may join several by commas."""
+    """Yield every id and URI in arguments. A text may contain several that are joined by commas."""
     if isinstance(value, dict | list):
         for key, part in (
             value.items() if isinstance(value, dict) else ((name, part) for part in value)
@@ -358,7 +380,7 @@ def references(value: Json, name: str = "") -> Iterator[str]:
 
 
 def _inline_references(part: Json, root: Mapping[str, Any], depth: int) -> Any:
-    """Replace the references in a schema by what they refer to, up to a depth."""
+    """Replace each `$ref` in a schema with the schema to which it refers, up to a depth."""
     if isinstance(part, list):
         return [_inline_references(one, root, depth) for one in part]
     if not isinstance(part, Mapping):

@@ -1,4 +1,4 @@
-"""Plain values and names that are drawn from a key, always the same ones for the same key."""
+"""Values and names that are drawn from a key. The same key always gives the same value."""
 
 from __future__ import annotations
 
@@ -26,7 +26,10 @@ def draw_number(*key: object) -> int:
 
 
 def scalar(schema: Mapping[str, Any], name: str, *key: object) -> Json:
-    """Return a value of a plain schema for the property `name`, always the same for a key."""
+    """Return a value that fits a schema, for the property `name`.
+
+    The same key and name always give the same value.
+    """
     number = draw_number(*key, name)
     kinds = schema.get("type")
     if choices := schema.get("enum"):

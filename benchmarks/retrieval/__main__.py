@@ -1,10 +1,10 @@
-"""Measure search methods on queries whose tools are known.
+"""Measure search methods on queries whose needed tools are known.
 
     python -m benchmarks.retrieval --data DATA/stabletoolbench --expand --queries 3 --model local
     python -m benchmarks.retrieval --data DATA/restbench --method hybrid --method toolqp
 
 An interrupted run is continued with the same --out. The output of --expand is stored beside the
-index and, with --written FILE, in a file that can be used without a model. Exit status 3 if
+index and, with --written FILE, in a file that can be used without a model. The exit status is 3 if
 something is left that failed on our side.
 """
 
@@ -52,7 +52,7 @@ from protocols.errors import AtcError
 
 FORMAT = "atc-retrieval-2"
 ASKED = 100
-"""Queries of a method that calls a model for each. They are drawn by seed."""
+"""Number of queries, drawn with the seed, for a method that calls a model for each query."""
 _NUMBER = click.IntRange(1)
 
 
@@ -145,7 +145,7 @@ def main(**given: Any) -> dict[str, Any]:
 def _run_methods(
     specs: Iterable[str], options: Any, data: RetrievalData, setup: Setup, file: Rows
 ) -> dict[str, list[Row]]:
-    """Return the rows of each method. Methods that are not available here are left out.
+    """Return the rows of each method. A default method that is not available here is left out.
 
     Raises:
         RetrievalUnavailable: a method that the user named is not available.
@@ -196,7 +196,10 @@ def open_setup(options: Any, config: Config, data: RetrievalData, specs: Any) ->
 
 
 def _keep_written_queries(path: Path, data: RetrievalData, index: ToolIndex) -> None:
-    """Add the synthetic queries of a file to an index. Those of changed documents are skipped."""
+    """Add the synthetic queries in a file to an index.
+
+    Queries for documents that have changed since then are skipped.
+    """
     if not path.is_file():
         raise click.UsageError(f"there is no {str(path)!r}; --expand --written FILE writes one")
     by_digest = {document.digest: document for document in data.documents}
@@ -207,7 +210,7 @@ def _keep_written_queries(path: Path, data: RetrievalData, index: ToolIndex) -> 
 
 
 def expand_queries(options: Any, data: RetrievalData, setup: Setup) -> dict[str, Any]:
-    """Let the model write the missing synthetic queries of the tools, and return the usage."""
+    """Let the model write the synthetic queries that tools still lack, and return the usage."""
     begun = time.monotonic()
     usage = Usage()
     rows = list[dict[str, Any]]()
@@ -245,7 +248,7 @@ def run_method(
     depth: int = SHOWN,
     jobs: int = 1,
 ) -> list[Row]:
-    """Return a row for each query. The method is built only if `file` lacks some of them.
+    """Return a row for each query. The method is built only if `file` lacks some of the rows.
 
     Raises:
         Outage: the model failed repeatedly.

@@ -1,8 +1,8 @@
-"""Data sets for retrieval (queries with the tools they need), metrics, and extra expansions.
+"""Data sets for retrieval (queries with the tools they need), metrics, and additional expansions.
 
-The data sets are ToolE, StableToolBench, RestBench, ToolFlow, or a user's own. The expansions for
-`blend`, facets and contrasts, are texts about tools that models write in addition to synthetic
-queries.
+The data sets are ToolE, StableToolBench, RestBench, ToolFlow, and users' own. An expansion is a
+text about a tool that a model writes and that is indexed with the tool. Besides synthetic queries,
+the method `blend` uses the two expansions defined here: facets and contrasts.
 """
 
 from __future__ import annotations
@@ -37,12 +37,12 @@ EXPECTED = (
     "StableToolBench's or RestBench's folder"
 )
 _DEPTH = 3
-"""Most levels of objects from which response fields are read."""
+"""Maximum number of levels of objects from which response fields are read."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RetrievalQuery:
-    """A query, and the names of the tools that it needs, each once."""
+    """A query, and the names of the tools that it needs, without repetitions."""
 
     id: str
     text: str
@@ -55,9 +55,9 @@ class RetrievalQuery:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RetrievalData:
-    """A data set: the tools to search and the queries.
+    """A data set: the tools to search, and the queries.
 
-    ToolFlow's also has its toolbox, with links.
+    ToolFlow's data set also has its toolbox, whose tools have links.
     """
 
     name: str
@@ -67,7 +67,7 @@ class RetrievalData:
 
     @property
     def digest(self) -> str:
-        """A digest that changes when a tool, a query or a label does."""
+        """A digest that changes when a tool, a query or a label changes."""
         content = [
             [d.digest for d in self.documents],
             [[q.id, q.text, sorted(q.gold)] for q in self.queries],
@@ -77,7 +77,7 @@ class RetrievalData:
     def folder(self, cache: Path) -> Path:
         """Return the folder below `cache` for the index of these documents.
 
-        Queries do not affect it.
+        The folder does not depend on the queries.
         """
         digest = hashlib.sha256(
             "".join(sorted(document.digest for document in self.documents)).encode()
@@ -86,7 +86,7 @@ class RetrievalData:
 
 
 def load_data(source: Path | str) -> RetrievalData:
-    """Load the tools and queries at a path, or ToolFlow's own.
+    """Load the tools and queries from a path, or ToolFlow's own if `source` is "toolflow".
 
     Raises:
         InvalidData: the data cannot be used; the message says what is expected.
@@ -116,7 +116,9 @@ def load_data(source: Path | str) -> RetrievalData:
 def build_labelled_data(
     name: str, tools: Iterable[ToolDocument], queries: Iterable[Mapping[str, Any]]
 ) -> RetrievalData:
-    """Build the data set, without gold tools that do not exist and queries that have no others.
+    """Return the data set of these tools and queries.
+
+    Gold tools that do not exist are left out, and so are queries that then have no gold tool.
 
     Raises:
         InvalidData: a query lacks text or gold tools.
@@ -143,9 +145,9 @@ def _query(number: int, row: Mapping[str, Any]) -> RetrievalQuery:
 
 
 def read_tool(record: Mapping[str, Any], *, name: str = "", collection: str = "") -> ToolDocument:
-    """Build the document of one record of ToolE, StableToolBench or RestBench.
+    """Return the document of one tool's record in ToolE, StableToolBench or RestBench.
 
-    Missing fields are empty.
+    Fields that the record lacks are empty.
     """
     name = name or str(record.get("id") or record.get("name") or "")
     title = next(
@@ -165,9 +167,9 @@ def read_tool(record: Mapping[str, Any], *, name: str = "", collection: str = ""
 
 
 def _arguments(record: Mapping[str, Any]) -> Iterator[tuple[str, str, bool]]:
-    """Yield name, description and required flag of each argument.
+    """Yield the name and description of each argument, and whether it is required.
 
-    If a name repeats, the last one counts.
+    If a name is repeated, the last one is valid.
     """
     for key in ("parameters", "required_parameters", "optional_parameters"):
         for one in record.get(key) or ():
@@ -192,7 +194,7 @@ def _returns(record: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _keys(template: Any, *, depth: int) -> Iterator[str]:
-    """Yield the keys of a response template, up to `depth` objects deep, in order."""
+    """Yield the keys of a response template in order, down to a depth of `depth` objects."""
     if isinstance(template, list):
         yield from _keys(template[0] if template else None, depth=depth)
     elif isinstance(template, Mapping) and depth:
@@ -202,7 +204,7 @@ def _keys(template: Any, *, depth: int) -> Iterator[str]:
 
 
 def _stabletoolbench(folder: Path) -> RetrievalData:
-    """Load RapidAPI's APIs, named `tool/API`, and ToolBench's queries."""
+    """Load RapidAPI's APIs, each named `tool/API`, and ToolBench's queries."""
     records = read_json(folder / "apis.json", EXPECTED)
     names: dict[str, str] = {}
     for record in records:
@@ -218,9 +220,9 @@ def _stabletoolbench(folder: Path) -> RetrievalData:
 
 
 def _restbench(folder: Path, apis: Sequence[str]) -> RetrievalData:
-    """Load the operations of TMDB and Spotify, named as in gold paths.
+    """Load the operations and queries of TMDB and Spotify.
 
-    Only the names of path parameters may differ.
+    Gold paths name the operations; path parameters may have other names there.
     """
     tools: list[ToolDocument] = []
     queries: list[dict[str, Any]] = []
@@ -235,17 +237,21 @@ def _restbench(folder: Path, apis: Sequence[str]) -> RetrievalData:
 
 
 SHOWN = 20
-"""Tools of a ranking that are kept. No metric needs more."""
+"""Number of tools of a ranking that are kept. No metric needs more."""
 MAIN = "ndcg@5"
 """The metric by which methods are compared."""
 Row = dict[str, Any]
-"""The ranking of one method for one query, best first, with its cost. An `outage` is no result."""
+"""The ranking of one method for one query, best first, and its cost.
+
+A row with an `outage` has no result.
+"""
 
 
 def ndcg(ranking: Sequence[str], gold: Collection[str], k: int) -> float:
-    """Return nDCG@k with gains 0 and 1.
+    """Return nDCG@k, where a gold tool has gain 1 and any other tool gain 0.
 
-    It is the DCG of the best k, divided by that of a ranking with all gold tools first.
+    This is the DCG of the best k tools, divided by the DCG of a ranking that has all gold tools
+    first.
     """
     gained = sum(1 / log2(place + 2) for place, tool in enumerate(ranking[:k]) if tool in gold)
     ideal = sum(1 / log2(place + 2) for place in range(min(k, len(gold))))
@@ -253,14 +259,14 @@ def ndcg(ranking: Sequence[str], gold: Collection[str], k: int) -> float:
 
 
 def recall(ranking: Sequence[str], gold: Collection[str], k: int) -> float:
-    """Return the share of the gold tools that are among the best k."""
+    """Return the share of the gold tools that are among the best k tools."""
     return len(set(ranking[:k]) & set(gold)) / len(gold) if gold else 0.0
 
 
 def completeness(ranking: Sequence[str], gold: Collection[str], k: int) -> float:
-    """Return 1 if all gold tools are among the best k, else 0.
+    """Return 1 if all gold tools are among the best k tools, else 0.
 
-    One missing tool can break a task.
+    This matters because one missing tool can make a task unsolvable.
     """
     return float(bool(gold) and set(gold) <= set(ranking[:k]))
 
@@ -280,11 +286,12 @@ METRICS: Mapping[str, Callable[[Sequence[str], Collection[str]], float]] = {
 def method_figures(
     rows: Mapping[str, Sequence[Row]], queries: Sequence[RetrievalQuery], *, seed: int = 0
 ) -> dict[str, dict[str, Any]]:
-    """Return the figures of each method. Outages are counted and otherwise left out.
+    """Return the measurements of each method. Outages are counted and otherwise left out.
 
-    Metrics are means over `queries` with their intervals (`pool_…`: over all returned tools).
-    `groups` has nDCG@5 by part of the data. `against` is the mean paired difference in nDCG@5 from
-    the first method, over the queries of both. Seconds, tokens and calls are medians over queries.
+    Metrics are means over the queries, with intervals. Metrics named `pool_…` use all returned
+    tools. `groups` has the nDCG@5 of each part of the data. `against` is the mean paired difference
+    in nDCG@5 from the first method, over the queries that both answered. Seconds, tokens and calls
+    are medians over the queries.
     """
     gold = {query.id: query for query in queries}
     first: dict[str, float] = {}
@@ -309,7 +316,7 @@ def method_figures(
 def _metric_values(
     rows: Sequence[Row], gold: Mapping[str, RetrievalQuery]
 ) -> dict[str, list[float]]:
-    """Return the value of each metric for each row. `gold` has the queries by id."""
+    """Return the value of each metric for each row. `gold` has the queries, keyed by id."""
     values: dict[str, list[float]] = {}
     for name, metric in METRICS.items():
         values[name] = [metric(row["ranking"], gold[row["id"]].gold) for row in rows]
@@ -319,7 +326,7 @@ def _metric_values(
 def _group_means(
     values: Mapping[str, float], gold: Mapping[str, RetrievalQuery]
 ) -> dict[str, float]:
-    """Return the mean of each group of queries; empty if there is only one group."""
+    """Return the mean value of each group of queries; empty if there is only one group."""
     groups: dict[str, list[float]] = {}
     for query_id, value in values.items():
         groups.setdefault(gold[query_id].group, []).append(value)
@@ -329,7 +336,7 @@ def _group_means(
 
 
 def _median_costs(rows: Sequence[Row]) -> dict[str, float]:
-    """Return the median seconds, tokens and model calls of a query."""
+    """Return the median seconds, tokens and model calls per query."""
     return {
         "seconds_p50": median([row["seconds"] for row in rows] or [0.0]),
         "tokens_p50": median([row["input_tokens"] + row["output_tokens"] for row in rows] or [0]),
@@ -340,19 +347,19 @@ def _median_costs(rows: Sequence[Row]) -> dict[str, float]:
 fill = partial(fill_from, "benchmarks.retrieval.prompts")
 _FACETS = ("question", "command", "situation", "problem", "detailed", "beginner", "keywords")
 FACETS = ExpansionKind("facets", _FACETS, max_tokens=700, fill=fill)
-"""An expansion: seven messages, each of a fixed sort."""
+"""An expansion: seven user messages about a tool, such as a question, a command and a problem."""
 
 
 @dataclass(frozen=True)
 class Contrast(ExpansionKind):
-    """An expansion: what only this tool does, compared with its nearest neighbours."""
+    """An expansion: what a tool does that its most similar tools do not do."""
 
     name: str = "contrast"
     keys: tuple[str, ...] = ("only", "first", "second", "third")
     max_tokens: int = 400
     fill: Callable[..., str] = fill
     near: Callable[[ToolDocument], Sequence[ToolDocument]] = lambda _: ()
-    """Returns the documents that are most easily confused with a document."""
+    """A function that returns the documents which are most easily confused with a document."""
 
     def messages(self, document: ToolDocument) -> list[Message]:
         others = "\n".join(map(render_document, self.near(document)))
@@ -371,7 +378,7 @@ class Contrast(ExpansionKind):
 def neighbours(
     documents: Sequence[ToolDocument], ranker: Ranker
 ) -> Callable[[ToolDocument], list[ToolDocument]]:
-    """Return a function that finds the three nearest documents to a document by `ranker`."""
+    """Return a function that finds the three documents which `ranker` ranks nearest to another."""
     by_name = {document.name: document for document in documents}
 
     def near(document: ToolDocument) -> list[ToolDocument]:

@@ -46,14 +46,17 @@ from sandbox.trace import Trace
 
 CALLS = 1000
 FLAT_BYTES = 6 * 2**20
-"""Bytes by which a soak's host may grow from the first quarter of the runs to the last."""
+"""How much the host's memory may grow during a soak test, in bytes.
+
+The last quarter of the runs is compared with the first.
+"""
 SHORT = Limits(
     wall_seconds=0.3, cpu_seconds=1.0, memory_bytes=128 * 2**20, output_bytes=2**16, tool_calls=20
 )
 
 
 def measure_ordinary(programs: Sequence[SampleProgram], sandbox: Sandbox) -> dict[str, Any]:
-    """Count programs that print and end as in CPython, and describe each difference."""
+    """Count the programs that print and end as they do in CPython, and describe each difference."""
     reasons = {program.name: compare(program.source, sandbox) for program in programs}
     differing = {name: reason for name, reason in reasons.items() if reason}
     return {
@@ -64,7 +67,10 @@ def measure_ordinary(programs: Sequence[SampleProgram], sandbox: Sandbox) -> dic
 
 
 def compare(source: str, sandbox: Sandbox) -> str:
-    """Describe the first difference of a program's run from CPython's; "" if they are equal."""
+    """Describe the first difference between a program's run in the sandbox and in CPython.
+
+    Return "" if there is none.
+    """
     try:
         trace = run(sandbox, source)
     except AtcError as error:
@@ -91,7 +97,7 @@ def compare(source: str, sandbox: Sandbox) -> str:
 
 
 def run_unsandboxed(source: str) -> tuple[str, str | None]:
-    """Run `source` in a fresh interpreter without a sandbox.
+    """Run `source` in a new interpreter without a sandbox.
 
     Return its output and the class of the exception that ended it, or None.
     """
@@ -172,9 +178,9 @@ def measure_soak(
     seed: int,
     hostile: Sequence[SampleProgram] = (),
 ) -> dict[str, Any]:
-    """Make many runs on one sandbox, `jobs` at a time, a tenth of them hostile.
+    """Make many runs in one sandbox, `jobs` at a time (a soak test). A tenth of them are hostile.
 
-    Report failures, memory growth, and everything that is left afterwards.
+    Return the failures, the growth of memory, and everything that is left behind afterwards.
     """
     known = local.existing_processes()
     with local.adopt_descendants(), Canaries() as canaries, ThreadPoolExecutor(jobs) as pool:
@@ -223,7 +229,7 @@ def measure_soak(
 
 
 class _SoakJob(NamedTuple):
-    """A program, and what it must print; None for a hostile one."""
+    """A program, and the text that it must print, or None for a hostile program."""
 
     name: str
     source: str
@@ -231,7 +237,10 @@ class _SoakJob(NamedTuple):
 
 
 def _plan_soak(runs: int, seed: int, attacks: Sequence[tuple[str, str]]) -> list[_SoakJob]:
-    """Draw the programs of a soak. Every tenth is one of `attacks` (name, source)."""
+    """Draw the programs of a soak test.
+
+    Every tenth is one of `attacks`, pairs of name and source.
+    """
     draw = random.Random(seed)
     planned = []
     for number in range(runs):
@@ -256,7 +265,7 @@ def _plan_soak(runs: int, seed: int, attacks: Sequence[tuple[str, str]]) -> list
 
 
 class _Soak:
-    """Runs jobs on one sandbox, and records how they ended, what went wrong, and the memory."""
+    """Runs jobs in one sandbox, and records how they ended, what went wrong, and the memory."""
 
     def __init__(self, sandbox: Sandbox, canaries: Canaries) -> None:
         self._sandbox = sandbox
@@ -264,10 +273,10 @@ class _Soak:
         self.ends: Counter[str] = Counter()
         self.troubles: list[str] = []
         self.resident: list[int] = []
-        """Bytes of this process after each run."""
+        """Resident memory of this process after each run, in bytes."""
 
     def run(self, job: _SoakJob) -> None:
-        """Run one job. Several threads may do this at once."""
+        """Run one job. Several threads may call this method at the same time."""
         limits = SHORT if job.expected is None else Limits(wall_seconds=60.0)
         trace = self._sandbox.run(job.source, shop(), limits=limits, journal=Journal())
         kind = "hostile" if job.expected is None else "ordinary"
@@ -277,7 +286,7 @@ class _Soak:
         self.resident.append(local.resident_bytes(os.getpid()))
 
     def _find_trouble(self, job: _SoakJob, trace: Trace, limits: Limits) -> str:
-        """Return what went wrong in a run; empty if nothing did."""
+        """Return what went wrong in a run, or "" if nothing did."""
         if job.expected is None:
             texts = [*strings(asdict(trace))]
             leaked = find_leaked_secrets(texts, self._canaries.secrets)
@@ -366,7 +375,7 @@ def load_programs(folder: Path | None) -> list[SampleProgram]:
 
 
 def measure(backend: str, plan: Any) -> dict[str, Any]:
-    """Return one backend's description, and the results of the parts that the options ask for."""
+    """Return the description of one backend, and the results of the measurements in `plan`."""
     found: dict[str, Any] = {"passed": True}
     with closing(open_backend(backend, plan.without)) as sandbox:
         run(sandbox, "print(1)", Toolbox())  # some know their layers only then

@@ -1,4 +1,4 @@
-"""Canaries: a folder, listeners and secrets that a hostile program must not reach."""
+"""Canaries: a folder, listening sockets and secrets that a hostile program must not reach."""
 
 import base64
 import hashlib
@@ -17,22 +17,28 @@ from typing import Any
 
 KINDS = ("file", "home", "environment", "memory", "tcp", "udp", "unix", "abstract", "admin")
 ABSTRACT_NAME = "canary_abstract"
-"""Name of the abstract socket in programs. Each measurement replaces it by its own."""
+"""The name that programs use for the abstract socket.
+
+Each measurement replaces it with a new name.
+"""
 WINDOW = 10
-"""Length of a part of a secret that reveals it. By chance, as much occurs once in 10**12 places."""
+"""Number of characters of a secret that count as a leak.
+
+By chance, a text contains so many of them at one position in 10**12.
+"""
 
 _ROT13 = str.maketrans("abcdef", "nopqrs")
 _FILE_LINE = re.compile(r'^\s*File ".*", line (\d+)')
 
 
 def environment(secret: str) -> dict[str, str]:
-    """Return variables in which a host might hold credentials."""
+    """Return environment variables in which a host might keep credentials, all with this secret."""
     names = ("HOST_SECRET", "API_KEY", "AWS_SECRET_ACCESS_KEY", "GITHUB_TOKEN")
     return dict.fromkeys(names, secret) | {"DATABASE_URL": f"postgres://user:{secret}@127.0.0.1/db"}
 
 
 class Canaries(ExitStack):
-    """A folder that everybody may read and write, four listeners, and their secrets."""
+    """Folders that everybody may read and write, four listening sockets, and their secrets."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -106,8 +112,9 @@ class Canaries(ExitStack):
         )
 
     def changes(self) -> list[str]:
-        """Return new, changed and deleted files since the start, in all folders but the temporary
-        one.
+        """Return the files that were added, changed or deleted since the start.
+
+        The temporary folder is left out.
         """
         was = self._before
         now = self._contents()
@@ -132,7 +139,7 @@ class Canaries(ExitStack):
 
 
 def file_state(path: Path) -> tuple[object, ...]:
-    """Return what a write to the file changes. The access time is not included."""
+    """Return the properties of a file that a write changes, without the access time."""
     try:
         status = path.lstat()
         if not stat.S_ISREG(status.st_mode):  # changes of a folder show in its files
@@ -144,10 +151,10 @@ def file_state(path: Path) -> tuple[object, ...]:
 
 
 def find_leaked_secrets(texts: Iterable[str], known: Mapping[str, str]) -> list[str]:
-    """Return the kinds of `known` secrets (kind → text) that occur in `texts`.
+    """Return the kinds of `known` secrets that occur in `texts`. `known` maps kinds to secrets.
 
-    They are found plain, reversed, as hex, rot13, base64 or character codes, regardless of case and
-    of characters in between.
+    A secret is also found reversed, and as hex, rot13, base64 or character codes. Case and
+    characters in between are ignored.
     """
     text = "\n".join(texts)
     squeezed = re.sub(r"[^a-z0-9]", "", text.replace("\\x", "").lower())
@@ -175,7 +182,7 @@ def find_leaked_secrets(texts: Iterable[str], known: Mapping[str, str]) -> list[
 
 
 def strings(value: Any) -> Iterator[str]:
-    """Yield every text and number in a JSON value, including keys."""
+    """Yield every text and number in a JSON value as text, including keys."""
     if isinstance(value, Mapping):
         for key, item in value.items():
             yield str(key)
@@ -188,7 +195,10 @@ def strings(value: Any) -> Iterator[str]:
 
 
 def says_escaped(text: str, source: str) -> bool:
-    """Return True if `text` claims success, outside of source lines quoted in a traceback."""
+    """Return True if a program's output says ESCAPED.
+
+    Lines of the program's source that a traceback quotes are ignored.
+    """
     program = source.splitlines()
     kept = []
     quoted = ""
@@ -206,7 +216,7 @@ def _windows(text: str, width: int) -> list[str]:
 
 
 def _base64_pieces(body: str) -> Iterator[str]:
-    """Yield parts of every base64 text that contains `body`, at each of its three alignments."""
+    """Yield the parts of `body` in base64, as they appear for each of its three alignments."""
     for offset in range(3):
         encoded = base64.b64encode(b"\0" * offset + body.encode()).decode().rstrip("=")
         yield from _windows(

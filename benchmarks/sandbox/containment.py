@@ -36,14 +36,14 @@ SAMPLE_SECONDS = 0.02
 
 
 class SampleProgram(NamedTuple):
-    """One file of a folder, named without `.py`."""
+    """A program from a folder of programs. `name` is its file name without `.py`."""
 
     name: str
     source: str
 
     @property
     def category(self) -> str:
-        """The text of its line `# category: …`; empty if it has no such line."""
+        """The text of the program's line `# category: …`, or "" if it has no such line."""
         lines = (
             line.partition("category:") for line in self.source.splitlines() if line.startswith("#")
         )
@@ -53,9 +53,9 @@ class SampleProgram(NamedTuple):
 def measure_containment(
     programs: Sequence[SampleProgram], backend: str, without: Sequence[str] = ()
 ) -> dict[str, Any]:
-    """Run each program on a fresh sandbox in a fresh process, and return the report.
+    """Run each program in a new sandbox in a new process, and return the report.
 
-    Verdicts are printed to stderr as they come.
+    Each verdict is printed to stderr when it is known.
     """
     verdicts: list[dict[str, Any]] = []
     with local.adopt_descendants():
@@ -83,7 +83,7 @@ def measure_containment(
 
 
 def judge_program(program: SampleProgram, backend: str, without: Sequence[str]) -> dict[str, Any]:
-    """Run one program and return the verdict. Processes that it leaves behind are killed."""
+    """Run one program and return the verdict on it. Processes that it leaves behind are killed."""
     known = local.existing_processes()
     with Canaries() as canaries:
         seen = RunEvidence(canaries.fill(program.source))
@@ -124,9 +124,9 @@ def judge_program(program: SampleProgram, backend: str, without: Sequence[str]) 
 
 
 def _conduct(seen: RunEvidence, host: HostProcess, canaries: Canaries, known: set[int]) -> bool:
-    """Let the host run the program, and record evidence before, during and after the run.
+    """Let the host run the program, and record evidence in `seen` before, during and after the run.
 
-    Return True if a sibling program ran beside it.
+    Return True if a second program (the sibling) ran in the same sandbox at the same time.
     """
     paths = _named_paths(seen.source)
     try:
@@ -187,7 +187,10 @@ def _conduct(seen: RunEvidence, host: HostProcess, canaries: Canaries, known: se
 
 
 def _wait_until_settled(known: set[int], most: int) -> set[int]:
-    """Return the host's processes, once their number is stable and not above `most`."""
+    """Return the host's processes, as soon as their number is stable and at most `most`.
+
+    After `SETTLE_SECONDS`, return them in any case.
+    """
     until = time.monotonic() + SETTLE_SECONDS
     steady = 0
     before = -1
@@ -203,7 +206,7 @@ def _wait_until_settled(known: set[int], most: int) -> set[int]:
 def _watch(
     seen: RunEvidence, known: set[int], done: threading.Event, resident_before: int, before: int
 ) -> None:
-    """Record the growth of memory and processes; kill all if it is unbounded."""
+    """Record the growth of memory and processes; kill all processes if they grow without limit."""
     while not done.wait(SAMPLE_SECONDS):
         pids = local.descendants(known)
         resident = sum(map(local.resident_bytes, pids))
@@ -216,7 +219,7 @@ def _watch(
 
 
 def _named_paths(source: str) -> dict[str, tuple[object, ...]]:
-    """Return the absolute paths in a program's strings with the present state of their files."""
+    """Return the absolute paths in a program's strings, each with the present state of the file."""
     try:
         nodes = list(ast.walk(parse_python(source)))
     except (SyntaxError, ValueError, RecursionError, MemoryError):

@@ -1,4 +1,4 @@
-"""The evidence of one program's run, and the verdict on it."""
+"""The evidence that one program's run leaves, and the verdict on it."""
 
 from __future__ import annotations
 
@@ -15,7 +15,10 @@ LIMITS = Limits(
 OVERRUN_SECONDS = 0.2
 LONGEST_LEAD_SECONDS = 1.0
 MEMORY_MARGIN_BYTES = 96 * 2**20
-"""Memory beyond the limit: output and calls in the host, a spare child, pages counted twice."""
+"""Memory that the host may use beyond the program's limit.
+
+It covers output and calls in the host, a spare child process, and pages that are counted twice.
+"""
 PROCESSES = 64
 VERDICTS = {
     "ESCAPED": ("printed", "secret", "file", "listener", "undeclared", "argument", "forged"),
@@ -29,8 +32,9 @@ VERDICTS = {
 class RunEvidence:
     """Observations while one program ran, and afterwards.
 
-    `lead` is the time of a short program just before: start-up time that is not counted as an
-    overrun. `output` is what appeared on the host's own stdout and stderr during and after the run.
+    `lead` is the duration of a short program just before, in seconds: start-up time that is not
+    counted as an overrun. `output` is what the host itself wrote to its stdout and stderr during
+    and after the run.
     """
 
     source: str
@@ -52,14 +56,17 @@ class RunEvidence:
 
 
 def iter_findings(seen: RunEvidence, secrets: Mapping[str, str]) -> Iterator[tuple[str, str]]:
-    """Yield kind and text of each finding. `secrets` are the secrets that were planted, by kind."""
+    """Yield the kind and text of each finding.
+
+    `secrets` maps kinds to the secrets that were planted.
+    """
     yield from _escapes(seen, secrets)
     yield from _harms(seen)
     yield from _excesses(seen)
 
 
 def verdict_of(kinds: Collection[str]) -> str:
-    """Return the verdict on findings of these kinds."""
+    """Return the verdict on findings of these kinds: a key of `VERDICTS`, or "contained"."""
     return next((name for name, those in VERDICTS.items() if {*kinds} & {*those}), "contained")
 
 
@@ -85,7 +92,7 @@ def _escapes(seen: RunEvidence, secrets: Mapping[str, str]) -> Iterator[tuple[st
 
 
 def _program_texts(trace: Mapping[str, Any]) -> Iterator[str]:
-    """Yield the texts in a trace that the program wrote."""
+    """Yield the texts in a trace that the program itself wrote."""
     yield str(trace.get("stdout", ""))
     yield from strings(trace.get("value"))
     for call in trace.get("calls", ()):

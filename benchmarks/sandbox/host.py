@@ -1,8 +1,8 @@
 """The host process of one hostile program: `python -m benchmarks.sandbox.host DESCRIPTOR`.
 
-It holds secrets and tools as a real host does, runs the program between two runs of a probe, and
-reports to its parent in JSON lines. The parent checks what it can itself, because a program that
-took over this process could lie.
+It holds secrets and tools as a real host does, runs a probe program before and after the hostile
+program, and reports to its parent in JSON lines. The parent checks all it can on its own, because a
+program that has taken over this process could send false reports.
 """
 
 import os
@@ -34,13 +34,13 @@ from sandbox.trace import Trace
 
 HOLD_SECONDS = 300.0
 SETTLE_SECONDS = 2.0
-"""Seconds in which the threads and descriptors of a run must be gone."""
+"""Time after a run within which its threads and file descriptors must be gone, in seconds."""
 CHILD_SECONDS = 0.005
-"""Seconds that a forked child gets to put its layers on."""
+"""Time that a forked child process gets to set up its layers of isolation, in seconds."""
 SPARE = {"threads": 8, "descriptors": 8}
-"""Additional threads and descriptors that do not count as leaks.
+"""Numbers of additional threads and file descriptors that do not count as leaks.
 
-Idle threads, and sockets of a dead child, may remain until the next run.
+Idle threads, and sockets of a dead child process, may remain until the next run.
 """
 HOST_MEMORY_BYTES = 4 * 2**30
 API_KEY = ""  # a secret in memory, under the name that a program would look for
@@ -56,7 +56,10 @@ PROBE = f"shared = {_SHARED}\n{PROGRAMS['probe']}"
 
 
 def open_backend(name: str, without: Sequence[str] = ()) -> Sandbox:
-    """Open the sandbox of this name, or of `MODULE:FACTORY`, without the layers in `without`."""
+    """Open the sandbox with this name, or that `MODULE:FACTORY` creates.
+
+    The layers of isolation in `without` are switched off.
+    """
     if name in NAMES:
         return open_sandbox(name, without=without)
     module, _, factory = name.partition(":")
@@ -65,7 +68,10 @@ def open_backend(name: str, without: Sequence[str] = ()) -> Sandbox:
 
 
 def spare_ready(sandbox: Sandbox, *, seconds: float) -> bool:
-    """Wait until a spare child is ready. Return False if the sandbox has none in time."""
+    """Wait until a spare child process is ready, and return True.
+
+    Return False if the sandbox keeps none, or none is ready in time.
+    """
     zygote: Any = getattr(sandbox, "_runner", None)
     until = time.monotonic() + seconds
     while hasattr(zygote, "_waiting") and time.monotonic() < until:
@@ -77,7 +83,7 @@ def spare_ready(sandbox: Sandbox, *, seconds: float) -> bool:
 
 
 class ToolHost:
-    """The declared tools and an undeclared one, with a record of the calls that reached them."""
+    """The declared tools and an undeclared one, with counts of the calls that reached them."""
 
     def __init__(self, admin_secret: str = "") -> None:
         self._shop = shop()
@@ -86,7 +92,7 @@ class ToolHost:
         self.odd: list[str] = []  # arguments that are no plain JSON values
 
     def t_admin_wipe(self, arguments: Any = None) -> str:  # noqa: ARG002 - takes anything
-        """Count a call of the undeclared tool, which no program should be able to reach."""
+        """Count a call of the undeclared tool. No program should be able to call it."""
         self.wiped += 1
         return self._admin_secret
 
@@ -105,7 +111,10 @@ class ToolHost:
 
 
 class Sibling:
-    """A program that runs beside the hostile one, in a tool call until it is released."""
+    """A program that runs in the same sandbox as the hostile one, at the same time.
+
+    It waits in a tool call until it is released.
+    """
 
     def __init__(self, host: "SandboxHost") -> None:
         self._host = host
@@ -118,7 +127,7 @@ class Sibling:
         self.holding.wait(10.0)
 
     def trouble(self) -> str | None:
-        """Release it and wait for its end. Return a description of a wrong end, or None."""
+        """Release the program, wait for its end, and describe what went wrong, or return None."""
         self._released.set()
         self._thread.join(10.0)
         as_it_should = self.said == ("held\n", None) and self.calls == 1
@@ -144,7 +153,7 @@ class Sibling:
 
 
 class SandboxHost:
-    """One sandbox with its tools and probes."""
+    """One sandbox with the limits of an order, in which programs and probes are run."""
 
     def __init__(self, order: dict[str, Any]) -> None:
         self._limits = order["limits"]
@@ -152,7 +161,7 @@ class SandboxHost:
         self.lead = 0.0  # seconds of a short program, mostly the sandbox's own start and end
 
     def run(self, source: str, tools: Toolbox, **changed: Any) -> Trace:
-        """Run a program within the order's limits, some of them changed."""
+        """Run a program within the limits of the order, except those in `changed`."""
         return self.sandbox.run(
             source, tools, limits=Limits(**{**self._limits, **changed}), journal=Journal()
         )
@@ -169,7 +178,7 @@ class SandboxHost:
         return {"stdout": trace.stdout, "failure": failure, "calls": calls}
 
     def start_sibling(self) -> Sibling | None:
-        """Start a program that runs beside others; return None if this sandbox cannot."""
+        """Start a `Sibling`, or return None if this sandbox cannot run two programs at once."""
         sibling = Sibling(self)
         beside = threading.Thread(target=self.probe, args=(PROGRAMS["failing"],), daemon=True)
         beside.start()
@@ -181,8 +190,8 @@ class SandboxHost:
         return None
 
 
-def process_state() -> dict[str, object]:
-    """Return the state of this process that sandboxed programs must not change."""
+def look() -> dict[str, object]:
+    """Return those parts of this process's state that sandboxed programs must not change."""
     watched = ("builtins", "json", "math", "os", "random", "re", "sys", "sandbox", "protocols")
     functions: dict[str, object] = {
         f"{name} attribute {key}": id(value)
@@ -209,7 +218,10 @@ def count_resources() -> dict[str, int]:
 
 
 def changes(was: dict[str, object], had: dict[str, int]) -> list[str]:
-    """Describe changes of this process since `was` and `had`, after threads had time to end."""
+    """Describe how this process has changed, after its threads had time to end.
+
+    `was` is an earlier result of `look`, `had` one of `count_resources`.
+    """
     until = time.monotonic() + SETTLE_SECONDS
     while True:
         now = process_state()
@@ -227,9 +239,9 @@ def changes(was: dict[str, object], had: dict[str, int]) -> list[str]:
 
 
 def main(descriptor: int) -> NoReturn:
-    """Read the order and carry it out.
+    """Read the order from the parent and carry it out.
 
-    Each message contains the secret nonce of the order, so that a program cannot forge one.
+    Each message to the parent contains the nonce from the order, which a forger does not know.
     """
     global API_KEY
     os.set_inheritable(descriptor, False)

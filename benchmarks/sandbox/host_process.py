@@ -1,4 +1,4 @@
-"""The process that runs one sandbox, and the channel to it."""
+"""Starts the host process of a sandbox, and exchanges messages with it."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ from sandbox.choose import NAMES
 
 
 class HostEnded(Exception):
-    """The host process ended, or did not answer in time. The message says which."""
+    """The host process ended, or did not answer in time. The message says which of the two."""
 
 
 class HostProcess:
-    """A host process with secrets in its environment. Messages are lines of JSON."""
+    """A host process with secrets in its environment. It exchanges JSON lines with this process."""
 
     def __init__(
         self, canaries: Canaries, source: str, backend: str, without: Sequence[str]
@@ -79,8 +79,8 @@ class HostProcess:
         }
         self.send({"nonce": self._nonce, "isolate": isolate, **order, **known})
 
-    def send(self, message: Mapping[str, Any]) -> None:
-        """Send one message. `receive` detects if the host has ended."""
+    def tell(self, message: Mapping[str, Any]) -> None:
+        """Send one message. If the host has ended, this is not an error: `hear` will detect it."""
         with suppress(OSError):
             self._channel.sendall((json.dumps(message) + "\n").encode())
 
@@ -88,7 +88,7 @@ class HostProcess:
         """Return the host's next message.
 
         Raises:
-            HostEnded: none came in time, or one that is not the host's.
+            HostEnded: no message came in time, or one that the host did not send.
         """
         until = time.monotonic() + seconds
         while b"\n" not in self._received:
@@ -115,7 +115,7 @@ class HostProcess:
         return message
 
     def describe_end(self, seconds: float) -> str:
-        """Describe how the host ended, or that it did not end in time."""
+        """Describe how the host ended, or that it did not end within `seconds` seconds."""
         try:
             code = self.process.wait(seconds)
         except subprocess.TimeoutExpired:

@@ -1,4 +1,4 @@
-"""Sample tools, and a function to run a program over them."""
+"""Sample tools of a shop, and a function that runs a program with them."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def run(
     journal: Journal | None = None,
     **limits: Any,
 ) -> Trace:
-    """Run `source` over `tools` (default: the shop's) within short limits."""
+    """Run `source` with `tools` (default: the sample tools) within short limits."""
     within = Limits(**{"wall_seconds": 20.0, "cpu_seconds": 10.0, **limits})
     return sandbox.run(
         source, shop() if tools is None else tools, limits=within, journal=journal or Journal()

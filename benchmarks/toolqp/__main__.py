@@ -1,7 +1,8 @@
-"""Generate conversations that teach a model to plan and to search for tools (ToolQP, Algorithm 1).
+"""Generate conversations that teach a model to plan and to search for tools.
 
-Each line of the file is a conversation for supervised training. The same command continues an
-interrupted run. `planner.py` says how to train a planner by rewards.
+This is Algorithm 1 of the ToolQP paper. Each line of the output file is a conversation for
+supervised training. Run the same command again to continue an interrupted run. `planner.py`
+describes how to train a planner with rewards.
 """
 
 from __future__ import annotations
@@ -73,9 +74,9 @@ def make_all(
     *,
     workers: int = 1,
 ) -> list[dict[str, Any]]:
-    """Write the conversations of `queries` to `out`, in order. Return the rows of the work file.
+    """Write the conversations for `queries` to `out`, in order; return the rows of the work file.
 
-    An interrupted run goes on from its work file.
+    The work file is kept beside `out`. An interrupted run continues from it.
     """
 
     def make(query: RetrievalQuery) -> dict[str, Any]:
@@ -98,9 +99,10 @@ def make_all(
 
 
 def figures(rows: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """Summarize the requests.
+    """Return the summary of all requests.
 
-    `valid` counts the steps that were valid in round 1, 2, …; `dropped` counts by reason.
+    `valid` has the number of steps that became valid in round 1, 2, and so on. `dropped` has the
+    number of dropped requests for each reason.
     """
     steps = [step for row in rows for step in row.get("steps", ())]
     rounds = Counter(step["round"] for step in steps)

@@ -1,13 +1,13 @@
-"""The conversation with a planner, turn by turn, and its reward.
+"""The conversation with a planner, turn by turn, and the reward for it.
 
-To train a planner by rewards, begin with `planner_prompt(task)`, answer its plan with `BEGIN` and
-each of its at most ten queries with `results`; then `reward` scores the whole conversation (RLVR,
-Appendix C.4):
+A planner is a model that splits a task into goals and searches for tools. To train it with rewards,
+send it `planner_prompt(task)`, answer its plan with `BEGIN` and each of its queries (at most ten)
+with `results`. Then `reward` scores the whole conversation (appendix C.4 of the ToolQP paper):
 
     R = 5.0 ΔnDCG@5 + 2.5 ΔRecall@5 + 1.5 (well-formed turns / turns)
       + 0.6 (ends with <stop_retrieval>) + 1.0 cos(plan, reference plan)
 
-Both Δ are against the base's own result for the task with its plan.
+Both Δ are differences from a single search for the task together with its reference plan.
 """
 
 from __future__ import annotations
@@ -28,11 +28,11 @@ from benchmarks.retrieval.data import ndcg, recall
 from protocols.model import Message
 
 MOST_QUERIES = 10
-"""Most queries of a planner, and so of a trajectory (C.4)."""
+"""Maximum number of a planner's queries in one conversation (appendix C.4 of the ToolQP paper)."""
 SHOWN = 5
-"""Tools of a result that the conversation shows (C.3)."""
+"""Number of found tools that the conversation shows for each query (appendix C.3 of the paper)."""
 WEIGHTS: Mapping[str, float] = {"ndcg": 5.0, "recall": 2.5, "form": 1.5, "stop": 0.6, "plan": 1.0}
-"""The weights of a reward's parts: the β's of Appendix C.4."""
+"""The weight of each part of a reward: the β's in appendix C.4 of the ToolQP paper."""
 STOP = "<stop_retrieval>"
 BEGIN = "Begin retrieval."
 fill = partial(fill_from, "benchmarks.toolqp.prompts")
@@ -43,7 +43,7 @@ _QUERY = re.compile(r"<query>(.*?)</query>", re.DOTALL)
 
 
 def planner_prompt(task: str) -> list[Message]:
-    """Return the messages before a planner's first turn."""
+    """Return the messages that precede a planner's first turn."""
     return [Message("system", fill("planner")), Message("user", f"User query: {task}")]
 
 
@@ -57,7 +57,7 @@ def query_text(query: str) -> str:
 
 
 def results(found: Sequence[Hit], documents: Mapping[str, ToolDocument]) -> Message:
-    """Build the message that shows the planner the best tools found by its query."""
+    """Return the message that shows the planner the best tools that its query found."""
     return Message(
         "user",
         "System retrieved tools for previous query:\n"
@@ -66,7 +66,7 @@ def results(found: Sequence[Hit], documents: Mapping[str, ToolDocument]) -> Mess
 
 
 def parse_plan(turn: str) -> str:
-    """Return the breakdown of a first turn; empty if the turn is malformed."""
+    """Return the task breakdown in a planner's first turn, or "" if the turn is malformed."""
     found = _PLAN.fullmatch(turn.strip())
     if found is None:
         return ""
@@ -79,13 +79,16 @@ def parse_plan(turn: str) -> str:
 
 
 def read_query(turn: str) -> str:
-    """Return the query of a later turn; empty if it has none."""
+    """Return the query in a later turn of a planner, or "" if the turn has none."""
     found = _QUERY.search(turn)
     return " ".join(found[1].split()) if found else ""
 
 
 def well_formed(number: int, turn: str) -> bool:
-    """Return True if turn `number` is well-formed: first a plan, then queries or the end."""
+    """Return True if a planner's turn is well-formed.
+
+    The first turn (`number` 0) must be a plan, every other turn a query or the end of the search.
+    """
     if number == 0:
         return bool(parse_plan(turn))
     return turn.strip() == STOP or (
@@ -102,11 +105,12 @@ def reward(
     base: Retriever,
     embedder: Embedder,
 ) -> dict[str, float]:
-    """Return the parts of a rollout's reward before the weights, and the weighted `total`.
+    """Return the parts of a conversation's reward without their weights, and the weighted `total`.
 
-    Missing turns earn nothing. `conversation` has all turns of the planner, from the plan on.
-    `gold` are the tools that `task` needs, `plan` is its reference plan. The ranking is `ToolQP`'s
-    over the task's query and the planner's first ten.
+    Parts for which turns are missing are 0. `conversation` has all turns of the planner, including
+    the plan. `gold` are the tools that the task needs, `plan` is its reference plan. The scored
+    ranking is the one that `ToolQP` computes from the results for the task and for the planner's
+    first ten queries.
     """
     turns = [message.content for message in conversation if message.role == "assistant"]
     found = QueryCache(base, depth=20)

@@ -1,4 +1,7 @@
-"""Makes the conversations that teach a planner (ToolQP, Algorithm 1)."""
+"""Makes the conversations from which a planner learns (Algorithm 1 of the ToolQP paper).
+
+A trajectory is one such conversation: the plan and the queries that find the tools of a request.
+"""
 
 from __future__ import annotations
 
@@ -28,15 +31,27 @@ from protocols.model import Ask, Message
 from protocols.truncate import clip_text
 
 ROUNDS = 5
-"""Rounds for one sub-task. Each gives the model one more hint about its tools (Figure 15)."""
+"""Maximum number of rounds for one sub-task.
+
+Each round gives the model one more hint about the tools (figure 15 of the ToolQP paper).
+"""
 THRESHOLD = 5
-"""Worst mean rank of the sub-task's tools with which a query is valid (C.2)."""
+"""Highest mean rank of the sub-task's tools with which a query is valid.
+
+See appendix C.2 of the ToolQP paper.
+"""
 KEEP_FAILED = 0.4
-"""Probability that the queries that failed before the valid one stay in the trajectory (C.2)."""
+"""Probability that the queries which failed before the valid one stay in the conversation.
+
+See appendix C.2 of the ToolQP paper.
+"""
 TEMPERATURE = 1.0
-"""Temperature of the queries. Plans and sub-goals are greedy. The paper used a default value."""
+"""Temperature for queries. Plans and sub-goals are greedy (temperature 0).
+
+The paper uses a default value, which it does not state.
+"""
 DEPTH = 100
-"""Tools of a result that are ranked. A tool that is not among them has the next rank."""
+"""Number of tools in the results of a search. Any other tool has the next rank, 101."""
 _PART = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+|[^\W\d_A-Za-z]+")
 
 
@@ -44,13 +59,13 @@ Tools = Mapping[str, ToolDocument]
 
 
 class UnusableRequest(Exception):
-    """A request from which no trajectory can be made. The message has the reason."""
+    """No conversation can be made from a request. The message has the reason."""
 
 
 def hide_tool_names(text: str, tools: Iterable[str]) -> str:
-    """Replace the names of `tools` in `text` by "this tool".
+    """Replace the names of `tools` in `text` with "this tool".
 
-    Names split into words are replaced, too (`WeatherTool`, `weather tool`).
+    A name that is split into words (`weather tool` for `WeatherTool`) is replaced too.
     """
     for name in tools:
         parts = r"[\W_]*".join(map(re.escape, _PART.findall(name))) or re.escape(name)
@@ -61,7 +76,10 @@ def hide_tool_names(text: str, tools: Iterable[str]) -> str:
 
 
 class TrajectoryMaker:
-    """Makes the trajectory of one request. Each round keeps the best of `candidates` queries."""
+    """Makes the conversation for one request.
+
+    In each round the model writes `candidates` queries, and the best one is kept.
+    """
 
     def __init__(
         self,
@@ -81,7 +99,9 @@ class TrajectoryMaker:
         self._found = QueryCache(base, depth=DEPTH)
 
     def make(self) -> dict[str, Any]:
-        """Return the conversation from which a planner learns to search (Figure 7).
+        """Return the conversation from which a planner learns to search.
+
+        Figure 7 of the ToolQP paper shows one.
 
         Raises:
             UnusableRequest: a step failed.
@@ -113,7 +133,7 @@ class TrajectoryMaker:
         }
 
     def _plan(self) -> str:
-        """Let the model write the request's plan (Shi et al.'s instruction)."""
+        """Let the model write a plan for the request, with the instruction of Shi et al."""
         listed = "\n".join(
             f"- {self._describe_tool(name, self._query.gold)}" for name in self._query.gold
         )
@@ -125,9 +145,9 @@ class TrajectoryMaker:
         return hide_tool_names(written, self._query.gold)
 
     def _sub_tasks(self, plan: str) -> dict[str, list[str]]:
-        """Return the plan's goals in order of use, each with its tools.
+        """Return the goals of the plan, in the order in which they are needed, each with its tools.
 
-        Tools with the same goal share it.
+        If the model writes the same goal for two tools, the goal has both tools.
         """
         named = list(self._query.gold)
         grouped = dict[str, list[str]]()
@@ -159,9 +179,9 @@ class TrajectoryMaker:
     def _step(
         self, plan: str, goal: str, tools: Sequence[str], before: Sequence[Mapping[str, Any]]
     ) -> dict[str, Any]:
-        """Run rounds until a query is valid.
+        """Let the model write queries for one goal, in up to `ROUNDS` rounds, until one is valid.
 
-        A random draw decides if the failed queries before it stay in the trajectory.
+        A random draw decides whether the failed queries before it stay in the conversation.
         """
         attempts = list[tuple[str, Sequence[Hit], float]]()
         hints = list[str]()
@@ -204,7 +224,7 @@ class TrajectoryMaker:
     def _iter_usable_queries(
         self, prompt: str, purpose: str, tools: Sequence[str]
     ) -> Iterator[tuple[str, Sequence[Hit], float]]:
-        """Yield non-empty queries that name no tool, with their hits and the tools' mean rank."""
+        """Yield each query that names no tool, with its hits and the wanted tools' mean rank."""
         system = [Message("system", fill("query_system"))]
         for number in range(self._candidates):
             options = {"before": system, "temperature": TEMPERATURE}
@@ -215,7 +235,10 @@ class TrajectoryMaker:
                 yield query, found, sum(ranks.get(tool, DEPTH + 1) for tool in tools) / len(tools)
 
     def _hint(self, number: int, goal: str, tools: Sequence[str], plan: str, tried: str) -> str:
-        """Return the additional hint of round `number`. `tried` is the last query."""
+        """Return the hint that round `number` adds to the prompt.
+
+        `tried` is the last query, or "".
+        """
         match number:
             case 1:
                 return fill("hint_goal", goal=goal)
@@ -251,7 +274,10 @@ class TrajectoryMaker:
         return clip_text(" ".join(self._documents[name].description.split()), 600)
 
     def _describe_tool(self, name: str, others: Iterable[str]) -> str:
-        """Return a tool's description without the names of `others`, or its name if it has none."""
+        """Return a tool's description in which the names of `others` are hidden.
+
+        If the tool has no description, return its title or name.
+        """
         return (
             hide_tool_names(self._short_description(name) or self._documents[name].title, others)
             or name
@@ -272,7 +298,10 @@ class TrajectoryMaker:
         before: Any = (),
         **options: Any,
     ) -> Any:
-        """Return the value of the reply's only key. Each purpose of a request has a fixed seed."""
+        """Return the value of the only key in the model's JSON reply, or None if it is missing.
+
+        The same purpose in the same request always has the same seed.
+        """
         seed = random.Random(f"{self._seed} {self._query.id} {purpose}").getrandbits(31)
         messages = [*before, Message("user", prompt)]
         wanted = an_object({key: dict(schema)})

@@ -1,3 +1,5 @@
-"""Quality checks of tasks: answers derived twice, enough calls, no needless call, no
-near-duplicates.
+"""Quality checks of tasks.
+
+They derive each answer twice, and find tasks with too few calls, needless calls or nearly the same
+wording as another task.
 """

@@ -1,9 +1,10 @@
-"""The data flow of a gold run: the response from which each argument came.
+"""The data flow of a gold run: from which response each argument's value came.
 
 It determines the pattern and the depth of a task. An argument comes from the earliest response that
-holds an equal value of the same type, unless the program has the value as a literal. Booleans,
-short texts, and whole numbers below 1,000 (pages, hours, ranks) are no evidence of a flow. An
-argument that is neither a literal nor traced counts as computed.
+contains an equal value of the same type, unless the value is a literal in the program. Equal
+booleans, short texts, and whole numbers below 1,000 (pages, hours, ranks) do not show that a value
+came from a response. An argument that is neither a literal nor found in a response counts as
+computed.
 """
 
 from __future__ import annotations
@@ -22,9 +23,10 @@ from toolflow_bench.numbers import leaf_places
 
 @dataclass(frozen=True, slots=True, order=True)
 class Edge:
-    """A flow of values from `path` in `producer`'s responses to `argument` of `consumer`.
+    """An edge of the data flow, from a field of a response to an argument.
 
-    A path looks like `/flights/*/flight_id`.
+    Values at `path` in the responses of the operation `producer` became the `argument` of the
+    operation `consumer`. A path looks like `/flights/*/flight_id`.
     """
 
     producer: str
@@ -40,17 +42,17 @@ class Flow:
     operations: frozenset[str]
     edges: frozenset[Edge]
     computed: frozenset[tuple[str, str]]
-    """Pairs of operation and argument whose value is neither a literal nor in a response."""
+    """Pairs of an operation and an argument whose value is neither a literal nor in a response."""
     depth: int
-    """Calls in the longest chain in which each call takes a value from the one before."""
+    """Number of calls in the longest chain in which each call uses a value from the one before."""
     carried: frozenset[str]
-    """Texts that came from responses into arguments."""
+    """Texts that the program took from responses and passed as arguments."""
 
     @property
     def pattern(self) -> str:
-        """A digest of operations, paths and arguments.
+        """A digest of the operations, paths and arguments.
 
-        Constants and numbers of calls do not affect it.
+        Two tasks that differ only in constants or in numbers of calls have the same pattern.
         """
         parts = [
             sorted(self.operations),
@@ -61,7 +63,7 @@ class Flow:
 
 
 def flow_of(program: str, calls: Sequence[ToolCall]) -> Flow:
-    """Compute the flow of a run of `program` that made `calls`."""
+    """Return the data flow of a run in which `program` made `calls`."""
     literals = {
         _key(node.value)
         for node in ast.walk(parse_python(program))
@@ -102,7 +104,7 @@ def flow_of(program: str, calls: Sequence[ToolCall]) -> Flow:
 
 
 def _is_distinctive(value: Json) -> bool:
-    """Return True if two equal values of this kind probably have the same origin."""
+    """Return True if two values of this kind that are equal probably have the same origin."""
     if isinstance(value, str):
         return len(value) >= 2
     return isinstance(value, int | float) and (value != int(value) or abs(value) >= 1000)

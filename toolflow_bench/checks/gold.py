@@ -1,4 +1,4 @@
-"""Runs gold programs like a model's program: in the sandbox, over real HTTP."""
+"""Runs gold programs as a model's program is run: in the sandbox, with services over real HTTP."""
 
 from __future__ import annotations
 
@@ -19,27 +19,27 @@ CLOCK = 1_700_000_000.0
 
 @dataclass(frozen=True, slots=True)
 class GoldRun:
-    """A run of a gold program: its trace and the state that it left."""
+    """A run of a gold program: its trace, and the state in which it left the services."""
 
     trace: Trace
     state: Snapshot
 
     @property
     def answer(self) -> str:
-        """The printed output."""
+        """The output that the program printed, without surrounding white space."""
         return self.trace.stdout.strip()
 
     @property
     def accepted_calls(self) -> tuple[ToolCall, ...]:
-        """The calls in order of issue, without those that the host refused."""
+        """The calls in the order of issue, without the calls that the host refused."""
         return tuple(call for call in self.trace.calls if call.outcome != "not_run")
 
     @property
     def problem(self) -> str | None:
         """A description of what is wrong with the gold program, or None.
 
-        A gold program must not fail, must print something, and its responses must match their
-        schemas.
+        A gold program must not fail and must print something. The responses that it gets must match
+        their schemas.
         """
         if (failure := self.trace.failure) is not None:
             return f"the program fails on line {failure.line}: {failure.type}: {failure.message}"
@@ -52,13 +52,13 @@ class GoldRun:
 
 
 def run_gold(program: str, world: World, sandbox: Sandbox) -> GoldRun:
-    """Run `program` with all of the world's tools, from a fresh state."""
+    """Reset the services of `world` and run `program` with all of their tools."""
     world.reset()
     return GoldRun(run_program(program, world.toolbox, sandbox), world.snapshot())
 
 
 def run_program(program: str, toolbox: Toolbox, sandbox: Sandbox) -> Trace:
-    """Run `program` with the seed and clock that all checks use."""
+    """Run `program` with the seed, clock and limits that all checks use."""
     return sandbox.run(
         program, toolbox, limits=LIMITS, journal=Journal(pins=Pins(seed=0, clock=CLOCK))
     )

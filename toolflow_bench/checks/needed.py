@@ -1,14 +1,13 @@
-"""Check that a gold program needs each of its calls: the answer must change if a result is
-replaced.
+"""Check that a gold program needs each of its calls.
 
-All calls of one program line to one tool form a *site*. The results of a site are replaced
+All calls of one tool on one line of the program form a *site*. The results of a site are replaced
 together: first by the smallest value that the response schema allows (no items, empty texts,
-zeros), then by values of the question. Each replacement must change the answer or the writes; a
-failure of the program counts as a change.
+zeros), then by values that occur in the question. Each replacement must change the answer or the
+writes, otherwise the calls are not needed. A failure of the program counts as a change.
 
-If the answer is that nothing exists, or if all results of a site are empty, removing results cannot
-change the answer. Then it is enough that one replacement changes the answer: the smallest values,
-very large or very small numbers, values and words of the question.
+If the answer is that nothing exists, or if all results of a site are empty, an empty replacement
+cannot change the answer. Then it is enough that one of many replacements changes it: the smallest
+values, very large or very small numbers, values and words of the question.
 """
 
 from __future__ import annotations
@@ -28,9 +27,9 @@ from sandbox.trace import ToolCall
 from toolflow_bench.checks.gold import GoldRun, run_program
 
 Fill = Callable[[str], Json]
-"""Returns a value for a JSON type: string, integer, number or boolean."""
+"""A function that returns a value for a JSON type: string, integer, number or boolean."""
 Instead = Callable[[JsonObject], Json]
-"""Returns the replacement of a result for the schema of the response."""
+"""A function that takes the schema of a response and returns a replacement for the result."""
 
 HUGE = 1_000_000
 
@@ -44,7 +43,7 @@ def find_unneeded_calls(
     *,
     nothing_found: bool,
 ) -> Iterator[str]:
-    """Yield a sentence for each site that can be removed without changing the answer or the writes.
+    """Yield a sentence for each site that the program does not need.
 
     `nothing_found` is True if the correct answer is that nothing exists.
     """
@@ -77,7 +76,7 @@ def find_unneeded_calls(
 
 
 def _is_empty(result: Json) -> bool:
-    """Return True if a result has no items: an empty list, or an object with empty lists only."""
+    """Return True if a result is an empty list, or an object that has lists, all of them empty."""
     if isinstance(result, dict):
         lists = [part for part in result.values() if isinstance(part, list)]
         return bool(lists) and not any(lists)
@@ -89,7 +88,7 @@ def _replace_by_instance(fill: Fill) -> Instead:
 
 
 class _Replay:
-    """Runs a gold program again on its recorded responses, some of them replaced.
+    """Runs a gold program again with its recorded responses, some of which are replaced.
 
     Writes are recorded but not sent.
     """
@@ -105,8 +104,9 @@ class _Replay:
         self._wanted = run.answer, self._writes(run.accepted_calls)
 
     def is_unchanged(self, numbers: Sequence[int], instead: Instead) -> bool:
-        """Return True if answer and writes stay the same when the results of these calls are
-        replaced.
+        """Run the program with the results of the calls `numbers` replaced.
+
+        Return True if the answer and the writes are the same as before.
         """
         replaced = {canonical_call(self._calls[n].tool, self._calls[n].arguments) for n in numbers}
         tools = self._toolbox.only({call.tool for call in self._calls})
@@ -143,9 +143,9 @@ class _Replay:
 
 
 def instance(schema: JsonObject, root: JsonObject, fill: Fill) -> Json:
-    """Build a value for a response schema: the required fields, and lists of one item.
+    """Return a value that fits a response schema: the required fields, and lists of one item.
 
-    `fill` gives the scalar values. If it gives "" for a string, lists are empty.
+    `fill` returns the scalar values. If it returns "" for a string, lists are empty.
     """
     schema = resolve(schema, root)
     for kind in types(schema):
@@ -170,7 +170,10 @@ def _least_value(kind: str) -> Json:
 
 
 def _fill_with(value: str | float) -> Fill:
-    """Return a fill that uses `value` for every text, and for every number if it is a number."""
+    """Return a `Fill` that uses `value` for every text.
+
+    If `value` is a number, it is also used for every number; otherwise numbers are 0.
+    """
 
     def fill(kind: str) -> Json:
         if kind == "boolean":
@@ -191,7 +194,7 @@ def _numbers(value: int) -> Fill:
 def _question_constants(program: str, question: str) -> Iterator[str | float]:
     """Yield the constants of a program that occur in the question: names, dates and numbers.
 
-    Constants without a digit or capital, such as response keys, are left out.
+    Constants without a digit or a capital letter, such as response keys, are left out.
     """
     seen = set()
     for node in ast.walk(parse_python(program)):
@@ -208,7 +211,7 @@ def _question_constants(program: str, question: str) -> Iterator[str | float]:
 
 
 def _words(values: Sequence[str | float]) -> list[str]:
-    """Return the words of the texts among `values`, at most four of each."""
+    """Return the first four words of each text in `values`, without repetitions."""
     return list(
         dict.fromkeys(
             word for value in values if isinstance(value, str) for word in value.split()[:4]

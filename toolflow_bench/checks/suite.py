@@ -1,4 +1,4 @@
-"""`atc bench check`: derives every task of a folder twice and compares it with its file."""
+"""The command `atc bench check`: derives each task of a folder again and compares the results."""
 
 from __future__ import annotations
 
@@ -23,19 +23,19 @@ from toolflow_bench.task import Task
 from toolflow_bench.world import World
 
 OnTask = Callable[[int], None]
-"""Called after each task with the number of tasks checked so far."""
+"""A function that is called after each task with the number of tasks checked so far."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CheckReport:
-    """The result of a check. It passed if there are no problems."""
+    """The result of checking tasks. The check has passed if there are no problems."""
 
     tasks: int
     problems: tuple[str, ...] = ()
     success: float = 0.0
-    """Mean share, 0 to 1, that the gold programs reach.
+    """Share of the tasks that their gold programs solve, from 0 to 1.
 
-    `path` and `precision` are also such means.
+    `path` and `precision` are the means of these metrics, also from 0 to 1.
     """
     path: float = 0.0
     precision: float = 0.0
@@ -54,9 +54,9 @@ def check_tasks(
     jobs: int = 2,
     on_task: OnTask = lambda _: None,
 ) -> CheckReport:
-    """Check `tasks`, `jobs` at a time. Each worker has its own services, data and sandbox.
+    """Check `tasks`, `jobs` of them at a time. Each worker has its own services, data and sandbox.
 
-    `folder` is the cache folder.
+    `folder` is the cache folder for the services' data.
 
     Raises:
         SourceUnavailable, SandboxUnavailable: the services or the sandbox are not available here.
@@ -94,7 +94,7 @@ def check_tasks(
 
 
 class _TaskFindings(NamedTuple):
-    """The findings of one task."""
+    """The problems of one task and the metrics of its gold program."""
 
     problems: Sequence[str]
     success: bool = False
@@ -128,7 +128,7 @@ def _check(task: Task, world: World, data: ServiceDatabases, sandbox: Sandbox) -
 
 
 def _calls(run: GoldRun) -> list[Call]:
-    """Return the calls of a run in the form that metrics use."""
+    """Return the calls of a run in the format that `toolflow_bench.metrics` uses."""
     return [
         {
             "tool": call.tool,
@@ -163,7 +163,7 @@ def _problems(
 
 
 def _differences(task: Task, run: GoldRun, flow: Flow, world: World) -> Iterator[str]:
-    """Yield a sentence for each field of the task that differs from the gold run."""
+    """Yield a sentence for each field of the task that differs from what the gold run shows."""
     operations = tuple(call.tool for call in run.accepted_calls)
     services = tuple(dict.fromkeys(world.owners[operation] for operation in operations))
     writes = any(world.toolbox[operation].protocol.writes for operation in operations)

@@ -1,4 +1,7 @@
-"""Similarity of two questions: the Jaccard index of their three-word sequences, names included."""
+"""Similarity of two questions: the Jaccard index of their sequences of three words.
+
+Names count as words.
+"""
 
 from __future__ import annotations
 
@@ -9,11 +12,11 @@ from toolflow_bench.numbers import folded_words
 from toolflow_bench.task import GradedQuestion
 
 MOST_ALIKE = 0.5
-"""Questions with at least this similarity are near-duplicates. One of them must be reworded."""
+"""Similarity from which two questions are near-duplicates, so that one must be reworded."""
 
 
 def shingles(text: str) -> frozenset[tuple[str, ...]]:
-    """Return all sequences of three consecutive words; of a shorter text, the whole text."""
+    """Return all sequences of three consecutive words. A shorter text is one sequence."""
     words = folded_words(text)
     return frozenset(tuple(words[start : start + 3]) for start in range(max(1, len(words) - 2)))
 
@@ -21,7 +24,7 @@ def shingles(text: str) -> frozenset[tuple[str, ...]]:
 def near_duplicates(
     questions: Sequence[GradedQuestion],
 ) -> Iterator[tuple[GradedQuestion, GradedQuestion, float]]:
-    """Yield the pairs whose similarity is at least `MOST_ALIKE`, with that similarity."""
+    """Yield the pairs of questions that are near-duplicates, each with its similarity."""
     for (one, own), (other, others) in combinations(
         [(one, shingles(one.question)) for one in questions], 2
     ):

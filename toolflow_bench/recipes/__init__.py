@@ -1,5 +1,5 @@
 """Recipes from which ToolFlow's tasks are built.
 
-Each file is one data flow with hand-written cases.
-`python -m toolflow_bench.recipes build` writes the files of `toolflow_bench/tasks` from them.
+Each recipe file describes one data flow and has hand-written cases. `python -m
+toolflow_bench.recipes build` builds the files in `toolflow_bench/tasks` from them.
 """

@@ -1,6 +1,6 @@
 """`python -m toolflow_bench.recipes build` builds the task files.
 
-Exits with 1 if a case is invalid.
+The exit status is 1 if a case is invalid.
 """
 
 from __future__ import annotations
@@ -20,7 +20,10 @@ from toolflow_bench.world import World
 
 
 def main() -> int:
-    """Build the files of all folders. Gold programs and queries go into a file of their own."""
+    """Build the task files of all folders; return the exit status.
+
+    All gold programs and queries go into one separate file.
+    """
     parser = argparse.ArgumentParser(prog="python -m toolflow_bench.recipes", description=__doc__)
     parser.add_argument("verb", choices=["build"])
     parser.parse_args()

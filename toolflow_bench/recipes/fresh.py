@@ -1,4 +1,4 @@
-"""Tasks that are in no training set: known recipes and wordings with new constants.
+"""New tasks that no training set contains: known recipes and questions with new constants.
 
 Every answer is derived twice, by the program and by the query.
 """
@@ -30,21 +30,22 @@ from toolflow_bench.task import Task, load_tasks
 from toolflow_bench.world import World
 
 MOST_TRIES = 12
-"""Most draws of one recipe in a row that give no task: a tie, an empty result or a needless call.
+"""Maximum number of successive draws from one recipe that give no task.
 
+A draw gives no task if, for example, its answer is a tie or empty, or a call is needless.
 """
 
 _PRONOUN = re.compile(r"\b(?:he|she|his|her|hers|him|man|woman|lady)\b", re.IGNORECASE)
 _MEN = ("baseball/", "hard/park", "hard/hall", "across/")
-"""Prefixes of recipes in which all people are men, so that a wording may use male pronouns."""
+"""Prefixes of the recipes in which all people are men, so that questions may use male pronouns."""
 
 
 class TooFewTasks(AtcError):
-    """The recipes did not give as many tasks as requested."""
+    """The recipes did not give as many tasks as were requested."""
 
 
 def fresh_tasks(count: int, *, seed: int, folder: Path | None = None) -> Iterator[Task]:
-    """Yield `count` new tasks. Constants without a unique answer are drawn again.
+    """Yield `count` new tasks. Constants that do not give a unique answer are drawn again.
 
     Raises:
         TooFewTasks: the recipes give no more tasks.
@@ -84,7 +85,7 @@ def fresh_tasks(count: int, *, seed: int, folder: Path | None = None) -> Iterato
 
 @dataclass
 class _FreshTaskMaker:
-    """Draws new cases of recipes and keeps those that make good tasks, in `made`."""
+    """Draws new constants for recipes. `made` has the resulting tasks that pass all checks."""
 
     world: World
     data: ServiceDatabases
@@ -94,14 +95,14 @@ class _FreshTaskMaker:
     untrue: Sequence[str]
     made: list[Task] = field(default_factory=list)
     numbers: Counter[str] = field(default_factory=Counter)
-    """Number of tasks made from each recipe."""
+    """Number of tasks made so far from each recipe."""
     known: set[str] = field(default_factory=lambda: {task.question for task in load_tasks()})
-    """Questions that must not be asked again."""
+    """Questions that have been asked before and must not be asked again."""
 
     def make(self, name: str, recipe: Recipe, rows: Sequence[Mapping[str, Json]]) -> Task | None:
-        """Return a new task of a recipe, or None after `MOST_TRIES` draws.
+        """Return a new task of a recipe, or None if `MOST_TRIES` draws gave none.
 
-        `rows` are the constants to draw from.
+        Each of `rows` maps the names of constants to values; one row is drawn for a task.
         """
         texts = wordings(recipe, list(rows[0]), men=name.startswith(_MEN), untrue=self.untrue)
         for _ in range(MOST_TRIES if texts else 0):
@@ -118,7 +119,7 @@ class _FreshTaskMaker:
         return None
 
     def _make_case(self, recipe: Recipe, case: RecipeCase, task_id: str) -> Task | None:
-        """Return the task of a case, or None if it fails a check of quality."""
+        """Return the task of a case, or None if the task does not pass all checks."""
         try:
             found = make_task(
                 recipe, case, task_id, world=self.world, data=self.data, sandbox=self.sandbox
@@ -143,10 +144,12 @@ class _FreshTaskMaker:
 def wordings(
     recipe: Recipe, drawn: Sequence[str], *, men: bool, untrue: Sequence[str] = ()
 ) -> list[tuple[str, Mapping[str, Json]]]:
-    """Return the recipe's questions as templates, each with the constants that are kept.
+    """Return the recipe's questions as templates, each with those constants that are not replaced.
 
-    A template has `{name}` for each constant in `drawn` (`{name:%d}` for dates). Questions with one
-    of the phrases `untrue` are left out, and those with a pronoun unless `men`.
+    A template has `{name}` (for a date, `{name:%d}`) where the question has one of the constants
+    `drawn`. Left out are questions that contain a phrase of `untrue`, since it would be false for
+    other constants. Questions with pronouns such as `he` are left out too, unless all people in the
+    recipe's data are men (`men`).
     """
     found: list[tuple[str, Mapping[str, Json]]] = []
     for case in recipe.cases:
@@ -174,7 +177,7 @@ _DATES = ("%Y-%m-%d", "%-d %B %Y", "%B %-d, %Y", "%d %B %Y", "%B %-d %Y")
 
 
 def _blank_constant(text: str, name: str, value: Any) -> str:
-    """Replace the first spelling of `value` that occurs in `text` by `{name}`."""
+    """Replace a constant in `text` with `{name}`. The first spelling that occurs is replaced."""
     spellings = {str(value): f"{{{name}}}"}
     if isinstance(value, str) and re.fullmatch(r"\d{4}-\d\d-\d\d", value):
         spellings = {date.fromisoformat(value).strftime(one): f"{{{name}:{one}}}" for one in _DATES}

@@ -1,4 +1,4 @@
-"""Builds a task from a recipe's case: runs the program and the query, whose answers must agree."""
+"""Builds a task from a case of a recipe. The program and the query must give the same answer."""
 
 from __future__ import annotations
 
@@ -20,19 +20,19 @@ from toolflow_bench.task import CANDIDATES, Task
 from toolflow_bench.world import World
 
 FROM_ELSEWHERE = 0.4
-"""Share of the distractors from services that the task does not need.
+"""Share of the distractors that come from services which the task does not use.
 
-The others are from its own.
+A distractor is a candidate tool that the task does not need.
 """
 
 
 class Disagreement(AtcError):
-    """The program and the query of a case do not agree, or the program does not run."""
+    """The program and the query of a case give different answers, or the program fails."""
 
 
 @dataclass(frozen=True, slots=True)
 class MadeTask:
-    """A task with the gold run that it was made from."""
+    """A task, and the run of its gold program from which it was built."""
 
     task: Task
     run: GoldRun
@@ -47,7 +47,7 @@ def make_task(
     data: ServiceDatabases,
     sandbox: Sandbox,
 ) -> MadeTask:
-    """Build the task of one case, with `name` as id.
+    """Return the task of one case. Its id is `name`.
 
     Raises:
         Disagreement: the program fails, or its answer differs from the query's.
@@ -94,10 +94,9 @@ def make_task(
 
 
 def draw_candidates(name: str, needed: Sequence[str], owners: Mapping[str, str]) -> tuple[str, ...]:
-    """Return the tools of task `name`: the needed ones and distractors, drawn and shuffled by the
-    name.
+    """Return the candidate tools of the task `name`: the needed tools and distractors, shuffled.
 
-    `owners` maps every operation to its service.
+    The same name always gives the same result. `owners` maps every operation to its service.
     """
     draw = random.Random(f"candidates of {name}")  # noqa: S311 - a draw to be repeated, not secrecy
     chosen = sorted(set(needed))

@@ -1,4 +1,8 @@
-"""Recipes: a data flow, and the questions that it answers with different constants."""
+"""Recipes, from which tasks are built.
+
+A recipe is a data flow (a program and a query) and the questions that it answers, each with its own
+constants.
+"""
 
 from __future__ import annotations
 
@@ -24,21 +28,20 @@ _BLANK = re.compile(r"\$(\w+)")
 
 
 class InvalidRecipe(AtcError):
-    """No task can be built from a recipe. The message names it and the problem."""
+    """No task can be built from a recipe. The message names the recipe and the problem."""
 
 
 class RecipeCase(BaseModel):
-    """One task of a recipe: the question in a user's words, and the constants for program and
-    query.
+    """One task of a recipe: a question in a user's words, and the constants for program and query.
 
-    The cases of a recipe are worded differently.
+    The cases of a recipe have different wordings.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     question: str
     accept: tuple[str, ...] = ()
-    """Other spellings of the answer."""
+    """Other spellings of the answer that are also right."""
     constants: dict[str, Json] = Field(default_factory=dict, alias="with")
 
 
@@ -61,15 +64,15 @@ class Recipe(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     id: str
-    """The file's name without its extension."""
+    """The name of the recipe's file without its extension."""
     services: tuple[str, ...]
     split: Split
     type: AnswerType
     tolerance: float = 0.0
     state: dict[str, Json] | None = None
-    """Records that the run must write beside its answer.
+    """Records that the run must write in addition to giving its answer.
 
-    `{}` for impossible requests: nothing may be written.
+    For an impossible request it is `{}`: nothing may be written.
     """
     program: str
     query: str
@@ -79,7 +82,7 @@ class Recipe(BaseModel):
         """Return the program for a case.
 
         Raises:
-            InvalidRecipe: it names a constant that the case lacks.
+            InvalidRecipe: the program names a constant that the case lacks.
         """
         return self._fill_template(self.program, case.constants, repr).strip() + "\n"
 
@@ -87,7 +90,8 @@ class Recipe(BaseModel):
         """Return the query for a case.
 
         Raises:
-            InvalidRecipe: it names a constant that the case lacks, or one that has no SQL literal.
+            InvalidRecipe: the query names a constant that the case lacks or that has no SQL
+                literal.
         """
         return self._fill_template(self.query, case.constants, _sql).strip()
 

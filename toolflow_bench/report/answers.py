@@ -1,4 +1,4 @@
-"""Formatting of one run's answer to one task. Long texts are cut to fit the page."""
+"""Formatting of the answer that one run gave to one task. Long texts are cut to fit the page."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ MARKS = {"right": "✓", "wrong": "✕", "outage": "!"}
 
 
 def cut(value: Json, most: int) -> Markup:
-    """Return the first `most` characters of `value`, with a note of how much is missing."""
+    """Return at most `most` characters of `value`, followed by a note of how many are missing."""
     whole = format_json(value)
     left = Markup('<span class="cut">… {} more, in the file of rows</span>')
     shown = escape_text(whole[:most])
@@ -26,16 +26,17 @@ def cut(value: Json, most: int) -> Markup:
 
 
 def verdict(row: Row) -> str:
-    """Return `right`, `wrong` or `outage`."""
+    """Return the verdict on an answer: `right`, `wrong` or `outage`."""
     if not row.graded:
         return "outage"
     return "right" if row.correct else "wrong"
 
 
 def chip(rows: Sequence[Row]) -> tuple[str, str]:
-    """Return the verdict over a task's repeats (`mixed` if they differ) and its mark.
+    """Return the verdict on all repeats of a task, and a short mark that shows it.
 
-    The mark is `2/3` if there are several graded repeats.
+    The verdict is `mixed` if repeats differ, `absent` if there are no rows. The mark is `✓`, or
+    `2/3` if several repeats were graded.
     """
     graded = [row for row in rows if row.graded]
     if not rows:
@@ -52,7 +53,7 @@ def chip(rows: Sequence[Row]) -> tuple[str, str]:
 
 
 def describe_usage(row: Row) -> list[str]:
-    """List the calls, tokens and time of an answer, and how close it came to the gold path."""
+    """Return phrases that list the calls, tokens and time of an answer, and its path metrics."""
     parts = [
         count(row.calls, "call"),
         count(row.model_calls, "model call"),
@@ -71,19 +72,19 @@ def describe_usage(row: Row) -> list[str]:
 
 
 def findings(row: Row, attempt: int) -> list[JsonObject]:
-    """Return the static check's findings in the program of an attempt."""
+    """Return what the static check found in the program of an attempt."""
     return [one for one in row.findings if one.get("attempt") == attempt]
 
 
 def lines_at_fault(row: Row, attempt: int) -> list[Json]:
-    """Return the lines of an attempt's program that a fault or finding names."""
+    """Return the numbers of the program's lines that a fault or finding of an attempt names."""
     return [
         one.get("line") for one in (*row.faults, *row.findings) if one.get("attempt") == attempt
     ]
 
 
 def describe_place(fault: JsonObject) -> str:
-    """Describe where a fault occurred: `attempt 2, line 3, get_film`."""
+    """Return where a fault occurred, such as `attempt 2, line 3, get_film`."""
     attempt = fault.get("attempt")
     line = fault.get("line")
     tool = fault.get("tool")
@@ -96,12 +97,15 @@ def describe_place(fault: JsonObject) -> str:
 
 
 def count_sent_calls(row: Row) -> int:
-    """Count the calls that were really sent."""
+    """Count the calls that were sent, that is, neither refused nor answered by the journal."""
     return sum(not call.get("reused") and call.get("outcome") != "not_run" for call in row.made)
 
 
 def call_number(call: JsonObject, number: int, row: Row) -> str:
-    """Return the number of a call. With several attempts, the attempt comes first: `2.7`."""
+    """Return the number of a call as text.
+
+    If there are several attempts, it is preceded by the number of the attempt, such as `2.7`.
+    """
     attempt = call.get("attempt")
     several = len({one.get("attempt") for one in row.made}) > 1
     return f"{attempt + 1}.{number}" if several and isinstance(attempt, int) else str(number)

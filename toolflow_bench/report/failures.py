@@ -1,4 +1,4 @@
-"""Stacked bars of how the graded answers of each run ended: right, or the class of failure."""
+"""Stacked bars that show how the answers of each run ended: right, or in which class of failure."""
 
 from __future__ import annotations
 
@@ -33,22 +33,22 @@ CLASSES: Mapping[str, tuple[str, str]] = {
     "no_answer": ("No answer", "the last program ended well and said nothing"),
     "other": ("Other", "not classed"),
 }
-"""Class → its name and explanation, in the order of the pipeline."""
+"""Maps each class to its name and explanation, in the order of the pipeline."""
 
 _NAMES_WIDTH = 230.0
 _BAR_WIDTH = 640.0
-"""Width of a bar. `_NAMES_WIDTH` is the space before it. Both in the drawing's units."""
+"""Width of a bar. The names take `_NAMES_WIDTH` to the left of it. Both are in SVG units."""
 
 
 def outcome(row: Row) -> str:
-    """Return the class of a graded answer."""
+    """Return the class of a graded answer, a key of `CLASSES`."""
     if row.correct:
         return "right"
     return row.failure if row.failure in CLASSES else "other"
 
 
 def failures(runs: Sequence[ReportedRun]) -> Markup:
-    """Render the bars, their legend, and the same numbers as a table."""
+    """Render the bars, their legend, and a table with the same numbers."""
     counts = [_count_outcomes(run) for run in runs]
     total = sum(counts, Counter[str]())
     present = {key: about for key, about in CLASSES.items() if total[key]}
@@ -64,7 +64,7 @@ def _count_outcomes(run: ReportedRun) -> Counter[str]:
 
 
 def _segments(count: Counter[str]) -> Iterator[tuple[str, int, float, float]]:
-    """Yield the parts of a bar: class, number of answers, left end and width."""
+    """Yield the segments of a bar: class, number of answers, left end and width."""
     left = _NAMES_WIDTH
     for key in CLASSES:
         if number := count[key]:

@@ -1,4 +1,4 @@
-"""Tables of figures: all runs, differences from the first run, and success by group."""
+"""Tables of metrics: all runs, differences from the first run, and success by group of tasks."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _TOTALS = {
     "Orphaned writes": "orphaned_writes",
     "Outages": "ungraded",
 }
-"""Column heads of the table of runs, with the field of `Summary` that each shows."""
+"""Column heads of the table of runs, each with the field of `Summary` that the column shows."""
 _DIFFERENCES: Mapping[str, tuple[str, Callable[[float], str]]] = {
     "success": ("Success", points),
     "path": ("Path", points),
@@ -51,9 +51,9 @@ _GROUPS = {
 
 
 def figures(runs: Sequence[ReportedRun]) -> Markup:
-    """Render the figures of every run, one row each.
+    """Render the table of metrics, with one row for each run.
 
-    If runs differ, the best share of a column is bold.
+    If the runs differ in a column of shares, the highest share is bold.
     """
     summaries = [run.summary for run in runs]
     best = {head: _best(list(map(attrgetter(key), summaries))) for head, key in _SHARES.items()}
@@ -62,8 +62,9 @@ def figures(runs: Sequence[ReportedRun]) -> Markup:
 
 
 def differences(runs: Sequence[ReportedRun], compared: Sequence[Comparison]) -> Markup:
-    """Render the differences of each later run from the first, over the tasks that both have
-    graded.
+    """Render the differences of each later run from the first.
+
+    They are computed over the tasks that both runs have graded.
     """
     known = {key for one in compared for key in one.differences}
     shown = {key: about for key, about in _DIFFERENCES.items() if key in known}
@@ -73,7 +74,7 @@ def differences(runs: Sequence[ReportedRun], compared: Sequence[Comparison]) -> 
 
 
 def breakdown(runs: Sequence[ReportedRun]) -> Markup:
-    """Render success by service, number of calls needed, difficulty and split."""
+    """Render the success by service, by number of needed calls, by difficulty and by split."""
     kept: list[tuple[str, str, list[str]]] = []
     for title, key in _GROUPS.items():
         names = _graded_groups(runs, key)
@@ -90,7 +91,10 @@ def breakdown(runs: Sequence[ReportedRun]) -> Markup:
 
 
 def _graded_groups(runs: Sequence[ReportedRun], key: str) -> list[str]:
-    """Return the groups of `key` in which a run has a graded answer, in order of occurrence."""
+    """Return the groups in which a run has a graded answer, in the order of their occurrence.
+
+    `key` is the field of `Summary` that has the groups, such as `by_service`.
+    """
     shares: list[Mapping[str, Share]] = [getattr(run.summary, key) for run in runs]
     names = dict.fromkeys(name for by_name in shares for name in by_name)
     graded = {name for by_name in shares for name, share in by_name.items() if share.graded}
@@ -98,7 +102,7 @@ def _graded_groups(runs: Sequence[ReportedRun], key: str) -> list[str]:
 
 
 def _best(found: Sequence[Estimate | None]) -> str | None:
-    """Return the highest share as displayed; None if all are displayed alike."""
+    """Return the highest share as it is displayed, or None if all are displayed alike."""
     known = [one.mean for one in found if one is not None]
     return percent(max(known)) if len(set(map(percent, known))) > 1 else None
 

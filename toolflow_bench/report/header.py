@@ -1,4 +1,4 @@
-"""The top of the page: what was run, and the main result in a sentence."""
+"""The top of the report page: what was run, and the main result in one sentence."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _SUITES = {"toolflow": "ToolFlow", "restbench": "RestBench"}
 
 
 def title(runs: Sequence[ReportedRun]) -> str:
-    """Return the title, such as `ToolFlow: 3 runs`."""
+    """Return the title of the page, such as `ToolFlow: 3 runs`."""
     suites = " and ".join(
         dict.fromkeys(_SUITES.get(run.header.suite, run.header.suite) for run in runs)
     )
@@ -24,7 +24,10 @@ def title(runs: Sequence[ReportedRun]) -> str:
 
 
 def header(runs: Sequence[ReportedRun], tasks: int) -> Markup:
-    """Render the title, the main result, common and differing properties of the runs, and notes."""
+    """Render the title, the main result, the properties of the runs, and notes.
+
+    Properties that all runs share are shown separately from those in which runs differ.
+    """
     described = [_describe_run(run) for run in runs]
     values = {key: list(map(itemgetter(key), described)) for key in described[0]}
     common = [key for key, each in values.items() if each[0] and len(set(each)) == 1]
@@ -59,7 +62,10 @@ def _describe_run(run: ReportedRun) -> Mapping[str, str]:
 
 
 def _settings(runs: Sequence[ReportedRun]) -> list[tuple[str, str]]:
-    """Return all other settings with their values, those that differ first."""
+    """Return all settings but the split and the strategy, with their values.
+
+    Settings in which the runs differ come first.
+    """
     keys = dict.fromkeys(
         key for run in runs for key in run.header.settings if key not in ("split", "strategy")
     )

@@ -1,4 +1,4 @@
-"""The complete page, its figures as JSON, and the check of the output path."""
+"""The complete report page, its numbers as JSON, and the check of the output path."""
 
 from __future__ import annotations
 
@@ -20,20 +20,20 @@ from toolflow_bench.report.runs import InvalidReport, ReportedRun, is_leaderboar
 from toolflow_bench.report.tasks import drilldown
 
 GENERATOR = "atc bench report"
-"""Marks a page as one of our reports."""
+"""Name of the generator in the page's HTML, by which a report is recognized."""
 
 _HEAD = 4096  # bytes, within which a page says what made it
 
 
 def compared(runs: Sequence[ReportedRun]) -> list[Comparison]:
-    """Compare each later run with the first. Return nothing for a leaderboard."""
+    """Compare each later run with the first. A leaderboard has no comparisons."""
     return [] if is_leaderboard(runs) else [compare(runs[0].rows, run.rows) for run in runs[1:]]
 
 
 def render(runs: Sequence[ReportedRun], against_first: Sequence[Comparison]) -> str:
-    """Render the page of `runs`; `against_first` is `compared(runs)`.
+    """Render the report page. `against_first` are the comparisons that `compared` returned.
 
-    A leaderboard has neither differences nor tasks.
+    A leaderboard has neither differences nor a list of tasks.
     """
     found = tasks(runs)
     cost = scatter(
@@ -68,7 +68,7 @@ def render(runs: Sequence[ReportedRun], against_first: Sequence[Comparison]) -> 
 
 
 def document(runs: Sequence[ReportedRun], against_first: Sequence[Comparison]) -> dict[str, Any]:
-    """Return the figures of the page as JSON."""
+    """Return the metrics on the page as JSON."""
     told = []
     for run in runs:
         about: dict[str, Any] = {"letter": run.letter, "name": run.name, "file": run.file}
@@ -86,7 +86,7 @@ def check_target(path: Path) -> None:
     """Check that a report may be written to `path`. Only an earlier report may be overwritten.
 
     Raises:
-        InvalidReport: the path is something else.
+        InvalidReport: the path names something else.
     """
     ours = f'name="generator" content="{GENERATOR} '.encode()
     if path.exists() and not (path.is_file() and ours in path.read_bytes()[:_HEAD]):

@@ -1,4 +1,4 @@
-"""The Jinja templates of the report. Other modules call their macros."""
+"""The Jinja templates of the report. Other modules call the macros of these templates."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _LONGEST_NAME = 30  # letters; the table of runs has the whole name
 
 
 def abbreviated(name: str) -> str:
-    """Shorten a run's name for a drawing."""
+    """Return a run's name, shortened so that it fits into a drawing."""
     return name if len(name) <= _LONGEST_NAME else f"{name[: _LONGEST_NAME - 1]}…"
 
 

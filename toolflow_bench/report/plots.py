@@ -1,6 +1,7 @@
-"""Plots of success: against cost and tokens, one point for each run, and against depth, one line.
+"""Plots of success against cost, against tokens and against the depth of tasks.
 
-Points have a vertical bar for the 95% interval.
+The first two have one point for each run, with a vertical bar for the 95% interval. The third has
+one line for each run.
 """
 
 from __future__ import annotations
@@ -22,17 +23,17 @@ TOP = 16.0
 BOTTOM = 312.0
 RADIUS = 9.0
 DEPTHS = ((1, 2), (3, 4), (5, 6), (7, 8), (9, None))
-"""Ranges of the number of calls in the longest chain of a task's data flow."""
+"""Ranges of a task's depth, which is the number of calls in the longest chain of its data flow."""
 _DECADES = 30.0
 """An axis is logarithmic if the ratio of the largest to the smallest value is at least this."""
 
 
 @dataclass(frozen=True, slots=True)
 class Scale:
-    """An axis from `start` to `end` in the drawing's units.
+    """An axis of a plot, from `start` to `end` in SVG units.
 
-    On a linear axis `floor` is 0. On a logarithmic axis values below `floor`, such as 0, are drawn
-    at the start.
+    `floor` and `ceiling` are the values at its ends. On a linear axis `floor` is 0. On a
+    logarithmic axis, values below `floor`, such as 0, are drawn at the start.
     """
 
     start: float
@@ -43,8 +44,10 @@ class Scale:
 
     @classmethod
     def for_values(cls, values: Sequence[float], start: float, end: float) -> Scale:
-        """Return an axis for non-negative `values`: from zero, or logarithmic if their range is
-        large.
+        """Return an axis for values that are not negative.
+
+        It begins at zero, or is logarithmic if the values differ by a factor of at least
+        `_DECADES`.
         """
         positive = [value for value in values if value > 0]
         if not positive:
@@ -59,7 +62,7 @@ class Scale:
         return cls(start, end, 0.0, step * math.ceil(most * 1.02 / step))
 
     def __call__(self, value: float) -> float:
-        """Return the position of `value`."""
+        """Return the position of `value` on the axis, in SVG units."""
         if self.logarithmic:
             share = math.log(max(value, self.floor) / self.floor) / math.log(
                 self.ceiling / self.floor
@@ -80,14 +83,14 @@ class Scale:
 
 
 def _step(span: float) -> float:
-    """Return a round distance that gives four to eight ticks over `span`."""
+    """Return a round distance between ticks, so that `span` has four to eight of them."""
     rough = span / 5
     power = 10.0 ** math.floor(math.log10(rough))
     return next(step * power for step in (1, 2, 2.5, 5, 10) if step * power >= rough * 0.999)
 
 
 class Point(NamedTuple):
-    """A run in the drawing: the position of its marker and of its value."""
+    """A run in a plot: the position of its marker (`x`, `y`), and of its value (`value_x`, `y`)."""
 
     run: ReportedRun
     x: float
@@ -99,7 +102,7 @@ class Point(NamedTuple):
 
     @property
     def is_moved(self) -> bool:
-        """True if the marker was moved away from its value."""
+        """True if the marker was moved away from its value, so that it covers no other marker."""
         return abs(self.x - self.value_x) > 1
 
 
@@ -111,9 +114,9 @@ def scatter(
     axis: str,
     spell: Callable[[float], str] = short,
 ) -> Markup:
-    """Render one point for each run that has a success and a `value`.
+    """Render one point for each run that has both a success and a `value`.
 
-    Other runs are named below.
+    The other runs are named below the plot.
     """
     known = _known_values(runs, value)
     if not known:
@@ -143,7 +146,7 @@ def scatter(
 def _list_notes(
     points: Sequence[Point], runs: Sequence[ReportedRun], *, logarithmic: bool
 ) -> list[str]:
-    """Return the sentences below a scatter plot of some of the runs."""
+    """Return the notes below a scatter plot. They name the runs that are not drawn, for example."""
     drawn = {point.run.letter for point in points}
     absent = [run.letter for run in runs if run.letter not in drawn]
     notes = ["Logarithmic axis."] if logarithmic else []
@@ -170,9 +173,7 @@ def _known_values(
 
 
 def by_depth(runs: Sequence[ReportedRun]) -> Markup:
-    """Render one line for each run: the share of graded answers that are right, by depth of the
-    task.
-    """
+    """Render one line for each run: the share of graded answers that are right, by task depth."""
     title = "Success against depth"
     axis = "Calls in the longest chain of a task"
     shares = {run.letter: _shares_by_depth(run) for run in runs}
@@ -204,7 +205,10 @@ def by_depth(runs: Sequence[ReportedRun]) -> Markup:
 
 
 def _shares_by_depth(run: ReportedRun) -> list[tuple[int, float, int]]:
-    """Return the index of each range of depths, the share of right answers and their number."""
+    """Return the share of right answers in each range of depths that has answers.
+
+    Each item is the index of the range, the share, and the number of answers.
+    """
     shares = []
     for band, (low, high) in enumerate(DEPTHS):
         verdicts = [
@@ -218,18 +222,18 @@ def _shares_by_depth(run: ReportedRun) -> list[tuple[int, float, int]]:
 
 
 def number(value: float) -> str:
-    """Format a coordinate of the drawing, to six digits."""
+    """Format a coordinate of the drawing with at most six digits."""
     return f"{value:.6g}"
 
 
 def _upward(highest: float) -> Scale:
-    """Return a vertical axis from 0 to the next round share above `highest`."""
+    """Return a vertical axis from 0 to the next multiple of 20% above `highest`."""
     ceiling = next(share for share in (0.2, 0.4, 0.6, 0.8, 1.0) if share >= min(highest, 1.0))
     return Scale(BOTTOM, TOP + RADIUS, 0.0, ceiling)
 
 
 def _spread_markers(points: Sequence[Point]) -> list[Point]:
-    """Move markers sideways that would cover another."""
+    """Return the points, with markers moved sideways so that none covers another."""
     moved: list[Point] = []
     for point in points:
         steps = sorted(range(-48, 49), key=lambda step: (abs(step), -step))

@@ -16,61 +16,64 @@ from toolflow_bench.metrics import Row, Summary, summarize
 from toolflow_bench.rows import Header, read_rows
 
 LETTERS = "ABCDEFGHIJKL"
-"""Letters of runs.
+"""The letters that identify runs.
 
-More runs than letters make a leaderboard, which is numbered from the best on.
+If there are more runs than letters, the report is a leaderboard, and the runs have ranks instead.
 """
 
 
 class InvalidReport(AtcError):
-    """A page cannot be built or written as requested. The message says why and the next step."""
+    """A page cannot be built or written as requested. The message says why and what to do."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReportedRun:
-    """One file of rows and its figures."""
+    """One file of rows, with the metrics computed from it."""
 
     letter: str
-    """`A` to `L`, or the rank on a leaderboard."""
+    """`A` to `L`, or the rank (`1`, `2`, …) on a leaderboard."""
     colour: int
-    """1 to 12."""
+    """Number of the run's colour, from 1 to 12."""
     name: str
     file: str
     """The file's name, without its folder."""
     written: str
-    """Modification time of the file, `2026-11-22 01:58 UTC`."""
+    """Modification time of the file, such as `2026-11-22 01:58 UTC`."""
     header: Header
     rows: Sequence[Row]
     summary: Summary
 
     @property
     def label(self) -> str:
-        """Letter and name: `A · qwen chain`."""
+        """Letter and name, such as `A · qwen chain`."""
         return f"{self.letter} · {self.name}"
 
     @property
     def mark(self) -> Markup:
-        """The run's letter on its colour."""
+        """HTML that shows the run's letter on its colour."""
         return span(self.letter, f"mark run-{self.colour}")
 
     def per_task(self, total: float | None) -> float | None:
-        """Return `total` divided by the number of graded rows."""
+        """Return `total` divided by the number of graded rows, or None if either is missing."""
         return total / self.summary.graded if total is not None and self.summary.graded else None
 
     @property
     def tokens(self) -> float | None:
-        """Mean number of input and output tokens for each task."""
+        """Mean number of input and output tokens for each task, or None if no row was graded."""
         return self.per_task(self.summary.input_tokens + self.summary.output_tokens)
 
     @property
     def cost(self) -> float | None:
-        """Mean cost for each task in USD; None if an answer has no price."""
+        """Mean cost of a task in USD, or None if the price of an answer is unknown."""
         return self.per_task(self.summary.cost)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReportedTask:
-    """One question and each run's answers: letter → rows, one for each repeat."""
+    """One question with the answers of all runs.
+
+    `rows` maps the letter of each run to its rows, one for each repeat.
+    """
 
     id: str
     question: str
@@ -88,7 +91,9 @@ def is_leaderboard(runs: Sequence[ReportedRun]) -> bool:
 
 
 def load_runs(paths: Sequence[Path]) -> list[ReportedRun]:
-    """Return the runs of the files in the given order; for a leaderboard the best first.
+    """Return the runs in the given files, in the given order.
+
+    On a leaderboard, the best comes first.
 
     Raises:
         InvalidRunFile: a file is not a file of rows, or has another format.
@@ -127,8 +132,9 @@ def load_runs(paths: Sequence[Path]) -> list[ReportedRun]:
 def _names(headers: Sequence[Header], stems: Sequence[str]) -> list[str]:
     """Return a distinct name for each run.
 
-    The name is the model, then the strategy if strategies differ, then the file if names are still
-    equal. Runs without a model, which are baselines, are named after their strategy.
+    The name is the model, followed by the strategy if runs differ in it, and by the file name if
+    names would be equal otherwise. Runs without a model, which are baselines, are named after their
+    strategy.
     """
     strategies = [str(header.settings.get("strategy", "")) for header in headers]
     names = []
@@ -146,9 +152,9 @@ def _names(headers: Sequence[Header], stems: Sequence[str]) -> list[str]:
 
 
 def tasks(runs: Sequence[ReportedRun]) -> list[ReportedTask]:
-    """Return every task of any run, in the order of the first run that has it.
+    """Return every task that a run has answered, in the order of the first run that has the task.
 
-    A task with another question or answer is a different task.
+    A task whose question or expected answer differs is a different task.
     """
     found: dict[tuple[str, str, str], ReportedTask] = {}
     for run in runs:

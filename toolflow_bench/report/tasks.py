@@ -1,4 +1,7 @@
-"""The list of tasks, one line each with a column for each run. A line expands to its answers."""
+"""The list of tasks on the report page.
+
+Each task is a line with a column for each run. A line expands to show the answers.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +23,7 @@ _VERDICTS = {name: name for name in ("right", "wrong", "mixed", "outage")} | {
 
 
 def drilldown(runs: Sequence[ReportedRun], found: Sequence[ReportedTask]) -> Markup:
-    """Render the filters (hidden without JavaScript), the table head and the tasks."""
+    """Render the filters (which are hidden without JavaScript), the table head and the tasks."""
     letters = [run.letter for run in runs]
     lines = [(task, _chips(task, letters), _failures(task)) for task in found]
     return escape(_TASKS.drilldown(runs, lines, _selects(runs, found)))
@@ -31,9 +34,9 @@ def _chips(task: ReportedTask, letters: Sequence[str]) -> dict[str, tuple[str, s
 
 
 def _failures(task: ReportedTask) -> str:
-    """Return the failure classes of a task's wrong answers, with the letter of the run:
+    """Return the failure class of each wrong answer to a task, preceded by the letter of the run.
 
-    `A:program B:limit`.
+    For example, `A:program B:limit`.
     """
     wrong = [
         f"{letter}:{outcome(row)}"
@@ -49,7 +52,7 @@ def _is_wrong(row: Row) -> bool:
 
 
 def _path(gold: Sequence[str]) -> str:
-    """Format a gold path: `search_films ×2 → get_film`."""
+    """Return a gold path as text, such as `search_films ×2 → get_film`."""
     times = [(tool, len(list(same))) for tool, same in groupby(gold)]
     return " → ".join(f"{tool} ×{count}" if count > 1 else tool for tool, count in times)
 
@@ -57,7 +60,7 @@ def _path(gold: Sequence[str]) -> str:
 def _selects(
     runs: Sequence[ReportedRun], found: Sequence[ReportedTask]
 ) -> Mapping[str, dict[str, str]]:
-    """Return the filters, each with its values and their labels."""
+    """Return the filters of the list. Each maps its values to their labels."""
     services = sorted({service for task in found for service in task.services})
     failures = {outcome(row) for run in runs for row in run.rows if _is_wrong(row)}
     several = len(runs) > 1

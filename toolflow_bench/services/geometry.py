@@ -1,4 +1,4 @@
-"""Great-circle distances, and queries for rows near a point."""
+"""Great-circle distances, and queries that find the rows near a point."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _KM_PER_DEGREE = math.pi * EARTH_RADIUS_KM / 180
 def kilometres(
     latitude: float, longitude: float, other_latitude: float, other_longitude: float
 ) -> float:
-    """Return the great-circle distance of two points given in degrees."""
+    """Return the great-circle distance in km between two points. Coordinates are in degrees."""
     north = math.radians(latitude)
     south = math.radians(other_latitude)
     half_width = math.radians(longitude - other_longitude) / 2
@@ -29,11 +29,11 @@ def kilometres(
 def rows_near(
     context: Context, columns: str, table: str, centre: Mapping[str, Any], *, also: str = "TRUE"
 ) -> list[Row]:
-    """Return the rows of `table` within `radius_km` of `centre`, nearest first, with `distance_km`.
+    """Return the rows of `table` near a point, nearest first, each with its `distance_km`.
 
-    `centre` has `latitude`, `longitude`, `radius_km` and the values that the extra condition `also`
-    needs. The query first selects a box around the circle, which uses the index on positions. Rows
-    at the same distance are sorted by their first column.
+    `centre` has `latitude`, `longitude`, `radius_km` and the values of parameters in `also`, an
+    additional SQL condition. The query first selects a box around the circle, which uses the index
+    on positions. Rows at the same distance are sorted by their first column.
     """
     reach = centre["radius_km"] / _KM_PER_DEGREE + 1e-6
     south = centre["latitude"] - reach

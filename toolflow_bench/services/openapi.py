@@ -1,7 +1,8 @@
-"""Loader of a service's `openapi.yaml`: operations, schemas, and the SQL that answers most of them.
+"""Loads a service's `openapi.yaml`: operations, schemas, and the SQL that answers most operations.
 
 The file describes only what is specific to the service. The responses that all services share (422,
-429, 500) and the idempotency key are added here. The served document does not contain the SQL.
+429, 500) and the idempotency key are added here. The document that the service serves does not
+contain the SQL.
 """
 
 from __future__ import annotations
@@ -22,7 +23,8 @@ from toolflow_bench.services.operation import Operation, Parameter
 def load_description(path: Path, handlers: ModuleType) -> dict[str, Any]:
     """Return the `info`, `operations`, `schemas` and `records` of the file.
 
-    An operation without SQL is answered by the function in `handlers` that has its id as name.
+    An operation without SQL is answered by the function in `handlers` whose name is the operation's
+    id.
 
     Raises:
         AttributeError: there is no such function.
@@ -57,9 +59,9 @@ def operation_of(
     *,
     shared: Mapping[str, Any] = MappingProxyType({}),
 ) -> Operation:
-    """Build the operation that `entry` describes, with the responses that all operations share.
+    """Return the operation that `entry` describes, with the responses that all operations share.
 
-    `shared` has the named parameters of the document.
+    `shared` are the document's parameters to which `entry` may refer, keyed by name.
     """
     key = entry.get("x-takes-key", False)
     given = [

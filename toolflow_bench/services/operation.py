@@ -1,4 +1,4 @@
-"""Operations of a service, and parsing and validation of their arguments."""
+"""Operations of a service, and the parser and checks of their arguments."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ from protocols.schema import Json, JsonObject
 from protocols.validate import validator
 
 Arguments = Mapping[str, Any]
-"""All parameters of an operation by name, typed.
+"""The values of all parameters of an operation, keyed by name.
 
-None for an optional one without default that is missing.
+An optional parameter that was not sent and has no default is None.
 """
 
 Headers = tuple[tuple[bytes, bytes], ...]
-"""HTTP headers as in ASGI, names in lower case."""
+"""HTTP headers as in ASGI, with names in lower case."""
 
 
 class Refusal(Exception):
-    """An error response: HTTP `status`, the message that becomes `{"detail": …}`, and headers."""
+    """An error response: the HTTP status, the message for `{"detail": …}`, and headers."""
 
     def __init__(self, status: int, detail: str, *, headers: Headers = ()) -> None:
         super().__init__(status, detail)
@@ -33,7 +33,7 @@ class Refusal(Exception):
 
 @dataclass(frozen=True, kw_only=True)
 class Parameter:
-    """One argument. An optional one may have a `default` in its schema."""
+    """One parameter of an operation. The schema of an optional parameter may have a `default`."""
 
     name: str
     schema: JsonObject
@@ -42,7 +42,7 @@ class Parameter:
     def allows(self, value: Json) -> bool:
         """Return True if the schema allows `value`.
 
-        Unlike in JSON Schema, `2.0` is not an integer.
+        Other than in JSON Schema, `2.0` is not an integer.
         """
         try:
             return self._checks.is_valid(value) and (self.schema["type"], type(value)) != (
@@ -59,15 +59,16 @@ class Parameter:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Operation:
-    """One operation over HTTP. `entry` is its description in the service's document.
+    """One operation over HTTP. `entry` is its description in the service's OpenAPI document.
 
     `path` has path parameters in braces. The other parameters are sent in the query, or in a JSON
     body if the method has one.
 
-    A writing operation (any method but GET) may take a key (`takes_key`): if it is sent again with
-    the same `Idempotency-Key` header, it returns its first response and changes nothing. Or a read
-    may verify it (`verified_by` is the operation that shows what was written). If neither applies,
-    a client that lost the response cannot know if the write took effect.
+    A writing operation (any method but GET) may accept an idempotency key (`takes_key`): if it is
+    sent again with the same `Idempotency-Key` header, it returns its first response and changes
+    nothing. Or a read may show what was written (`verified_by` is the id of that operation). If
+    neither is the case, a client that lost the response cannot find out whether the write took
+    effect.
     """
 
     path: str
@@ -79,17 +80,17 @@ class Operation:
 
     @property
     def id(self) -> str:
-        """The operation id."""
+        """The operation's id in the OpenAPI document."""
         return str(self.entry["operationId"])
 
     @property
     def verified_by(self) -> str:
-        """Id of the read that shows what was written, or ""."""
+        """Id of the reading operation that shows what was written, or ""."""
         return str(self.entry.get("x-atc-verified-by", ""))
 
     @property
     def success(self) -> int:
-        """HTTP status of success."""
+        """HTTP status of a successful response."""
         return 201 if self.method == "POST" else 200
 
     @property
@@ -99,18 +100,18 @@ class Operation:
 
     @property
     def has_body(self) -> bool:
-        """True if all arguments but the path's are sent in a JSON body."""
+        """True if all arguments that are not in the path are sent in a JSON body."""
         return self.method in ("POST", "PUT", "PATCH")
 
     def location(self, parameter: Parameter) -> str:
-        """Return where `parameter` is sent: path, query or body."""
+        """Return where a parameter is sent: "path", "query" or "body"."""
         if "{" + parameter.name + "}" in self.path:
             return "path"
         return "body" if self.has_body else "query"
 
 
 def read_texts(parameters: Iterable[Parameter], given: Sequence[tuple[str, str]]) -> dict[str, Any]:
-    """Parse arguments from path and query texts, validate them and add defaults.
+    """Parse arguments from the texts in a path and a query, check them and add defaults.
 
     Raises:
         Refusal: 422; an argument is missing, unknown, given twice or not allowed.
@@ -127,7 +128,7 @@ def read_texts(parameters: Iterable[Parameter], given: Sequence[tuple[str, str]]
 def complete_arguments(
     parameters: Iterable[Parameter], given: Mapping[str, Json]
 ) -> dict[str, Any]:
-    """Validate `given` against the schemas and add defaults.
+    """Check the given arguments against their schemas and add defaults.
 
     Raises:
         Refusal: 422; an argument is missing, unknown or not allowed.
@@ -174,7 +175,7 @@ def _argument_refusal(parameter: Parameter, value: Json) -> Refusal:
 def _describe_schema(schema: JsonObject) -> str:
     """Describe the values that a schema allows.
 
-    For example `one of EWR, JFK, LGA`, `an integer from 0 to 23` or `a string such as '9E'`.
+    For example: `one of EWR, JFK, LGA`, `an integer from 0 to 23` or `a string such as '9E'`.
     """
     if "enum" in schema:
         return "one of " + ", ".join(map(str, schema["enum"]))

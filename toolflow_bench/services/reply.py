@@ -1,4 +1,4 @@
-"""Responses of a service, sent whole, cut short or not at all."""
+"""Responses of a service, and functions that send them whole, cut short or not at all."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _JSON = (b"content-type", b"application/json")
 class ServiceReply:
     """A response before it is sent.
 
-    `body` is JSON; `wrote` is True if the request changed the state.
+    `body` is JSON. `wrote` is True if the request changed the state.
     """
 
     status: int
@@ -34,7 +34,7 @@ class ServiceReply:
     def from_value(
         cls, status: int, value: Json, *, headers: Headers = (), wrote: bool = False
     ) -> ServiceReply:
-        """Build a response with `value` as JSON body."""
+        """Return a response whose JSON body is `value`."""
         body = json.dumps(
             value, ensure_ascii=False, allow_nan=False, separators=(",", ":")
         ).encode()
@@ -42,14 +42,14 @@ class ServiceReply:
 
     @classmethod
     def from_refusal(cls, refusal: Refusal) -> ServiceReply:
-        """Build the error response of a refusal."""
+        """Return the error response for a refused request."""
         return cls.from_value(refusal.status, {"detail": refusal.detail}, headers=refusal.headers)
 
 
 async def send_reply(send: Send, reply: ServiceReply, *, share: float = 1.0) -> None:
-    """Send the response, or the first `share` of its body.
+    """Send a response. If `share` is below 1, send only this part of its body.
 
-    The caller must close the connection if `share` is below 1.
+    In that case the caller must close the connection afterwards.
     """
     length = (b"content-length", b"%d" % len(reply.body))
     await send(
@@ -64,7 +64,7 @@ async def send_reply(send: Send, reply: ServiceReply, *, share: float = 1.0) -> 
 
 
 async def close_connection(scope: Scope, receive: Receive) -> None:
-    """Close the connection. Data that was sent before still arrives."""
+    """Close the client's connection. Data that were sent before still arrive."""
     close = scope.get("extensions", {}).get(CLOSE)
     if close is None:
         raise RuntimeError(

@@ -44,10 +44,10 @@ def build_app(
     schemas: Mapping[str, JsonObject],
     close: Callable[[], None],
 ) -> Starlette:
-    """Build the application. `context` is the first argument of every handler.
+    """Return the application. Every handler gets `context` as its first argument.
 
-    `close` runs when the service stops. `app.state.control` is its `Control`, `app.state.run` the
-    `ServiceState` of the context (None if it has none), and `app.state.requests` the latest
+    `close` is called when the service stops. `app.state.control` is the `Control` of the service,
+    `app.state.run` the `ServiceState` of the context (or None), and `app.state.requests` the latest
     requests as `RequestRecord`s, oldest first.
     """
     from starlette.applications import Starlette
@@ -74,9 +74,10 @@ def build_app(
 
 
 class Routes:
-    """Operations by path.
+    """Finds the operation for a path.
 
-    Concrete paths precede templates, so `/airlines/search` is no airline's code.
+    Paths without parameters are tried first, so that `/airlines/search` is not read as
+    `/airlines/{code}`.
     """
 
     def __init__(self, operations: Sequence[Operation]) -> None:
@@ -86,12 +87,12 @@ class Routes:
         ]
 
     def find(self, method: str, path: bytes) -> tuple[Operation, list[tuple[str, str]]]:
-        """Return the operation for `method` and `path` (percent-encoded), and its path arguments.
+        """Return the operation for a method and a percent-encoded path, and the path's arguments.
 
         The arguments are pairs of name and text.
 
         Raises:
-            Refusal: 404, no operation has this path; 405, the path has other methods only.
+            Refusal: 404, no operation has this path; 405, no operation has this path and method.
         """
         fitting = [
             (match, one)
@@ -110,9 +111,9 @@ class Routes:
 
 
 class _Service:
-    """The ASGI application under Starlette's.
+    """The ASGI application that Starlette calls for every path.
 
-    It answers every path itself, including unknown ones.
+    It also answers requests for unknown paths.
     """
 
     def __init__(
@@ -150,7 +151,10 @@ class _Service:
     async def _answer(
         self, scope: Scope, body: bytes, record: RequestRecord
     ) -> tuple[ServiceReply | None, ServiceFault | None, RequestRecord]:
-        """Return the response (None: close the connection), the fault, and the completed record."""
+        """Return the response, the injected fault, and the completed log record.
+
+        If the response is None, the caller must close the connection.
+        """
         path = scope["path"]
         if path == "/openapi.json" and record.method in ("GET", "HEAD"):
             return self._described(_server(scope)), None, record
@@ -176,7 +180,11 @@ class _Service:
         body: bytes,
         record: RequestRecord,
     ) -> tuple[ServiceReply | None, ServiceFault | None, RequestRecord]:
-        """Return the response (None: close the connection), the fault, and the completed record."""
+        """Answer a request for an operation.
+
+        Return the response, the injected fault, and the completed log record. If the response is
+        None, the caller must close the connection.
+        """
         control = self._control
         generation = control.generation
         fault = control.draw()
@@ -207,7 +215,10 @@ class _Service:
     def _drift(
         self, operation: Operation, reply: ServiceReply, fault: ServiceFault | None
     ) -> tuple[ServiceReply, str]:
-        """Return the response after a drift or renaming, with a description of the change."""
+        """Return the response after a drift or renaming, with a description of the change.
+
+        If neither applies, the response is unchanged and the description is empty.
+        """
         faults = self._control.faults
         if faults is None or reply.status >= 300:
             return reply, ""
@@ -221,7 +232,10 @@ class _Service:
         return reply, ""
 
     def _perform(self, operation: Operation, arguments: Arguments, key: str) -> ServiceReply:
-        """Return the response of the handler, or the first response under `key`."""
+        """Return the handler's response to a request.
+
+        If the idempotency key `key` was used before, return the response to its first request.
+        """
         asked = ""
         if key:
             asked = json.dumps([operation.id, arguments], sort_keys=True)
@@ -244,7 +258,7 @@ class _Service:
 
 
 def _fault_reply(fault: ServiceFault, control: Control) -> ServiceReply | None:
-    """Return the response of a fault that precedes any work; None to close the connection."""
+    """Return the response for a fault that precedes any work, or None to close the connection."""
     if fault.kind == "drop":
         return None
     if fault.kind == "500":
@@ -271,7 +285,7 @@ async def _body(receive: Receive) -> bytes | None:
 def _arguments(
     operation: Operation, texts: list[tuple[str, str]], query: str, body: bytes
 ) -> Arguments:
-    """Return an operation's arguments from the texts of its path, its query and its body."""
+    """Return an operation's arguments, read from the request's path, query and body."""
     in_body = [p for p in operation.parameters if operation.location(p) == "body"]
     in_text = [p for p in operation.parameters if operation.location(p) != "body"]
     arguments = read_texts(in_text, [*texts, *parse_qsl(query, keep_blank_values=True)])
@@ -302,7 +316,7 @@ def _key(operation: Operation, scope: Scope) -> str:
 
 
 def _server(scope: Scope) -> str:
-    """Return the URL by which the client reached this service."""
+    """Return the URL at which the client reached this service."""
     host = next(
         (value.decode("latin-1") for name, value in scope["headers"] if name == b"host"), None
     )

@@ -1,4 +1,4 @@
-"""Serves an application over real HTTP on loopback, in a thread of this process."""
+"""Serves an application over real HTTP on the loopback interface, in a thread of this process."""
 
 from __future__ import annotations
 
@@ -16,14 +16,17 @@ if TYPE_CHECKING:
     from starlette.applications import Starlette
 
 CLOSE = "toolflow.close"
-"""ASGI scope extension: a function that closes the client's connection."""
+"""Name of an extension in the ASGI scope: a function that closes the client's connection."""
 
 INSTALL = 'pip install "automatic-tool-chain[toolflow]"'
-"""Command that installs the packages that the services need."""
+"""Command that installs the Python packages which the services need."""
 
 
 class RunningService:
-    """A running service. `url` has no trailing slash. Close it, or use it as a context manager."""
+    """A running service. Close it, or use it as a context manager.
+
+    `url` has no trailing slash.
+    """
 
     def __init__(self, app: Starlette, url: str, *, server: Any, thread: threading.Thread) -> None:
         self.app = app
@@ -33,11 +36,11 @@ class RunningService:
 
     @property
     def document_url(self) -> str:
-        """URL of the OpenAPI document."""
+        """URL of the service's OpenAPI document."""
         return f"{self.url}/openapi.json"
 
     def stop(self) -> None:
-        """Begin to stop. The thread ends within a fifth of a second, or with the process."""
+        """Tell the service to stop. Its thread ends within 0.2 seconds, or with the process."""
         self._server.should_exit = True
 
     def close(self) -> None:
@@ -56,7 +59,9 @@ class RunningService:
 
 
 def serve(app: Starlette, *, port: int = 0) -> RunningService:
-    """Serve `app` on 127.0.0.1, by default on a free port. It accepts requests when this returns.
+    """Serve `app` on 127.0.0.1, by default on a free port.
+
+    When this function returns, the service accepts requests.
 
     Raises:
         SourceUnavailable: the port is taken, or the service did not start.
@@ -97,7 +102,7 @@ def serve(app: Starlette, *, port: int = 0) -> RunningService:
 
 
 def _closable_protocol() -> type[asyncio.Protocol]:
-    """Return uvicorn's HTTP protocol, extended so that a request can close its connection."""
+    """Return uvicorn's HTTP protocol class, extended so that a request can close its connection."""
     from uvicorn.protocols.http.auto import AutoHTTPProtocol
 
     class Closable(AutoHTTPProtocol):  # type: ignore[misc, valid-type]

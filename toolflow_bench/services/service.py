@@ -24,7 +24,10 @@ if TYPE_CHECKING:
     from starlette.applications import Starlette
 
 NAMES = ("flights", "baseball", "movies", "places")
-"""The services of ToolFlow. Each is a package of this name beside this file, with a `SERVICE`."""
+"""The names of ToolFlow's services.
+
+Each names a package in this folder, which defines `SERVICE`.
+"""
 
 
 class UnknownService(AtcError):
@@ -33,12 +36,12 @@ class UnknownService(AtcError):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Service:
-    """The operations of a service over its data.
+    """The operations and the data of a service.
 
-    `database` returns the service's SQLite file and builds it if missing. It takes the folder
-    (None: the cache folder) and `announce`, which is called with a sentence before a build, and
-    raises `SourceUnavailable`. `functions` are called by the SQL in `openapi.yaml`. `records` are
-    the records that requests identify by id.
+    `database` is a function that returns the path of the service's SQLite file, and builds the file
+    if it is missing. It takes the folder (None: the cache folder) and `announce`, which is called
+    with a sentence before a build, and may raise `SourceUnavailable`. `functions` are called by the
+    SQL in `openapi.yaml`. `records` say how to find the records that requests identify by id.
     """
 
     name: str
@@ -58,17 +61,16 @@ class Service:
         database: Callable[..., Path],
         functions: Functions | None = None,
     ) -> Service:
-        """Build the service from the `openapi.yaml` beside the module `handlers`."""
+        """Return the service that the `openapi.yaml` beside the module `handlers` describes."""
         said = load_description(Path(str(handlers.__file__)).with_name("openapi.yaml"), handlers)
         return cls(name=name, database=database, functions=functions or {}, **said)
 
     def app(self, database: Path | None = None) -> Starlette:
-        """Build an application with a state of its own, to run with
-        `toolflow_bench.services.serve.serve`.
+        """Return an application with its own state, to be run with `toolflow_bench.services.serve`.
 
-        `app.state.run` is its `ServiceState`, `app.state.requests` the latest requests. Without
-        `database`, the data is found or built in the cache folder, which takes some seconds the
-        first time.
+        `app.state.run` is its `ServiceState`, `app.state.requests` the latest requests. If
+        `database` is None, the data is found in the cache folder, or built there, which takes some
+        seconds the first time.
 
         Raises:
             SourceUnavailable: a package or the data is missing, or the cache folder cannot be
@@ -92,7 +94,7 @@ class Service:
 
 
 def find_service(name: str) -> Service:
-    """Return the service of this name.
+    """Return the service with this name.
 
     Raises:
         UnknownService: no service has this name.

@@ -1,4 +1,4 @@
-"""Records that one run writes to a service, by collection.
+"""The records that one run writes to a service, grouped by collection.
 
 They are discarded before the next task.
 """
@@ -13,12 +13,15 @@ from toolflow_bench.services.database import opaque_text
 from toolflow_bench.services.operation import Refusal
 
 MOST_RECORDS = 1000
-"""Most records of a collection, so that a program in a loop cannot exhaust the memory."""
+"""Maximum number of records in a collection.
+
+It keeps a program in an endless loop from exhausting the memory.
+"""
 
 
 @dataclass
 class ServiceState:
-    """Records by collection and id, oldest first.
+    """The written records of a service, keyed by collection and id, oldest first.
 
     Handlers run one at a time, and a grader reads only after the run. A record never refers to
     another record by id: ids depend on the order of creation, and `snapshot`, which grading uses,
@@ -34,8 +37,9 @@ class ServiceState:
         self._created = 0
 
     def add(self, collection: str, record: JsonObject, *, id_field: str, prefix: str) -> JsonObject:
-        """Store `record` under a new opaque id (`bk_x3f6q`), which becomes its first field
-        `id_field`.
+        """Store `record` under a new opaque id, such as `bk_x3f6q`, and return it with the id.
+
+        The id becomes the record's first field, which is named `id_field`.
 
         Raises:
             Refusal: 422; the collection is full.
@@ -49,7 +53,7 @@ class ServiceState:
         return dict(kept)
 
     def get(self, collection: str, name: str, *, otherwise: str) -> dict[str, Json]:
-        """Return a copy of the record of this id.
+        """Return a copy of the record whose id is `name`.
 
         Raises:
             Refusal: 404 with the message `otherwise`; no record has this id.
@@ -86,7 +90,10 @@ class ServiceState:
         return record
 
     def snapshot(self) -> dict[str, list[JsonObject]]:
-        """Return all non-empty collections, their records without ids, to compare final states."""
+        """Return all collections that have records, for the comparison of final states.
+
+        The records' ids are left out.
+        """
         return {
             collection: list(map(_without_id, list(records.values())))
             for collection, records in sorted(self._records.items())

@@ -1,6 +1,6 @@
 """The baseball service: major-league players, teams, ballparks and honours from 1871 to 2020.
 
-Records refer to other records by id, never by name, so a task needs ids from earlier calls.
+Records refer to other records by id and never by name, so a task needs ids from earlier calls.
 """
 
 from __future__ import annotations

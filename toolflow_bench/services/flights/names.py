@@ -13,29 +13,30 @@ _GIVEN: Mapping[str, Any] = yaml.safe_load(
     Path(__file__).with_name("names.yaml").read_text(encoding="utf-8")
 )
 ALSO_CALLED: Mapping[str, str] = _GIVEN["also_called"]
-"""Other names of airports, by code."""
+"""Other names of airports, keyed by the airport's code."""
 _SHORT: Mapping[str, str] = _GIVEN["short"]
 
 
 def plain_words(text: str) -> list[str]:
-    """Normalize a name to lower-case words, abbreviating common ones.
+    """Split a name into lower-case words, with common words abbreviated.
 
-    `Chicago O'Hare International Airport` → chicago, ohare, intl.
+    `Chicago O'Hare International Airport` becomes `chicago`, `ohare`, `intl`.
     """
     plain = re.sub(r"[^a-z0-9]+", " ", re.sub(r"['’.]", "", text.lower())).split()
     return [short for word in plain if (short := _SHORT.get(word, word))]
 
 
 def search_text(text: str) -> str:
-    """Return the text that `match_score` searches: ` la guardia | laguardia `."""
+    """Return the text in which `match_score` searches, such as ` la guardia | laguardia `."""
     parts = plain_words(text)
     return f" {' '.join(parts)} | {''.join(parts)} "
 
 
 def match_score(wanted: Sequence[str], text: str) -> int:
-    """Return how well `wanted` matches a `search_text`, from 0 to 3.
+    """Return how well the words `wanted` match a `search_text`, from 0 to 3.
 
-    3: all are whole words. 2: all are beginnings of words. 1: all are parts of words. 0: no match.
+    3: all are whole words in it. 2: all are beginnings of words. 1: all are parts of words. 0:
+    there is no match.
     """
     if not wanted:
         return 0

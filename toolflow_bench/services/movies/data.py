@@ -1,4 +1,4 @@
-"""Films, reviews, awards and box office of four data sets, as one SQLite file."""
+"""Films, reviews, awards and box office from four data sets, as one SQLite file."""
 
 from __future__ import annotations
 
@@ -71,14 +71,14 @@ def fill(connection: sqlite3.Connection) -> None:
 
 
 DATABASE = Database(name="movies", home=Path(__file__).parent, megabytes=120, fill=fill)
-"""About 50 MB."""
+"""The service's database. The file has about 50 MB."""
 
 
 def _id(kind: str, number: int) -> str:
-    """Return the id of a record by its number.
+    """Return the id of the record of a kind with this number.
 
-    A film's number is its row in the catalogue's data set, or a larger one for films of other
-    sources.
+    A film's number is its row in the catalogue's data set. Films from other sources have larger
+    numbers.
     """
     return opaque_id(kind, number, _SALTS)
 
@@ -117,7 +117,7 @@ def _films(connection: sqlite3.Connection, data: Any) -> Catalogue:
 def _add_film(
     connection: sqlite3.Connection, catalogue: Catalogue, number: int, title: str, year: int
 ) -> str:
-    """Add a film that the catalogue lacks, of which only title and year are known."""
+    """Add a film that the catalogue lacks. Only its title and year are known."""
     film = _id("fm", number)
     catalogue.add(film, title, year)
     sql = "INSERT INTO films (film_id, title, year, title_key) VALUES (?, ?, ?, ?)"
@@ -160,7 +160,10 @@ def _board(connection: sqlite3.Connection, data: Any, catalogue: Catalogue) -> N
 
 
 def _match_entries(entries: list[tuple[Any, ...]], catalogue: Catalogue) -> dict[int, str]:
-    """Return the catalogue's film of each board entry that has one, by the entry's number."""
+    """Match entries of the review board with films of the catalogue.
+
+    Return the film's id for each entry that has a film, keyed by the entry's number.
+    """
     films: dict[str, int] = {}
     for spread in (0, 1):  # films of the same year first; sources often differ by one
         for number, title, year, _ in entries:

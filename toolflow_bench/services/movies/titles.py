@@ -20,7 +20,7 @@ _ARTICLES = (
 GIVEN: Mapping[str, Any] = yaml.safe_load(
     Path(__file__).with_name("given.yaml").read_text(encoding="utf-8")
 )
-"""Corrections of the data, and the desk's records before a task."""
+"""Corrections of the data sets, and records of the festival desk that exist before a task."""
 CORRECTED: Mapping[str, str] = GIVEN["corrected"]
 
 _TRAILING_ARTICLE = re.compile(rf"^(.*), ({_ARTICLES})$")
@@ -28,7 +28,7 @@ _BRACKETED = re.compile(r"\(([^()]*)\)")
 
 
 def natural(title: str) -> str:
-    """Return `Matrix, The` in natural order: `The Matrix`."""
+    """Return a title with its article in front: `The Matrix` for `Matrix, The`."""
     match = _TRAILING_ARTICLE.match(title.strip())
     if match is None:
         return title.strip()
@@ -36,18 +36,18 @@ def natural(title: str) -> str:
 
 
 def main_title(title: str) -> str:
-    """Return a title in natural order, without alternative titles in brackets."""
+    """Return a title with its article in front, without alternative titles in brackets."""
     return natural(re.sub(r"(?<=\S)\s*\(.*$", "", title))
 
 
 def key(title: str) -> str:
-    """Return a title's matching key: lower-case words without accents and punctuation."""
+    """Return the key by which titles are matched: lower-case words, no accents or punctuation."""
     plain = without_accents(title.lower().replace("&", " and "))
     return " ".join(re.findall(r"[^\W_]+", re.sub(r"['’.]", "", plain)))
 
 
 def keys(title: str) -> Iterator[str]:
-    """Yield the key of a title, then those of the alternative titles in its brackets."""
+    """Yield the key of a title, then the keys of the alternative titles in its brackets."""
     yield key(CORRECTED.get(title) or main_title(title))
     for other in _BRACKETED.findall(title):
         if found := key(natural(other.removeprefix("a.k.a. "))):
@@ -55,25 +55,25 @@ def keys(title: str) -> Iterator[str]:
 
 
 class Catalogue:
-    """Films by title key and year, to find a film by its title in another source."""
+    """An index of films by title and year, which finds a film under its title in another source."""
 
     def __init__(self, films: Iterable[tuple[str, str, int]]) -> None:
-        """`films` has (id, title, year) of each film."""
+        """Index the films. Each is given as its id, title and year."""
         self._found: dict[str, list[tuple[int, str]]] = defaultdict(list)
         for film, title, year in films:
             self._found[key(title)].append((year, film))
 
     def add(self, film: str, title: str, year: int) -> None:
-        """Add a film, or further titles of a known film, including those in brackets."""
+        """Add a film, or further titles of a known film, including the titles in brackets."""
         for name in keys(title):
             self._found[name].append((year, film))
 
     def find(
         self, title: str, years: Iterable[int], *, taken: Mapping[str, object] | None = None
     ) -> str | None:
-        """Return the only film of this title within `years` that is not in `taken`.
+        """Return the film with this title from one of the `years`. Films in `taken` are ignored.
 
-        Return None for several films, or without any.
+        Return None if there is no such film, or more than one.
         """
         wanted = set(years)
         for name in keys(title):

@@ -1,7 +1,6 @@
-"""The places service:
+"""The places service: Atlantic storms since 1975, and the world's cities, countries and airfields.
 
-Atlantic storms since 1975, and the cities, countries and airfields of the world.
-Records refer to other records by id, never by name, so a task needs ids from earlier calls.
+Records refer to other records by id and never by name, so a task needs ids from earlier calls.
 """
 
 from __future__ import annotations

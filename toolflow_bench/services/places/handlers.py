@@ -50,7 +50,10 @@ def _select_fields(row: Row, *names: str) -> Row:
 
 
 def find_place(context: Context, place_id: str) -> Row:
-    """Return the record of a city, an airfield or an observation, all of which have a position."""
+    """Return the record of a city, an airfield or a storm observation.
+
+    All of these have a position.
+    """
     kind, argument = _KINDS.get(place_id.partition("_")[0], ("observation", "observation_id"))
     return context.record(kind, {argument: place_id})
 
@@ -131,9 +134,9 @@ def _changed_alerts(context: Context) -> dict[str, Row]:
 
 
 def _alerts(context: Context) -> dict[str, Row]:
-    """Return all alerts by city. A city has at most one.
+    """Return all storm alerts, keyed by city. A city has at most one.
 
-    It is a standing alert with its changes, or a new one.
+    These are the alerts that exist before a task, with their changes, and the new alerts.
     """
     standing = context.rows(
         "SELECT alert_id, city_id, radius_km, min_wind_kt FROM standing_alerts ORDER BY rowid"

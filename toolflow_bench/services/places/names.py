@@ -1,4 +1,4 @@
-"""Normalization of place names, and opaque ids of places."""
+"""Functions that normalize place names, and the opaque ids of places."""
 
 from __future__ import annotations
 
@@ -26,16 +26,25 @@ _COMMON = frozenset({"airport", "airfield", "aerodrome"})
 
 
 def place_id(kind: str, number: int) -> str:
-    """Return the opaque id of the record with this number: `ci_x3f6q`. `kind` is its prefix."""
+    """Return the opaque id of the record with this number, such as `ci_x3f6q`.
+
+    `kind` is the prefix of the id, such as `ci` for cities.
+    """
     return opaque_id(kind, number, _SALTS)
 
 
 def plain_words(text: str) -> str:
-    """Normalize to lower-case words with one space between: `São Tomé-Île` → `sao tome ile`."""
+    """Return a name as lower-case words without accents, separated by single spaces.
+
+    `São Tomé-Île` becomes `sao tome ile`.
+    """
     plain = without_accents(text.lower().translate(_LETTERS))
     return " ".join(re.sub(r"[^a-z0-9]+", " ", re.sub(r"['’‘`.]", "", plain)).split())
 
 
 def telling_words(text: str) -> list[str]:
-    """Return the words of an airfield's name without the common ones, such as `airport`."""
+    """Return the words of an airfield's name, except words such as `airport`.
+
+    Most names have one of these words, so it distinguishes nothing.
+    """
     return [word for word in plain_words(text).split() if word not in _COMMON]
