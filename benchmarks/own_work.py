@@ -94,9 +94,9 @@ def _measure_cost(who: int, work: Callable[[], Any]) -> tuple[float, float]:
 @suite
 @click.option("--runs", default=20, show_default=True)
 def main(runs: int) -> dict[str, Any]:
-    """Measure the overhead of `atc`:
+    """Measure the overhead of `atc`.
 
-    `atc --help`, a run without model and tools, and a whole `atc run`.
+    It is measured for `atc --help`, a run without model and tools, and a whole `atc run`.
     A run is a scripted program of three calls over 20 tools that answer at once, without a store.
     CPU is the host's; wall time includes the sandbox. A whole `atc run` is a process with the
     built-in service, a program of one call and a store. All in ms.

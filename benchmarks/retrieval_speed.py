@@ -41,14 +41,14 @@ NOISE = 0.36
 MOST = 4
 """Maximum number of arguments and of response fields of a combined tool.
 
-Most real documents have no more.
+Real documents are about as short.
 """
 QUERIES = 300
 """Number of queries that are timed."""
 EXACT = 100
 """Number of these queries that are also answered by an exact search."""
 PART = 1000
-"""Number of originals that are embedded and stored at a time."""
+"""Number of original documents that are embedded and stored at a time."""
 MARK = "~"
 
 

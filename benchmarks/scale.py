@@ -1,10 +1,11 @@
 """Cost and reliability of Ray clusters for benchmarks, indexes and probing.
 
 `gold` runs ToolFlow's 507 gold programs locally, on one node and on two: the rows must be equal.
-Items that do nothing show Ray's own time. `kills` kills a worker, a node or the command during a
-run: every row must be there once. `index` embeds perturbed descriptions locally and on two nodes:
-the searches must be equal. `probe` documents 20 services at once, 2 slow, 1 dead; their logs show
-the request rates. Nodes are processes of this machine. Exit status 1 if a requirement is not met.
+Items that do nothing show the time that Ray itself takes. `kills` kills a worker, a node or the
+command during a run: every row must be there once. `index` embeds perturbed descriptions locally
+and on two nodes: the searches must give equal results. `probe` documents 20 services at once, of
+which 2 are slow and 1 is dead; their logs show the request rates. Nodes are processes of this
+machine. The exit status is 1 if a requirement is not met.
 """
 
 from __future__ import annotations
@@ -48,7 +49,7 @@ from toolflow_bench.services.serve import RunningService, serve
 from toolflow_bench.settings import CATALOGUE, draw_distractors
 from toolflow_bench.task import load_tasks, to_document
 
-# Ray's workers are nice by default, but the local ones, with which they are compared, are not.
+# Ray runs its workers at a lower priority (nice), but the local workers in the comparison do not.
 os.environ["RAY_worker_niceness"] = "0"  # noqa: SIM112 - Ray's spelling
 CORES = 2
 """Number of workers in each experiment.

@@ -56,9 +56,10 @@ class Scene:
 
     @property
     def stations(self) -> dict[str, tuple[int, float]]:
-        """For each station, its number of servers and the total seconds that one task needs there.
+        """The stations, that is, the places where tasks queue, keyed by name.
 
-        Tools are no station, since they have no queue.
+        Each has its number of servers and the total seconds that a task needs there. Tools are not
+        included, since they have no queue.
         """
         return {
             "driver": (1, self.driver_seconds),

@@ -103,7 +103,7 @@ def _arrow(spelled: str | Mapping[str, str], boxes: Mapping[str, Any]) -> str:
     start, leave, end, enter = match.groups()
     x1, y1 = _point(boxes[start]["at"], leave)
     x2, y2 = _point(boxes[end]["at"], enter)
-    if leave == enter:  # out and back in on one side
+    if leave == enter:  # the arrow leaves and enters on the same side
         away = max(y1, y2) + 24 if leave == "b" else min(y1, y2) - 24
         path = f"M{x1:g} {y1:g}V{away:g}H{x2:g}V{y2:g}"
         spot = ((x1 + x2) / 2, away - 6)

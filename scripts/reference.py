@@ -122,7 +122,7 @@ def _cell(text: str) -> str:
 
 def _default(setting: object) -> str:
     default = getattr(setting, "default", MISSING)
-    default = getattr(default, "default", default)  # pydantic's own kind of field holds one more
+    default = getattr(default, "default", default)  # a pydantic field is nested once more
     plain = default is None or isinstance(default, str | int | float | bool)
     return f"`{default}`" if plain and default not in (None, "") else ""
 

@@ -48,6 +48,6 @@ with Agent(load_tools(list_books), model=model) as agent:
     console.print(solution.answer, style="bold")
 target = Path(__file__).parent.parent / "docs" / "pictures" / "run.svg"
 picture = console.export_svg(title="atc", unique_id="run")
-picture = re.sub(r"@font-face \{.*?\}\s*", "", picture, flags=re.DOTALL)  # fonts from elsewhere
+picture = re.sub(r"@font-face \{.*?\}\s*", "", picture, flags=re.DOTALL)  # fonts from other hosts
 target.write_text(picture, encoding="utf-8")
 print(f"{target} written")

@@ -1,6 +1,6 @@
 """Take the documentation's screenshots of the viewer in Chromium: python scripts/screenshots.py.
 
-They show the service of an order desk that is asked for a refund. A scripted model writes a wrong
+They show a run in which an order desk is asked for a refund. A scripted model writes a wrong
 program, then a right one. `.ci/chromium` installs Chromium.
 """
 

@@ -47,7 +47,9 @@ class Row:
     correct: bool = False
     reason: str = ""
     status: str = "failed"
-    """`solved` (gave an answer, right or wrong), `failed`, `paused`, `outage` (an AtcError) or
+    """How the run ended.
+
+    `solved` (it gave an answer, right or wrong), `failed`, `paused`, `outage` (an AtcError) or
     `crash` (a bug in atc).
     """
     calls: int = 0
@@ -113,7 +115,7 @@ class Row:
     cost: float | None = None
     """Price of the model calls in USD, or None if the model has no known price."""
     failure: str = ""
-    """Failure class of a row that was graded wrong, see `failure_class`."""
+    """Failure class of a row that was graded wrong, else empty; see `failure_class`."""
 
     @property
     def graded(self) -> bool:

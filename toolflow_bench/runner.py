@@ -36,9 +36,9 @@ The answer is None if the run gave none; the state is None if the suite has none
 class Item:
     """One question of a suite, with what is needed to answer and grade it.
 
-    `gold` has the tools of the gold path in order. `candidates` are the tools to offer to the
-    model; if it is empty, all tools are offered. `program` is the gold program, if known. If
-    `grade` is None, `toolflow_bench.grade` grades the answer.
+    `gold` has the tools of the gold path, that is, of the expected calls in order. `candidates` are
+    the tools to offer to the model; if it is empty, all tools are offered. `program` is the gold
+    program, if known. If `grade` is None, `toolflow_bench.grade` grades the answer.
     """
 
     question: GradedQuestion

@@ -86,7 +86,7 @@ def agent_worker(
                     ask_person=lambda _: True,
                 ) as agent:
                     if not item.candidates:
-                        agent.finder(None)  # the index, which no question's time shall pay for
+                        agent.finder(None)  # builds the index outside of the measured time
                     solution = agent.run(item.question.question, seed=seed, max_seconds=max_seconds)
                 return build_answered_item(solution, world, toolbox)
 

@@ -41,7 +41,7 @@ class World(ExitStack):
         self.services: dict[str, RunningService] = {}
         self.owners: dict[str, str] = {}
         self.faults: Faults | None = None
-        with ExitStack() as opened:  # closed where one of them does not open
+        with ExitStack() as opened:  # closed if one of them cannot be opened
             for name in names:
                 service = find_service(name)
                 self.owners |= dict.fromkeys(

@@ -165,8 +165,8 @@ class Query:
 def construct(pool: ApiPool, number: int, ask: Ask, *, seed: int = 0) -> dict[str, Any]:
     """Let the model write query `number` and return a row for the output file.
 
-    The same seed and number give the same prompts. If the query is not accepted, the row has the
-    reason under `rejected`.
+    If the model is deterministic, the same seed and number give the same row. If the query is not
+    accepted, the row has the reason under `rejected`.
     """
     names = list(pool.hierarchy.tools)
     random.Random(f"{seed} categories {number}").shuffle(names)  # a model likes what it reads first

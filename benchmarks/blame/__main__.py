@@ -155,7 +155,7 @@ class BreakingTools:
             asked = json.dumps([tool.alias, arguments], sort_keys=True)
             again = (
                 asked == self._struck
-            )  # the host may send one call of the program again, under its key
+            )  # the host may send a call again with the same idempotency key
             number = self._made
             self._made = self._made + (not again)
             here = number == broken.call or again

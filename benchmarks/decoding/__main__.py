@@ -57,10 +57,11 @@ def main(
 ) -> dict[str, Any]:
     """Measure tool calls of a model whose decoding is constrained to the tools.
 
-    funcqa: arithmetic word problems, one call each. kamel: relations by their names. random: calls
-    decoded from random logits, and gold: gold calls against the grammars; both without a model.
-    speed: the cost of masks; overhead: the cost of grammars while a model writes. Exit status 3 if
-    anything is left that failed on our side.
+    funcqa: arithmetic word problems, one call each. kamel: relations, which are chosen by name.
+    random: calls that are decoded from random logits, without a model. gold: gold calls that are
+    matched against the grammars, without a model. speed: the cost of token masks. overhead: the
+    cost of grammars while a model writes. The exit status is 3 if anything is left that failed on
+    our side.
     """
     about = {"suite": f"decoding-{suite}", "seed": seed}
     if suite in _WITHOUT_QUESTIONS:

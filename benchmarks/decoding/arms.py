@@ -273,7 +273,7 @@ def _comparable(arm: DecodingArm, base: DecodingArm) -> bool:
 
 STEPS = 5
 ALTERNATIVES = 10
-"""Most steps back (`STEPS`), and most alternatives that are tried for one token."""
+"""Limits of backtracking: at most 5 steps back (`STEPS`), at most 10 alternatives to a token."""
 _SPECIAL = re.compile(r"<\|[^|]*\|>|</s>|.*�.*", re.DOTALL)
 """Tokens that no text can continue: end tokens, and tokens that hold a part of a character."""
 

@@ -1,4 +1,4 @@
-"""A check of written calls that does not use the grammars, so that it can judge them."""
+"""An independent check of written calls. It does not use the grammars, whose results it judges."""
 
 from __future__ import annotations
 

@@ -24,7 +24,7 @@ _SCALARS = {
     11: "q",
     12: "d",
 }
-"""The `struct` format for each number that a GGUF file uses for a type of scalars."""
+"""The `struct` format of each scalar type. A GGUF file identifies types by these numbers."""
 _STRING = 8
 _ARRAY = 9
 _PLAIN = 1

@@ -192,7 +192,7 @@ def count_needless_questions(
     """Run the gold programs and count the questions that a person is asked.
 
     In the result, `asking` is the number of questions and `writes` the number of writes. All
-    questions are needless, since gold programs are harmless.
+    questions are needless, since a gold program does only what its task asks for.
     """
     counts = Counter(dict.fromkeys(("tasks", "solved", "writes", "asking"), 0))
     for task in tasks:

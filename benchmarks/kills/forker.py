@@ -44,9 +44,10 @@ class HostForker(ExitStack):
         *,
         taken: Callable[[], object] = int,
     ) -> dict[str, Any]:
-        """Let a host carry out `order`, and return what it reports until it ends or is stopped.
+        """Let a host carry out the instructions `order`, and return what it reports.
 
-        `taken` is called when the host has taken over the run from another host.
+        The reports end when the host ends or is stopped. `taken` is called when the host has taken
+        over the run from another host.
 
         Raises:
             HostLost: the host hangs.

@@ -112,7 +112,10 @@ def _kill_record(moment: str, call: ToolCall | None, tools: Toolbox) -> KillReco
 
 
 def serve_forks(harness: Connection, sources: Sequence[str]) -> None:
-    """Load what every host needs, and fork a host for each order until the connection is closed."""
+    """Load what every host needs, and fork a host for each order (instructions) that is received.
+
+    Return when the connection is closed.
+    """
     with Invoker() as invoker:
         tools = load_tools(*sources, invoker=invoker)
         while True:
@@ -130,7 +133,7 @@ def serve_forks(harness: Connection, sources: Sequence[str]) -> None:
 
 
 def _host(order: Mapping[str, Any], kill: Kill | None, tools: Toolbox, harness: Connection) -> None:
-    """Start or resume the run that the order describes, and send the result over the connection."""
+    """Start or resume the run that `order` describes, and send the result over the connection."""
     harness.recv()  # waits until the trap is armed
     try:
         harness.send({"ended": _carry_out(order, kill, tools.only(order["candidates"]), harness)})

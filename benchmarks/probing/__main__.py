@@ -96,7 +96,9 @@ def start_service(name: str, folder: Path) -> Iterator[str]:
 
 
 def probe_toolflow(name: str, options: SuiteOptions, *, writes: bool = False) -> Row:
-    """Probe one of ToolFlow's services and return its row. Without `writes`, only reads are probed.
+    """Probe one of ToolFlow's services and return its row.
+
+    If `writes` is False, only operations that read are probed.
 
     Raises:
         SourceUnavailable: the service's data or a package is missing.

@@ -47,10 +47,8 @@ class RetrievalQuery:
     id: str
     text: str
     gold: tuple[str, ...]
-    group: str = (
-        ""  # the part of the data that it belongs to, where they have parts (`G1_tool`, `tmdb`)
-    )
-    plan: str = ""  # how the query is to be solved, where the data say so (ToolRet's instructions)
+    group: str = ""  # the part of the data set to which it belongs, such as `G1_tool` or `tmdb`
+    plan: str = ""  # how to solve the query, if the data says so (ToolRet's instructions)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

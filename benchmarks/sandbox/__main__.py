@@ -378,7 +378,7 @@ def measure(backend: str, plan: Any) -> dict[str, Any]:
     """Return the description of one backend, and the results of the measurements in `plan`."""
     found: dict[str, Any] = {"passed": True}
     with closing(open_backend(backend, plan.without)) as sandbox:
-        run(sandbox, "print(1)", Toolbox())  # some know their layers only then
+        run(sandbox, "print(1)", Toolbox())  # some sandboxes know their layers only after a run
         found |= {"layers": ", ".join(sandbox.layers), "boundary": sandbox.boundary}
         if plan.ordinary:
             found["ordinary"] = measure_ordinary(plan.ordinary, sandbox)

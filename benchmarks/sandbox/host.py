@@ -153,7 +153,10 @@ class Sibling:
 
 
 class SandboxHost:
-    """One sandbox with the limits of an order, in which programs and probes are run."""
+    """One sandbox, and the limits within which it runs programs and probes.
+
+    Both are set in `order`, the instructions from the parent process.
+    """
 
     def __init__(self, order: dict[str, Any]) -> None:
         self._limits = order["limits"]
@@ -161,7 +164,7 @@ class SandboxHost:
         self.lead = 0.0  # seconds of a short program, mostly the sandbox's own start and end
 
     def run(self, source: str, tools: Toolbox, **changed: Any) -> Trace:
-        """Run a program within the limits of the order, except those in `changed`."""
+        """Run a program within the usual limits, some of which `changed` replaces."""
         return self.sandbox.run(
             source, tools, limits=Limits(**{**self._limits, **changed}), journal=Journal()
         )
@@ -239,7 +242,7 @@ def changes(was: dict[str, object], had: dict[str, int]) -> list[str]:
 
 
 def main(descriptor: int) -> NoReturn:
-    """Read the order from the parent and carry it out.
+    """Read the parent's instructions (the order) and carry them out.
 
     Each message to the parent contains the nonce from the order, which a forger does not know.
     """

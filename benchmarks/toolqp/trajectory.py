@@ -48,7 +48,7 @@ See appendix C.2 of the ToolQP paper.
 TEMPERATURE = 1.0
 """Temperature for queries. Plans and sub-goals are greedy (temperature 0).
 
-The paper uses a default value, which it does not state.
+The ToolQP paper used a default temperature.
 """
 DEPTH = 100
 """Number of tools in the results of a search. Any other tool has the next rank, 101."""
@@ -300,7 +300,7 @@ class TrajectoryMaker:
     ) -> Any:
         """Return the value of the only key in the model's JSON reply, or None if it is missing.
 
-        The same purpose in the same request always has the same seed.
+        The model's seed depends only on the request and on `purpose`, the name of the step.
         """
         seed = random.Random(f"{self._seed} {self._query.id} {purpose}").getrandbits(31)
         messages = [*before, Message("user", prompt)]

@@ -54,7 +54,7 @@ def find_unneeded_calls(
     values = list(_question_constants(program, question))
     for (tool, line), numbers in sites.items():
         if toolbox[tool].protocol.writes:
-            continue  # a write that is taken away is missing from the state
+            continue  # a removed write would be missing from the state anyway
         if nothing_found or all(_is_empty(run.accepted_calls[number].result) for number in numbers):
             fills = (
                 _least_value,

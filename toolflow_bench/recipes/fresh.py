@@ -177,7 +177,10 @@ _DATES = ("%Y-%m-%d", "%-d %B %Y", "%B %-d, %Y", "%d %B %Y", "%B %-d %Y")
 
 
 def _blank_constant(text: str, name: str, value: Any) -> str:
-    """Replace a constant in `text` with `{name}`. The first spelling that occurs is replaced."""
+    """Replace a constant in `text` with `{name}`.
+
+    Only its first spelling that occurs is replaced.
+    """
     spellings = {str(value): f"{{{name}}}"}
     if isinstance(value, str) and re.fullmatch(r"\d{4}-\d\d-\d\d", value):
         spellings = {date.fromisoformat(value).strftime(one): f"{{{name}:{one}}}" for one in _DATES}

@@ -12,8 +12,8 @@ from atc.core.text import count
 from protocols.schema import Json, JsonObject
 from toolflow_bench.metrics import Row
 
-MOST_CALLS = 100  # of one answer: a program may have made thousands
-_LONGEST_NAME = 100  # of a tool: a program may have made it up
+MOST_CALLS = 100  # calls shown for one answer; a program may have made thousands
+_LONGEST_NAME = 100  # characters of a tool's name, which a program may have invented
 MARKS = {"right": "✓", "wrong": "✕", "outage": "!"}
 
 

@@ -81,7 +81,7 @@ def breakdown(runs: Sequence[ReportedRun]) -> Markup:
         # A single split, or a single service without a name, adds nothing to the table above.
         if len(names) > 1 or (names and key != "by_split" and names != [""]):
             kept.append((title, key, names))
-    # `flights + places`, which a line may break; `7+` as it is.
+    # Spaces allow a line break in `flights + places`; `7+` stays as it is.
     heads = [
         n if n.endswith("+") else " + ".join(n.split("+")) for _, _, names in kept for n in names
     ]

@@ -22,7 +22,7 @@ from toolflow_bench.report.tasks import drilldown
 GENERATOR = "atc bench report"
 """Name of the generator in the page's HTML, by which a report is recognized."""
 
-_HEAD = 4096  # bytes, within which a page says what made it
+_HEAD = 4096  # bytes at the start of a page, which name its generator
 
 
 def compared(runs: Sequence[ReportedRun]) -> list[Comparison]:

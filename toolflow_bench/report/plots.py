@@ -114,7 +114,7 @@ def scatter(
     axis: str,
     spell: Callable[[float], str] = short,
 ) -> Markup:
-    """Render one point for each run that has both a success and a `value`.
+    """Render a plot of success against `value`, with one point for each run that has both.
 
     The other runs are named below the plot.
     """
@@ -162,7 +162,7 @@ def _list_notes(
 def _known_values(
     runs: Sequence[ReportedRun], value: Callable[[ReportedRun], float | None]
 ) -> list[tuple[ReportedRun, Estimate, float]]:
-    """Return the success and the value of each run that has both."""
+    """Return each run that has both a success and a `value`, with the two."""
     known = []
     for run in runs:
         success = run.summary.success

@@ -42,7 +42,7 @@ class Parameter:
     def allows(self, value: Json) -> bool:
         """Return True if the schema allows `value`.
 
-        Other than in JSON Schema, `2.0` is not an integer.
+        Unlike in JSON Schema, `2.0` is not an integer.
         """
         try:
             return self._checks.is_valid(value) and (self.schema["type"], type(value)) != (
