@@ -1,4 +1,4 @@
-"""The overhead of `atc` itself: `python -m benchmarks.own_work [--runs N]`."""
+"""The time that `atc` itself takes: `python -m benchmarks.own_work [--runs N]`."""
 
 from __future__ import annotations
 

@@ -81,11 +81,11 @@ def share_of_tasks_covered(
 def solve(
     rows: Sequence[dict[str, Any]], others: Sequence[ToolDocument], name: str | None
 ) -> dict[str, Any]:
-    """Run tasks end to end; count the solved ones, and those for which all needed tools were shown.
+    """Run tasks end to end and return how many were solved.
 
-    `shown` counts tools that the first searches found, `shown in the end` those of all searches.
-    The model `name` plans, searches and writes programs (ATC_MAX_SECONDS limits the time of a
-    task). If `name` is None, a script does so.
+    `shown` counts the tasks for which the first searches found all needed tools, `shown in the end`
+    those for which all searches together found them. The model `name` plans, searches and writes
+    programs (ATC_MAX_SECONDS limits the time of a task). If `name` is None, a script does so.
     """
     tasks = {task.id: task for task in load_tasks()}
     config = load_config({"model": name})

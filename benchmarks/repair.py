@@ -95,7 +95,7 @@ class FirstReplyModel:
 
 
 class RepairBench:
-    """Answers questions in any arm, with the tools of one world.
+    """Answers questions in any arm of the experiment, with the tools of one `World`.
 
     `programs` are the first programs, keyed by the id of the item (a question with its tools).
     """
@@ -125,7 +125,7 @@ class RepairBench:
         repeat: int = 0,  # noqa: ARG002
         max_seconds: float | None,
     ) -> AnsweredItem:
-        """Answer the question of an item in one arm.
+        """Answer the question of an item in one arm of the experiment.
 
         Raises:
             AtcError: an outage, which says nothing about the arm.
@@ -248,7 +248,7 @@ def run_repair_arms(
     *,
     timeout_seconds: Any = None,
 ) -> dict[str, Any]:
-    """Ask every item in every arm, except those whose rows are in the files already.
+    """Ask every item in every arm of the experiment, except those whose rows are in the files.
 
     The arms take turns in being first, so that none of them always comes last.
     """
@@ -286,7 +286,7 @@ def _report(found: Mapping[Way, Sequence[Row]], *, seed: int) -> dict[str, Any]:
 
 
 def figures(rows: Sequence[Row]) -> dict[str, Any]:
-    """Return the measurements of one arm.
+    """Return the measurements of one arm of the experiment.
 
     `sent` counts the calls that were sent, `repeated` those that were sent without need.
     """

@@ -34,7 +34,7 @@ RESULT = {
         {"id": number, "name": f"item {number}", "price": 9.5 * number} for number in range(20)
     ]
 }
-"""About a kilobyte of JSON, as a service would return for a page of a list."""
+"""About a kilobyte of JSON, as a service would return for one page of a long list."""
 PROTOCOL = ToolProtocol(name="list_items", description="A page of the items.")
 
 

@@ -95,7 +95,7 @@ def _weight(line: str) -> str:
 def _arrow(spelled: str | Mapping[str, str], boxes: Mapping[str, Any]) -> str:
     """Return an arrow as SVG, with its label if it has one.
 
-    It is written `a.r > b.l`, or with a label `{a.r > b.l: label}`.
+    `spelled` is `a.r > b.l` or, with a label, `{a.r > b.l: label}`.
     """
     route, label = (spelled, "") if isinstance(spelled, str) else next(iter(spelled.items()))
     match = re.fullmatch(r"(\w+)\.([lrtb]) > (\w+)\.([lrtb])", route)

@@ -104,11 +104,11 @@ def ask_arms(
     say: Callable[[str], None],
     advance: Callable[[int], None],
 ) -> list[Asked]:
-    """Ask each arm the first `how.limit` items and return the rows of each arm.
+    """Let each arm answer the first `how.limit` items, and return the rows of each arm.
 
     An item (a question with its tools) is not asked again if the arm's file has a graded row for
     it. `say` is called with lines that report the progress, and `advance` with the number of
-    questions that all arms have answered so far.
+    answers so far, counted over all arms.
     """
     asked = items[: how.limit]
     times = f", {how.repeats} times each," if how.repeats > 1 else ""

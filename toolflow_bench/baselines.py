@@ -40,7 +40,10 @@ _HINTS = ("type", "enum", "examples", "format", "minimum", "maximum", "pattern",
 
 
 def baseline_worker(name: Baseline, open_world: OpenWorld, *, sandbox: Sandbox) -> OpenWorker:
-    """Return a factory of workers that run the baseline `name`. Each worker has its own world."""
+    """Return a factory of workers that run the baseline `name`.
+
+    Each worker has its own services.
+    """
 
     @contextmanager
     def open_worker() -> Iterator[Worker]:

@@ -27,7 +27,8 @@ class ServiceDatabases:
     In queries, each database has the name of its service (SQLite's ATTACH).
 
     Raises:
-        SourceUnavailable: a Python package with data is missing, or the cache folder is read-only.
+        SourceUnavailable: a Python package with data is missing, or the cache folder cannot be
+            written.
     """
 
     def __init__(self, names: Sequence[str] = NAMES, *, folder: Path | None = None) -> None:

@@ -48,7 +48,7 @@ OpenWorld = Callable[[], AbstractContextManager[World]]
 def harden_worlds(
     open_world: OpenWorld, settings: Sequence[Setting], *, distractors: Sequence[ToolProtocol] = ()
 ) -> OpenWorld:
-    """Return a function that opens worlds with the given settings. It calls `open_world`.
+    """Return a function that opens a `World` with `open_world` and applies the settings to it.
 
     The setting `open` adds the tools `distractors`.
     """

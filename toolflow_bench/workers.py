@@ -37,7 +37,7 @@ class WorldLike(Protocol):
 
     @property
     def toolbox(self) -> Toolbox:
-        """All tools of the world."""
+        """All tools that are available."""
 
     def reset(self, draw: str = "") -> None:
         """Discard what the last task wrote, and use `draw` as the seed of random behaviour."""
@@ -59,9 +59,9 @@ def agent_worker(
 ) -> OpenWorker:
     """Return a factory of workers that answer each item with an `Agent`.
 
-    The agent gets the item's candidate tools. The world is reset before each item. All writes and
-    values are allowed, because consent is not measured here. Repeat 0 with seed 0 asks the model as
-    `atc run` does; every other repeat or seed draws different samples.
+    The agent gets the item's candidate tools. The state of the services is reset before each item.
+    All writes and values are allowed, because consent is not measured here. Repeat 0 with seed 0
+    asks the model as `atc run` does; every other repeat or seed draws different samples.
     """
     config = replace(config, allow_writes=("all",))
 
@@ -131,7 +131,7 @@ def tools_for_item(world: WorldLike, item: Item) -> Toolbox:
     """Return the tools to offer for an item: its candidates, or all tools if it has none.
 
     Raises:
-        UnknownTool: the world lacks one of the candidates.
+        UnknownTool: `world` lacks one of the candidates.
     """
     return world.toolbox.only(item.candidates) if item.candidates else world.toolbox
 

@@ -262,7 +262,7 @@ def make_queries(
 def _find_repeated(
     row: Mapping[str, Any], earlier: Iterable[dict[str, Any]]
 ) -> dict[str, Any] | None:
-    """Return the last of the earlier queries that has the same text or needs the same APIs."""
+    """Return the last earlier query that has the same text or needs the same APIs, or None."""
     repeated = None
     for one in earlier:
         same_text = row["query"].casefold() == one["query"].casefold()

@@ -190,8 +190,8 @@ class BreakingTools:
 def _find_changed_path(change: str, answer: Json) -> list[str]:
     """Return the path in the full response that a drift changed; empty if the response lacks it.
 
-    `change` is the service's description of the drift, such as "renamed a.b". It has no steps for
-    lists.
+    `change` is the service's description of the drift, such as "renamed a.b". The names in it do
+    not show which fields are lists.
     """
     found = re.search(r"(?:renamed|type of|made|added) (\S+)", change)
     if found is None:
@@ -273,16 +273,16 @@ def is_same_place(blamed: str | None, true: str) -> bool:
 
 @dataclass(frozen=True)
 class BlameBench:
-    """Runs tasks with injected faults in one `World` and yields a row for each fault."""
+    """Runs tasks with injected faults in one `World` and yields a result for each fault."""
 
     world: World
     sandbox: Sandbox
     impatient: Toolbox
 
     def rows(self, task: Task, *, seed: int) -> Iterator[Row]:
-        """Yield the rows of one task, at most one for each kind of fault.
+        """Yield the results of one task, at most one for each kind of fault.
 
-        If the gold program cannot be run with probes, there are no rows.
+        If the gold program cannot be run with probes, there are none.
         """
         tools = self.world.toolbox
         self.world.reset()

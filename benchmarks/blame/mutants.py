@@ -197,7 +197,7 @@ def _absent(
 
 
 def _wrong_ids(gold: ObservedGold, rng: random.Random) -> Iterator[Edit]:
-    """Yield edits that take an id from another field of the same object."""
+    """Yield edits by which an argument gets its id from the wrong field of the right object."""
     for site, _ in gold.sites():
         for keyword in site.keywords:
             seen = gold.traced_values(keyword.value)
@@ -277,7 +277,7 @@ def _wrong_enums(gold: ObservedGold, rng: random.Random) -> Iterator[Edit]:
 def _wrong_choices(
     gold: ObservedGold, site: ast.Call, tool: Tool, keyword: ast.keyword, rng: random.Random
 ) -> Iterator[Edit]:
-    """Yield edits that replace a literal argument whose schema has an enum."""
+    """Yield edits that replace a literal argument whose schema has an enum with another word."""
     name = keyword.arg or ""
     schema = tool.protocol.parameters.get(tool.arguments.get(name, ""), {})
     enum = resolve(schema, tool.protocol.input_schema).get("enum", ())

@@ -46,7 +46,7 @@ MODES = ("free", "calls", "fuzzy", "backtrack")
 `backtrack` are the rival methods, which repair a free reply.
 """
 BLOCK = 10
-"""Number of questions after which the next arm continues.
+"""Number of questions after which the next arm of the experiment continues.
 
 The arms alternate, so that other load on the machine affects all of them.
 """
@@ -82,7 +82,7 @@ class DecodingCase:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DecodingRow:
-    """The result of a question in an arm.
+    """The result of a question in one arm of the experiment.
 
     `kind` is the kind of error in the call, empty if the call is valid. `outage` is a message if
     the model or this program failed, which says nothing about the arm.
@@ -125,7 +125,8 @@ class CallSuite:
     def prompt(self, arm: DecodingArm, task: str = "") -> list[Message]:
         """Return the prompt that asks for a call.
 
-        If `task` is empty, return the prefix that all prompts of the arm share.
+        If `task` is empty, return the beginning that all prompts of this arm of the experiment
+        share.
         """
         return call_prompt(
             task,
@@ -136,7 +137,7 @@ class CallSuite:
         )
 
     def __call__(self, arm: DecodingArm, case: DecodingCase, /) -> DecodingRow:
-        """Ask a question in an arm and return the result.
+        """Ask a question in one arm of the experiment and return the result.
 
         Raises:
             AtcError: an outage, which says nothing about the arm.
@@ -185,7 +186,7 @@ def run_arms(
     path: Path,
     seed: int,
 ) -> dict[DecodingArm, list[DecodingRow]]:
-    """Ask every question in every arm and return the rows of each arm.
+    """Ask every question in every arm of the experiment and return the rows of each arm.
 
     Questions that are already in the file are not asked again. Questions are asked in blocks; the
     arms with the same documentation take turns after each block.

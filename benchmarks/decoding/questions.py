@@ -206,6 +206,9 @@ class Kamel(NamedTuple):
         """Return the test whose right answers are among the first `count` relations.
 
         If no test has that size, return the largest test that needs no other relations.
+
+        Raises:
+            InvalidData: there is no such test.
         """
         known = {relation.id for relation in self.relations[:count]}
         fitting = []

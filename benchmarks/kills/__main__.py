@@ -1,10 +1,10 @@
 """Kill host processes during writing runs, resume the runs, and judge them by the services' logs.
 
-With `--store postgresql`, two gateways host the runs in turns, most of them with a clock that is an
-hour wrong. In a third of these runs, the first host is suspended instead of killed: it stops for
-longer than its lease, and continues after the other host has taken over the run. The exit status is
-1 if a write was repeated or lost, or if a run guessed an outcome, paused without need, or ended
-differently from an undisturbed run.
+A host process runs an agent. With `--store postgresql`, two gateways host the runs in turns, most
+of them with a clock that is an hour wrong. In a third of these runs, the first host is suspended
+instead of killed: it stops for longer than its lease, and continues after the other host has taken
+over the run. The exit status is 1 if a write was repeated or lost, or if a run guessed an outcome,
+paused without need, or ended differently from an undisturbed run.
 """
 
 from __future__ import annotations
@@ -228,7 +228,7 @@ class WorkerPlace(ExitStack):
         }
 
     def _undisturbed_remains(self, task: Task) -> RunRemains:
-        """Return what the task's gold program leaves behind if there are no kills and no faults."""
+        """Return what the task's gold program leaves behind without any kills and faults."""
         if task.id not in self._gold:
             self._clear(None)
             run = run_gold(task.program, self._world, self._sandbox)

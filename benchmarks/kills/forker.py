@@ -1,4 +1,4 @@
-"""The process that forks the host processes which are killed."""
+"""The process that forks host processes, which the benchmark then kills."""
 
 from __future__ import annotations
 

@@ -96,7 +96,7 @@ def start_service(name: str, folder: Path) -> Iterator[str]:
 
 
 def probe_toolflow(name: str, options: SuiteOptions, *, writes: bool = False) -> Row:
-    """Probe one of ToolFlow's services and return its row.
+    """Probe one of ToolFlow's services and return the measurements.
 
     If `writes` is False, only operations that read are probed.
 
@@ -123,7 +123,7 @@ def probe_toolflow(name: str, options: SuiteOptions, *, writes: bool = False) ->
 
 
 def probe_real_service(name: str, options: SuiteOptions) -> Row:
-    """Probe a third-party service without its document, and return its row.
+    """Probe a third-party service without its document, and return the measurements.
 
     Raises:
         SourceUnavailable: the service does not start.
@@ -146,7 +146,7 @@ def probe_real_service(name: str, options: SuiteOptions) -> Row:
 
 
 def probe_bfcl(name: str, options: SuiteOptions) -> Row:
-    """Probe one of BFCL's classes and return its row.
+    """Probe one of BFCL's classes and return the measurements.
 
     The class starts with the largest initial state that one of its tasks has.
 
@@ -223,8 +223,8 @@ _VOLATILE = frozenset({"last_activity", "last_modified", "etag"})
 def probe_registry(unit: str, options: SuiteOptions) -> Row:
     """Start a service, probe it with `atc probe`, and count the records that are left behind.
 
-    In the row, `left` counts created records that the probe reports as not removed, `unnamed` new
-    records that it does not report, and `foreign` earlier records that were changed.
+    In the result, `left` counts created records that the probe reports as not removed, `unnamed`
+    new records that it does not report, and `foreign` earlier records that were changed or removed.
 
     Raises:
         SourceUnavailable: the service does not start.

@@ -38,7 +38,11 @@ _DEEPEST = 12
 
 
 def rate(produced: Collection[object], wanted: Collection[object]) -> Row:
-    """Count distinct produced items, those of them that are wanted, and all wanted items."""
+    """Compare what was produced with what is wanted, without repetitions.
+
+    Return the number of produced items (`said`), of wanted items, and of produced items that are
+    wanted (`right`), with precision and recall.
+    """
     return with_shares(
         {
             "right": len(set(produced) & set(wanted)),
@@ -49,13 +53,13 @@ def rate(produced: Collection[object], wanted: Collection[object]) -> Row:
 
 
 def share(verdicts: Iterable[bool]) -> Row:
-    """Count the verdicts that are True, and all verdicts."""
+    """Return the number of all verdicts (`of`), how many of them are True, and their share."""
     listed = list(verdicts)
     return with_shares({"right": sum(listed), "of": len(listed)})
 
 
 def with_shares(counts: Row) -> Row:
-    """Add the shares that follow from the counts; a share is None if its divisor is 0."""
+    """Add to the counts the shares that follow from them. A share is None if its divisor is 0."""
     right = counts["right"]
     ends = (("share", "of"),) if "of" in counts else (("precision", "said"), ("recall", "wanted"))
     return {
@@ -96,7 +100,7 @@ def schema_fields(schema: JsonObject | None) -> Fields:
 
 
 def has_described_value(schema: JsonObject | None) -> bool:
-    """Return True if a response schema describes a value that is no object, array or null."""
+    """Return True if a response schema describes a value other than an object, array or null."""
     kinds = [
         *schema_fields(schema).values(),
         frozenset(types(resolve(schema, schema)) if schema else ()),
@@ -285,7 +289,7 @@ COUNTS = (
     "seconds",
     "cpu_seconds",
 )
-"""Keys of a row whose counts can be added up."""
+"""Keys of a `Row` whose counts can be added up."""
 
 
 def sum_rows(rows: Sequence[Row]) -> Row:

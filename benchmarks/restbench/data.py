@@ -127,7 +127,7 @@ class NoValue(AtcError):
 
 
 def replay_worker(data: RestBench, *, seed: int) -> OpenWorker:
-    """Return a factory of workers that replay gold paths. Each worker has its own world."""
+    """Return a factory of workers that replay gold paths. Each worker has its own mocks."""
 
     @contextmanager
     def open_worker() -> Iterator[Worker]:

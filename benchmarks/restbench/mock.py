@@ -80,7 +80,10 @@ class MockOperation:
 
     @property
     def words(self) -> list[str]:
-        """The words in the path, in the singular, without parameters; the last word comes first."""
+        """The words in the path, in the singular and from last to first.
+
+        Parameters are left out.
+        """
         fixed = [part for part in self.segments if not part.startswith("{")]
         return [
             singular(word) for part in reversed(fixed) for word in reversed(re.split(r"[_-]", part))

@@ -220,7 +220,8 @@ def _stabletoolbench(folder: Path) -> RetrievalData:
 def _restbench(folder: Path, apis: Sequence[str]) -> RetrievalData:
     """Load the operations and queries of TMDB and Spotify.
 
-    Gold paths name the operations; path parameters may have other names there.
+    Operations have the same names as in gold paths, such as `GET /movie/{movie_id}`. Only the path
+    parameters may have other names there.
     """
     tools: list[ToolDocument] = []
     queries: list[dict[str, Any]] = []

@@ -1,4 +1,4 @@
-"""Canaries: a folder, listening sockets and secrets that a hostile program must not reach."""
+"""Canaries: folders, listening sockets and secrets that a hostile program must not reach."""
 
 import base64
 import hashlib

@@ -92,7 +92,7 @@ def _escapes(seen: RunEvidence, secrets: Mapping[str, str]) -> Iterator[tuple[st
 
 
 def _program_texts(trace: Mapping[str, Any]) -> Iterator[str]:
-    """Yield the texts in a trace that the program itself wrote."""
+    """Yield those texts in a trace that the program wrote, such as its output and arguments."""
     yield str(trace.get("stdout", ""))
     yield from strings(trace.get("value"))
     for call in trace.get("calls", ()):

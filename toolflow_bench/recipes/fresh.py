@@ -119,7 +119,7 @@ class _FreshTaskMaker:
         return None
 
     def _make_case(self, recipe: Recipe, case: RecipeCase, task_id: str) -> Task | None:
-        """Return the task of a case, or None if the task does not pass all checks."""
+        """Return the task of a case, or None if the task does not pass the checks of quality."""
         try:
             found = make_task(
                 recipe, case, task_id, world=self.world, data=self.data, sandbox=self.sandbox

@@ -41,7 +41,7 @@ _BAR_WIDTH = 640.0
 
 
 def outcome(row: Row) -> str:
-    """Return the class of a graded answer, a key of `CLASSES`."""
+    """Return how a graded answer ended: a key of `CLASSES`, such as `right` or `misread`."""
     if row.correct:
         return "right"
     return row.failure if row.failure in CLASSES else "other"

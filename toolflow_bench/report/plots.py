@@ -227,7 +227,7 @@ def number(value: float) -> str:
 
 
 def _upward(highest: float) -> Scale:
-    """Return a vertical axis from 0 to the next multiple of 20% above `highest`."""
+    """Return a vertical axis from 0 to the next multiple of 20% at or above `highest`."""
     ceiling = next(share for share in (0.2, 0.4, 0.6, 0.8, 1.0) if share >= min(highest, 1.0))
     return Scale(BOTTOM, TOP + RADIUS, 0.0, ceiling)
 

@@ -54,7 +54,10 @@ class ReportedRun:
         return span(self.letter, f"mark run-{self.colour}")
 
     def per_task(self, total: float | None) -> float | None:
-        """Return `total` divided by the number of graded rows, or None if either is missing."""
+        """Return `total` divided by the number of graded rows.
+
+        Return None if `total` is None or no row was graded.
+        """
         return total / self.summary.graded if total is not None and self.summary.graded else None
 
     @property

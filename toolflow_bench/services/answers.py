@@ -61,7 +61,7 @@ class Context:
         return [dict(row) for row in self.connection.execute(sql, values)]
 
     def column(self, sql: str, values: Arguments | Sequence[Any] = ()) -> list[Any]:
-        """Return the first column of all rows of a query."""
+        """Return the first column of all rows of a query. `values` are as in `rows`."""
         return [row[0] for row in self.connection.execute(sql, values)]
 
     def record(self, name: str, arguments: Arguments) -> Row:

@@ -1,4 +1,4 @@
-"""Great-circle distances, and queries that find the rows near a point."""
+"""Great-circle distances, and a query that finds the rows near a point."""
 
 from __future__ import annotations
 

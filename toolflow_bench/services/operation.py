@@ -111,7 +111,7 @@ class Operation:
 
 
 def read_texts(parameters: Iterable[Parameter], given: Sequence[tuple[str, str]]) -> dict[str, Any]:
-    """Parse arguments from the texts in a path and a query, check them and add defaults.
+    """Parse arguments from the text of a URL's path and query, check them and add defaults.
 
     Raises:
         Refusal: 422; an argument is missing, unknown, given twice or not allowed.

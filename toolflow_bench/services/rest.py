@@ -92,7 +92,7 @@ class Routes:
         The arguments are pairs of name and text.
 
         Raises:
-            Refusal: 404, no operation has this path; 405, no operation has this path and method.
+            Refusal: 404, no operation has this path; 405, the path exists only with other methods.
         """
         fitting = [
             (match, one)
