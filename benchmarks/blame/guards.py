@@ -40,7 +40,7 @@ def missing_guards(gold: ObservedGold, _rng: random.Random) -> Iterator[Edit]:
 def _guarded_call(gold: ObservedGold, handler: ast.ExceptHandler) -> int | None:
     """Return the index of a call inside the handler's `try`: the first failed one, else the first.
 
-    None if the `try` made no call.
+    Return None if the `try` made no call.
     """
     body = gold.parents[handler].body  # type: ignore[attr-defined]
     inside = {node for statement in body for node in ast.walk(statement)}
@@ -52,7 +52,10 @@ def _guarded_call(gold: ObservedGold, handler: ast.ExceptHandler) -> int | None:
 def _remove_guard(
     gold: ObservedGold, test: ast.expr, value: ast.expr, always: str, variant: str
 ) -> Iterator[Edit]:
-    """Yield the edit that replaces a test of `value` with `always`, that is "True" or "False"."""
+    """Yield the edit that replaces a test with the constant `always` ("True" or "False").
+
+    `value` is the tested expression. The program then uses its value without a check.
+    """
     found = gold.traced_values(value)
     if isinstance(value, ast.Name):
         # A variable that is None has no traced origin, but the values assigned to it have one.

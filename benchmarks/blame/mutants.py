@@ -231,7 +231,7 @@ def _other_field(
 ) -> str | None:
     """Return another field of the object from which `read` reads, preferably of the same type.
 
-    None if the object has no other field with a possible id.
+    Return None if the object has no other field whose value could be an id.
     """
     key = seen.path[-1]
     holder = gold.response(seen.call or 0, seen.path[:-1])

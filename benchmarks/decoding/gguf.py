@@ -75,7 +75,7 @@ def gguf_tokenizer(path: Path) -> LLTokenizer:
 
 
 def _many(file: BinaryIO, code: str, count: int = 1) -> list[Any]:
-    """Read `count` values of the type that a `struct` format character names."""
+    """Read `count` values. `code` is a format character of `struct`, such as "I"."""
     return list(struct.unpack(f"<{count}{code}", file.read(struct.calcsize(f"<{count}{code}"))))
 
 
