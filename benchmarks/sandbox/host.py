@@ -193,7 +193,7 @@ class SandboxHost:
         return None
 
 
-def look() -> dict[str, object]:
+def process_state() -> dict[str, object]:
     """Return those parts of this process's state that sandboxed programs must not change."""
     watched = ("builtins", "json", "math", "os", "random", "re", "sys", "sandbox", "protocols")
     functions: dict[str, object] = {
@@ -223,7 +223,7 @@ def count_resources() -> dict[str, int]:
 def changes(was: dict[str, object], had: dict[str, int]) -> list[str]:
     """Describe how this process has changed, after its threads had time to end.
 
-    `was` is an earlier result of `look`, `had` one of `count_resources`.
+    `was` is an earlier result of `process_state`, `had` one of `count_resources`.
     """
     until = time.monotonic() + SETTLE_SECONDS
     while True:

@@ -79,7 +79,7 @@ class HostProcess:
         }
         self.send({"nonce": self._nonce, "isolate": isolate, **order, **known})
 
-    def tell(self, message: Mapping[str, Any]) -> None:
+    def send(self, message: Mapping[str, Any]) -> None:
         """Send one message. If the host has ended, this is not an error: `hear` will detect it."""
         with suppress(OSError):
             self._channel.sendall((json.dumps(message) + "\n").encode())
