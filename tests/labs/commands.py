@@ -38,7 +38,8 @@ class Command(subprocess.Popen):
 
     With `script`, the process runs that file of Python in place of `atc`. `controlling` makes
     stdin, which must be a terminal, the one that controls the new session. Options of `Popen` that
-    change the program, the user or further descriptors have no effect.
+    change the program, the user or further descriptors have no effect. Once it has ended,
+    `cpu_seconds` has the processor time of the process and of its ended children.
     """
 
     def __init__(
@@ -72,20 +73,21 @@ class Command(subprocess.Popen):
         with theirs:
             server().start([*streams, theirs.fileno()])
         self._answers.sendall(json.dumps(request).encode() + b"\n")
-        self.pid = self._answer()
+        (self.pid,) = self._answer("q")
         self._child_created = True
         self._close_pipe_fds(p2cread, p2cwrite, c2pread, c2pwrite, errread, errwrite)
 
-    def _answer(self) -> int:
-        packed = self._answers.recv(8, socket.MSG_WAITALL)
-        if len(packed) < 8:
+    def _answer(self, form: str) -> tuple[Any, ...]:
+        size = struct.calcsize(form)
+        packed = self._answers.recv(size, socket.MSG_WAITALL)
+        if len(packed) < size:
             raise RuntimeError("the fork server has gone")
-        return struct.unpack("q", packed)[0]
+        return struct.unpack(form, packed)
 
     def _try_wait(self, wait_flags: int) -> tuple[int, int]:
         if wait_flags & os.WNOHANG and not select.select([self._answers], [], [], 0)[0]:
             return 0, 0
-        status = self._answer()
+        status, self.cpu_seconds = self._answer("qd")
         self._answers.close()
         return self.pid, status
 

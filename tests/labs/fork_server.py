@@ -2,7 +2,7 @@
 
 Run as a file. Each message on the socket whose descriptor is its first argument brings four descriptors: stdin,
 stdout and stderr of the command, and a socket of its own. On that socket the request comes as JSON,
-and the process id and later the wait status go back. The server ends when its socket is closed.
+and the process id, later the wait status and the CPU seconds go back. The server ends when its socket is closed.
 """
 
 from __future__ import annotations
@@ -71,7 +71,8 @@ def next_command(control: socket.socket) -> dict[str, Any] | None:
                     pid, answers = key.data
                     selector.unregister(key.fd)
                     os.close(key.fd)
-                    send(answers, os.waitpid(pid, 0)[1])
+                    _, status, used = os.wait4(pid, 0)
+                    send(answers, "qd", status, used.ru_utime + used.ru_stime)
                     continue
                 with_descriptors = receive(control)
                 if with_descriptors is None:
@@ -83,13 +84,13 @@ def next_command(control: socket.socket) -> dict[str, Any] | None:
                     return request
                 for stream in streams:
                     os.close(stream)
-                send(answers, pid)
+                send(answers, "q", pid)
                 selector.register(os.pidfd_open(pid), selectors.EVENT_READ, (pid, answers))
 
 
-def send(answers: socket.socket, number: int) -> None:
+def send(answers: socket.socket, form: str, *numbers: float) -> None:
     with suppress(OSError):  # the test that started the command may have ended
-        answers.sendall(struct.pack("q", number))
+        answers.sendall(struct.pack(form, *numbers))
 
 
 def receive(control: socket.socket) -> tuple[dict[str, Any], list[int], socket.socket] | None:

@@ -9,12 +9,14 @@ import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from atc import Agent, Config, Solution, load_tools
 from atc.models.scripted import ScriptedModel
 from sandbox.zygote import ZygoteSandbox
+from tests.labs import commands
 from tests.labs.loopback import Reply, serving
 
 # What `wait4` tells of a child's memory counts that of its parent before the child began.
@@ -22,6 +24,7 @@ ATC = """
 import ctypes, os, sys
 from contextlib import suppress
 from pathlib import Path
+from typing import Any
 from atc.cli.main import main
 ctypes.CDLL(None).prctl(36, 1, 0, 0, 0)  # whatever process it leaves behind becomes its child
 try:
@@ -95,8 +98,16 @@ def document(
     }
 
 
-def atc(*arguments: str) -> tuple[str, float, float]:
-    """What `atc` says, its CPU seconds with its children's, and its peak memory in MB."""
+def atc(*arguments: str) -> tuple[str, float]:
+    """What `atc` says, and its CPU seconds."""
+    told = Path("told.txt")
+    with told.open("w") as stream, commands.Command(arguments, stdout=stream, stderr=stream) as run:
+        run.wait()
+    return told.read_text(), run.cpu_seconds
+
+
+def measured(*arguments: str) -> tuple[str, float, float]:
+    """What a new Python with `atc` says, its CPU seconds with its children's, and its peak in MB."""
     told = Path("told.txt")
     with told.open("w") as stream:
         running = subprocess.Popen(
@@ -107,11 +118,11 @@ def atc(*arguments: str) -> tuple[str, float, float]:
     return told.read_text(), used.ru_utime + used.ru_stime, int(Path("peak.txt").read_text()) / 1024
 
 
-def called(response: object, answer: object) -> tuple[str, float, float]:
+def called(response: object, answer: object, by: Callable[..., Any] = atc) -> Any:
     """`atc tools call` of a tool with this response schema that gives this answer."""
     with serving(lambda _: Reply(body=answer)) as server:
         Path("doc.json").write_text(json.dumps(document(server.url, response)))
-        return atc("tools", "call", "ask", "--tools", "doc.json")
+        return by("tools", "call", "ask", "--tools", "doc.json")
 
 
 def ran(
@@ -155,7 +166,7 @@ def test_validating_responses_takes_proportional_time() -> None:
         {"propertyNames": {"maxLength": 1}},
         {"required": [f"r{i}" for i in range(2000)]},
     ):
-        said, _, _ = called(schema, {"key": 1})
+        said, _ = called(schema, {"key": 1})
         assert "departs from its protocol" in said
         assert (
             grows(
@@ -168,7 +179,7 @@ def test_validating_responses_takes_proportional_time() -> None:
 def test_a_responses_errors_are_not_all_built() -> None:
     either = {"anyOf": [{"type": "string"}, {"type": "boolean"}]}
     schema = {"anyOf": [{"type": "array", "items": either}, {"type": "object"}]}
-    said, _, megabytes = called(schema, [1] * 60_000)
+    said, _, megabytes = called(schema, [1] * 60_000, measured)
     assert "anyOf" in said
     assert megabytes < 200
 
@@ -211,7 +222,7 @@ def test_reading_documents_takes_time_proportional_to_references() -> None:
     def shown(schemas: Callable[[int], dict[str, object]], n: int) -> float:
         whole = document("http://127.0.0.1:9", {"$ref": "#/components/schemas/s0"}, **schemas(n))
         Path("doc.json").write_text(json.dumps(whole))
-        said, seconds, _ = atc("tools", "show", "ask", "--tools", "doc.json")
+        said, seconds = atc("tools", "show", "ask", "--tools", "doc.json")
         assert "def ask(" in said
         return seconds
 
@@ -239,7 +250,7 @@ def test_mutual_schemas_cost_little_more() -> None:
         for name in names:
             whole["paths"][f"/{name}"]["get"]["operationId"] = f"get_{name}"
         Path("doc.json").write_text(json.dumps(whole))
-        said, seconds, _ = atc("tools", "list", "--tools", "doc.json")
+        said, seconds = atc("tools", "list", "--tools", "doc.json")
         assert "get_s149" in said
         return seconds
 
@@ -252,7 +263,7 @@ def test_reading_server_lines_takes_proportional_time() -> None:
 
     def answered(n: int) -> float:
         command = f"mcp:{sys.executable} server.py {n}"
-        said, seconds, _ = atc(
+        said, seconds, _ = measured(
             "tools", "call", "say", "--tools", command, "--start-servers", "--allow-writes", "say"
         )
         assert "done" in said
@@ -268,7 +279,7 @@ def test_checking_takes_time_proportional_to_the_program() -> None:
         Path("doc.json").write_text(json.dumps(document("http://127.0.0.1:9", schema)))
         wrong = "".join(f"print(r['kez_numbr_{i}q'])\n" for i in range(n))
         Path("program.py").write_text(f"r = ask()\n{wrong}")
-        said, seconds, _ = atc("check", "program.py", "--tools", "doc.json")
+        said, seconds = atc("check", "program.py", "--tools", "doc.json")
         assert "10 errors" in said
         return seconds
 

@@ -15,6 +15,7 @@ import types
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
+import psutil
 import pytest
 
 from atc import Agent, Config
@@ -70,12 +71,7 @@ def run(sandbox, source, *tools):
 
 
 def descendants(pid):
-    with suppress(FileNotFoundError):  # it may have ended
-        for task in Path(f"/proc/{pid}/task").iterdir():
-            with suppress(FileNotFoundError, ProcessLookupError):
-                for child in (task / "children").read_text().split():
-                    yield int(child)
-                    yield from descendants(child)
+    return {process.pid for process in psutil.Process(pid).children(recursive=True)}
 
 
 @pytest.fixture

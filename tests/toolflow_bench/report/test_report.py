@@ -18,7 +18,6 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from atc.cli.main import cli
-from atc.core.pages import formats
 from protocols.errors import AtcError
 from tests.labs.browser import HOSTILE, Browser, needs_chromium
 from toolflow_bench.metrics import Row
@@ -352,22 +351,6 @@ def test_the_policy_allows_only_this_pages_code(save: Save) -> None:
 
 
 # Figures and drawings
-
-
-@pytest.mark.parametrize(
-    ("shown", "expected"),
-    [
-        (formats.interval((0.551, 0.689)), "55–69%"),
-        (formats.points(-0.042), "−4.2"),
-        (formats.points(-0.0001), "0.0"),
-        (formats.seconds(0.0084), "8 ms"),
-        (formats.seconds(99.96), "1 min 40 s"),
-        (formats.seconds(7505), "2 h 05 min"),
-        (formats.dollars(0.00421), "$0.00421"),
-    ],
-)
-def test_figures_are_spelt(shown: str, expected: str) -> None:
-    assert shown == expected
 
 
 @given(

@@ -75,25 +75,6 @@ def through_a_file(recording):
     return parse_recording(json.dumps(to_document(recording)), where="run.json")
 
 
-AT_ONCE = """import asyncio
-notes = await asyncio.gather(*[asyncio.to_thread(get_note, id=i) for i in ('a', 'b', 'c')])
-print([n['serial'] for n in notes])"""
-BY_CHANCE = (
-    "import random, time, uuid\nprint(random.random(), time.time(), uuid.uuid4(), {'a', 'b', 'c'})"
-)
-
-
-@pytest.mark.parametrize("program", [AT_ONCE, BY_CHANCE])
-def test_a_solved_run_runs_again_from_its_file(stored, replayer, program):
-    run = stored(program)
-    assert run.summary.status == "solved"
-    recording = through_a_file(make_recording(run))
-    assert recording.answer == run.summary.answer
-    verdict = replayer.rerun(recording)
-    assert verdict.departure is None
-    assert verdict.backend == "zygote"
-
-
 @pytest.mark.parametrize(
     ("program", "status", "failure"),
     [

@@ -35,14 +35,16 @@ def store(tmp_path):
 
 @pytest.fixture
 def replays(store, replayer):
-    """Check that a solved run gives its answer again from its file."""
+    """Check that a solved run gives its answer again from its file; return the sandbox's name."""
 
     def check(solution):
         assert (solution.status, solution.answer is None) == ("solved", False), solution
         text = json.dumps(to_document(make_recording(store.load(solution.run_id))))
         recording = parse_recording(text, where="run.json")
         assert recording.answer == solution.answer
-        assert replayer.rerun(recording).departure is None, recording.program
+        verdict = replayer.rerun(recording)
+        assert verdict.departure is None, recording.program
+        return verdict.backend
 
     return check
 
@@ -128,7 +130,8 @@ def agent_of(toolbox, sandbox, store, *programs):
 
 @pytest.mark.parametrize("program", PROGRAMS.values(), ids=PROGRAMS)
 def test_a_run_of_any_program_replays(toolbox, sandbox, store, replays, program):
-    replays(agent_of(toolbox, sandbox, store, program, program).run("Do it."))
+    agent = agent_of(toolbox, sandbox, store, program, program)
+    assert replays(agent.run("Do it.")) == "zygote"
 
 
 @pytest.mark.parametrize("name", ["monty", "docker", "unconfined"])
