@@ -8,14 +8,17 @@ import re
 from collections.abc import Sequence
 from itertools import groupby
 
+from atc.archive.learned_schemas import add_observed_schemas
 from atc.core.messages import format_list
 from atc.core.types import Attempt, Program, Solution
 from atc.pipeline.repair import worth_repairing
 from atc.pipeline.synthesize import is_described
-from atc.run.passes import MISREAD
-from atc.run.program_tools import writing_tools
+from atc.run.attempt import attempt, run_given_program
+from atc.run.passes import MISREAD, find_certain
+from atc.run.program_calls import seen_output
+from atc.run.program_tools import with_named, writing_tools
 from atc.run.strategy_run import Parts
-from atc.strategies.chain import Chain
+from atc.strategies.chain import Chain, reads_before_writes
 from atc.strategies.stepwise import Stepwise
 from protocols.toolbox import Toolbox
 
@@ -26,8 +29,10 @@ _MOST_MISREAD = 2
 def solve(task: str, parts: Parts) -> Solution:
     """Solve with `chain`, and continue with `stepwise` once two rounds have misread a response.
 
-    The change is immediate if a program writes after reading a response that was neither described
-    nor observed. The run keeps its budget and its journal.
+    If a program writes after reading a response that was neither described nor observed, its reads
+    are executed first. It goes on to its writes if every key that it reads was present. If the
+    response can be seen only together with a write, as in a loop that reads and writes, the change
+    is immediate. The run keeps its budget and its journal.
     """
     first = _First(task, parts)
     tools = first.tools
@@ -50,9 +55,15 @@ class _First(Chain):
 
     why = ""
 
+    def __init__(self, task: str, parts: Parts) -> None:
+        super().__init__(task, parts)
+        self._received = self.tools
+        """The tools with exactly the responses that the reads of the program received."""
+
     def should_leave(self, attempts: Sequence[Attempt], program: Program | None = None) -> bool:
         """Return True to switch to `stepwise`, see `Chain.should_leave`."""
         if program is not None:
+            self._execute_reads(program)
             if found := unseen_writes(program, self.tools):
                 self.why = "{} may be given what {} returns, which nobody has seen".format(*found)
             return bool(self.why)
@@ -64,6 +75,35 @@ class _First(Chain):
             blamed = list(dict.fromkeys(fault.tool for fault in misread if fault.tool is not None))
             self.why = f"programs misread what {format_list(blamed, most=3) or 'the tools'} gave"
         return bool(self.why)
+
+    def _execute_reads(self, program: Program) -> None:
+        """Execute the statements before the first write, if the program writes after reading a
+        response that nobody has seen. They cost no repair.
+        """
+        before = with_named(program, self.tools, self.parts.toolbox)
+        self.blind = None
+        self._received = before
+        reads = reads_before_writes(program, writing_tools(program, before))
+        past = self.parts.past.attempt(len(self.attempts))
+        # A resumed run executes the same programs, although their responses are known by now.
+        is_repeated = past is not None and past.program == reads != program
+        if not is_repeated and (unseen_writes(program, before) is None or not reads.names):
+            return
+        was_blind = not seen_output(self.attempts)
+        result = attempt(self, reads, look=True)
+        self.blind = was_blind
+        self._received = add_observed_schemas(before, result.calls, exactly=True)
+
+    def _attempt(self, program: Program | None) -> None:
+        """Try a program. If it reads a key that the responses to its reads lack, it is not
+        executed.
+        """
+        found = () if program is None else find_certain(program, self._received)
+        if program is None or self.blind is None or not found:
+            super()._attempt(program)
+            return
+        run_given_program(self, program, found)
+        self.tried.add(program.source)
 
 
 def unseen_writes(program: Program, tools: Toolbox) -> tuple[str, str] | None:

@@ -35,12 +35,15 @@ class Chain(Run):
     `tried` are programs that need not run again, because they would fail in the same way. A program
     that a tool's failure stopped is not among them: the failure may be transient. `confirmed` is
     True if the model repeated the last program after it was told what is doubtful about its answer.
+    `blind` is True if the model had seen no tool output when it wrote the current program, although
+    an attempt has made calls since; None if that follows from the attempts.
     """
 
     def __init__(self, task: str, parts: Parts) -> None:
         super().__init__(task, parts)
         self.tried: set[str] = set()
         self.confirmed = False
+        self.blind: bool | None = None
 
     def should_leave(
         self,
@@ -123,8 +126,8 @@ class Chain(Run):
         passes = prepare(self, program, blind=False)
         writing = writing_tools(program, passes.tools)
         if writing and passes.insists(passes.autofix(passes.check(Attempt(program)))):
-            attempt(self, _reads_of(program, writing), look=True)
-        result = attempt(self, program)
+            attempt(self, reads_before_writes(program, writing), look=True)
+        result = attempt(self, program, blind=self.blind)
         kind = None if result.fault is None else result.fault.kind
         known = with_named(program, self.tools, self.parts.toolbox)
         if kind not in ("tool_failed", "unknown_outcome") and not rests_on_responses(
@@ -133,7 +136,7 @@ class Chain(Run):
             self.tried |= {program.source, result.program.source}
 
 
-def _reads_of(program: Program, writing: set[str]) -> Program:
+def reads_before_writes(program: Program, writing: set[str]) -> Program:
     """Return the statements before the first one that names a writing tool."""
     lines = program.source.splitlines(keepends=True)
     for statement in program.tree.body:

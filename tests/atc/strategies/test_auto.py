@@ -11,6 +11,8 @@ from tests.labs.tools import tool as tool_of
 
 STARS = {"type": "object", "properties": {"stars": {"type": "integer"}, "by": {"type": "string"}}}
 NOTE = {"type": "object", "properties": {"text": {"type": "string"}, "extra": {}}}
+STARRED = "note = get_note(id='p1')\nprint(add_star(id=note['text'])['stars'])"
+STARRED_CALLS = [("get_note", {"id": "p1"}), ("add_star", {"id": "a note"})]
 MISREAD = "print(get_note(id='{}')['extra']['stars'])"
 
 
@@ -114,15 +116,50 @@ def test_nothing_relies_on_unseen_shapes(solve, tool, sent, source):
     tools = Toolbox(
         [tool("get_note", None), tool("add_star", STARS, reads=False, result={"stars": 6})]
     )
+    solution, model, events = solve(tools, source, STARRED, allow_writes=("all",))
+    assert (solution.answer, sent, changes(events)) == ("6", STARRED_CALLS, [])
+    assert "has no key" in model.prompts[1][-1].content
+    assert solution.repairs == 1
+
+
+def test_a_fitting_first_program_is_run(solve, tool, sent):
+    tools = Toolbox(
+        [tool("get_note", None), tool("add_star", STARS, reads=False, result={"stars": 6})]
+    )
+    solution, model, _ = solve(tools, STARRED, allow_writes=("all",))
+    assert (solution.answer, sent, len(model.prompts)) == ("6", STARRED_CALLS, 1)
+
+
+def test_a_paused_first_program_is_resumed(sandbox, tool, sent, tmp_path):
+    """Its response is known by then, but the same programs are executed."""
+    tools = Toolbox(
+        [tool("get_note", None), tool("add_star", STARS, reads=False, result={"stars": 6})]
+    )
+    model = ScriptedModel(f"```python\n{STARRED}\n```")
+    how = {"model": model, "sandbox": sandbox, "store": tmp_path / "runs.sqlite"}
+    with Agent(tools, config=Config(samples=1, state_dir=tmp_path), **how) as agent:
+        paused = agent.run("Do it.")
+        assert (paused.status, sent) == ("paused", STARRED_CALLS[:1])
+    with Agent(
+        tools, config=Config(samples=1, state_dir=tmp_path), allow_writes=("all",), **how
+    ) as agent:
+        solution = agent.resume(paused.run_id)
+    assert (solution.status, solution.answer, sent) == ("solved", "6", STARRED_CALLS)
+
+
+def test_reads_and_writes_in_one_loop_go_stepwise(solve, tool, sent):
+    tools = Toolbox(
+        [tool("get_note", None), tool("add_star", STARS, reads=False, result={"stars": 6})]
+    )
+    source = (
+        "for one in ['p1']:\n    note = get_note(id=one)\n    add_star(id=note['text'])\nprint(1)"
+    )
     solution, _, events = solve(
         tools, source, "note = get_note(id='p1')\nprint(note)",
         "print('ANSWER:', add_star(id=note['text'])['stars'])", allow_writes=("all",),
     )  # fmt: skip
     assert changes(events) == ["add_star may be given what get_note returns, which nobody has seen"]
-    assert (solution.answer, sent) == (
-        "6",
-        [("get_note", {"id": "p1"}), ("add_star", {"id": "a note"})],
-    )
+    assert (solution.answer, sent) == ("6", STARRED_CALLS)
 
 
 def test_two_misreadings_change_the_route(solve, tool, sent):
