@@ -1,4 +1,7 @@
-"""`Invoker`: binds protocols to functions that call the tools, by the user's rules for hosts."""
+"""`Invoker`, which turns descriptions of tools into functions that call them.
+
+Calls follow the user's settings: credentials, allowed hosts and limits.
+"""
 
 from __future__ import annotations
 
@@ -41,9 +44,9 @@ _LONGEST_WAIT = 20.0  # seconds before the next try
 
 
 class Invoker:
-    """Binds protocols to functions. All of these functions share its connections and limits.
+    """Makes functions that call tools, from the tools' descriptions (`ToolProtocol`).
 
-    Thread-safe.
+    All of these functions share the connections and limits of the invoker. Thread-safe.
     """
 
     def __init__(self, settings: InvokeSettings | None = None) -> None:
@@ -53,16 +56,17 @@ class Invoker:
         self.started: set[str] = set()
         """Origins of services that this process has started. Their ports are random."""
         self.servers = Servers(self._keyring)
-        """The MCP servers that are configured or were opened. Reading it starts none."""
+        """The MCP servers that are configured or were opened. Reading this starts no server."""
 
     def bind(
         self, protocol: ToolProtocol, functions: Mapping[str, Callable[..., object]] | None = None
     ) -> Call:
-        """Return a function that takes arguments by original name and returns the full response.
+        """Return the function that calls a tool.
 
-        The function raises `ToolError` for every failed call. `functions` are the functions of
-        modules that the user named, by `module:function` or by the tool's name. Other Python
-        bindings are refused, and so are tools without a binding.
+        The function takes arguments keyed by original name and returns the full response. It raises
+        `ToolError` for every failed call. `functions` are the functions of the modules that the
+        user named, keyed by `module:function` or by the tool's name. If a Python tool is not among
+        them, or a tool has no binding, all its calls fail.
 
         Raises:
             InvalidProtocol: the tool is a saved program, or it calls a service on this machine or
@@ -117,7 +121,7 @@ def _raise_not_run(problem: str, _arguments: JsonObject) -> NoReturn:
 
 
 class HttpCall:
-    """Calls a tool with an HTTP binding."""
+    """A callable that sends the HTTP requests of one tool and returns the full response."""
 
     def __init__(
         self, protocol: ToolProtocol, binding: HttpBinding, keyring: Keyring, *, reads: bool
@@ -178,7 +182,10 @@ class HttpCall:
         self._build(arguments)
 
     def _build(self, arguments: JsonObject, idempotency_key: str | None = None) -> HttpRequest:
-        """Return the request for `arguments`, with all fixed headers but without credentials."""
+        """Return the request for `arguments`, without credentials.
+
+        It has the fixed headers that the user has configured for the host.
+        """
         request = add_secrets(self._plan.build(arguments, reserved=self._reserved), self._fixed)
         header = self._binding.idempotency_header
         if header is None or idempotency_key is None:
@@ -188,10 +195,10 @@ class HttpCall:
     def _exchange(self, request: HttpRequest, secrets: list[RequestSecret]) -> tuple[Answer, bool]:
         """Send a request, with retries.
 
-        Return the last response, and True if a write was already done.
+        Return the last response, and True if a write was accepted before that response.
 
-        A redirect after a write leads to its result, so a failure there does not mean that the
-        write failed.
+        A service may accept a write with a redirect to its result. If the request to that address
+        fails, this does not mean that the write failed.
         """
         settings = self._keyring.settings
         attempt = 0
@@ -254,7 +261,11 @@ async def _collect_async(items: AsyncIterator[object]) -> list[object]:
 def _python_call(
     tool: str, function: Callable[..., object], *, reads: bool, mask: Mask
 ) -> Callable[[JsonObject], Json]:
-    """Return a function that calls `function` with keyword and positional-only arguments."""
+    """Return a function that calls `function` with arguments from JSON and returns JSON.
+
+    Every error becomes a `ToolError`. Its outcome is *refused* if the function only reads
+    (`reads`), else *unknown*.
+    """
     signature = inspect.signature(function)
     positional = [
         name for name, one in signature.parameters.items() if one.kind is one.POSITIONAL_ONLY

@@ -80,11 +80,12 @@ class OutOfTime(ModelUnavailable):
 
 @dataclass(eq=False, repr=False)
 class ToolError(Exception):
-    """A failed call as a program sees it: the HTTP `status`, if any, and a short `body`.
+    """A failed call. A program sees only the HTTP `status`, if any, and the short message `body`.
 
-    Only the host sees the other fields. `outcome`: what is known about the effect of the call.
-    `curl`: a command that repeats it, with secrets masked. `retry_after`: seconds that the tool
-    asked to wait. `answer`: the first 64 KiB of the response body, with secrets masked.
+    The other fields are for the process that runs the program. `outcome` is what is known about the
+    effect of the call. `curl` is a command that repeats the call. `retry_after` is the number of
+    seconds that the tool asked to wait. `answer` is the first 64 KiB of the response body. Secrets
+    are masked in `curl` and `answer`.
     """
 
     status: int | None

@@ -14,7 +14,7 @@ from protocols.schema import JsonObject
 from protocols.sources.operation import FORM_TYPES, annotations_of
 
 RESULT = "result"
-"""Key of a response that is not an object, in MCP's structured results."""
+"""Key under which a response that is not an object is put, since MCP's results are objects."""
 _MCP_KEYS = ("name", "title", "description", "inputSchema", "outputSchema", "annotations")
 _BEARER = {"type": "http", "scheme": "bearer"}
 _STYLES = {",": "form", "|": "pipeDelimited", " ": "spaceDelimited", "[]": "deepObject"}
@@ -74,7 +74,10 @@ def mcp_tool(protocol: ToolProtocol) -> dict[str, Any]:
 
 
 def _hoist_definitions(schema: JsonObject, owner: str, shared: dict[str, Any]) -> dict[str, Any]:
-    """Return `schema` with its `$defs` moved to `shared`. Names that are taken get a prefix."""
+    """Return `schema` with its `$defs` moved to `shared`.
+
+    If a name in `shared` is taken by another schema, `owner` becomes a prefix of the names.
+    """
     before = ""
     while True:
         text = json.dumps(schema).replace(

@@ -1,7 +1,8 @@
 """Links: which response fields of other tools have the values of an argument.
 
-They are matched by name, type and format. A value has the same name in all tools: `code` in
-`/airports/{code}` and `airports[].code` are both an `airport_code`.
+Arguments and fields are matched by name and type. The name says what a value identifies, so that
+it is the same in all tools: `code` in `/airports/{code}` and `airports[].code` are both an
+`airport_code`.
 """
 
 from __future__ import annotations
@@ -34,9 +35,9 @@ from protocols.schema import (
 )
 
 LINKS_PER_ARGUMENT = 3
-"""Most guesses for one argument.
+"""Maximum number of guessed links for one argument.
 
-The simplest producers are kept; more would only lengthen prompts.
+The tools that are simplest to call are kept. More links would only lengthen prompts.
 """
 
 _MAX_DEPTH = 24
@@ -93,11 +94,11 @@ def _inner_paths(schema: JsonObject, path: str) -> Iterator[tuple[Any, str]]:
 def field_key(
     protocol: ToolProtocol, path: str, *, collections: Collection[str] = ()
 ) -> str | None:
-    """Return the argument name for the field at a response path.
+    """Return the name of an argument that could take the field at a path in a response.
 
     For example `airport_code` for `airports[].code`. Return None for values that callers choose
     themselves (a count, a date), and for a vague name (`id`) without a noun. `collections` are
-    names of path parts with records below them: with `movie` in it, `results[].id` of
+    segments of URL paths that an id can follow: if `movie` is one, `results[].id` of
     `/movie/popular` is a `movie_id`.
     """
     *above, last = path.split(".")
@@ -112,9 +113,9 @@ def field_key(
 
 
 def argument_key(protocol: ToolProtocol, argument: str) -> str | None:
-    """Return the name of an argument's value in other tools.
+    """Return the name that the value of an argument has in all tools, such as `airport_code`.
 
-    Return None if no response has such values.
+    Return None for an argument whose values callers choose themselves (a date, a limit).
     """
     name = snake(argument)
     schema = protocol.parameters.get(argument, {})
@@ -173,7 +174,7 @@ def _resource(protocol: ToolProtocol, collections: Collection[str] = ()) -> str 
     """Return the noun that a tool is about.
 
     That is the last fixed part of its URL that is a noun, or the first noun of its name. A verb is
-    skipped (`/films/search` is about films), and so is a word in the place of an id: `popular` in
+    skipped (`/films/search` is about films), and so is a word where an id could be: `popular` in
     `/movie/popular` selects movies. A plural is still a noun (`/users/roles`).
     """
     if not isinstance(protocol.binding, HttpBinding):
@@ -269,7 +270,11 @@ def guess_links(protocols: Sequence[ToolProtocol]) -> list[ToolProtocol]:
 def _guess_argument_links(
     protocol: ToolProtocol, argument: str, places: dict[str, list[_ResponsePlace]]
 ) -> Iterator[Link]:
-    """Yield the guesses for one argument: one field for each tool, reads before writes."""
+    """Yield the guessed links of one argument, those to read-only tools first.
+
+    There is at most one link to each tool. `places` are the fields of all responses, keyed by the
+    name of the argument that they could be.
+    """
     keys = _keys_of(protocol, argument)
     wanted = _argument_types(protocol, argument)
     found: dict[str, _ResponsePlace] = {}
@@ -290,7 +295,7 @@ def _guess_argument_links(
 def _iter_keyed_places(
     protocol: ToolProtocol, collections: Collection[str]
 ) -> Iterator[tuple[str, _ResponsePlace]]:
-    """Yield each field of a tool's response that has an argument name, with that name."""
+    """Yield each field of a tool's response that can be an argument, with its `field_key`."""
     changes = isinstance(protocol.binding, HttpBinding) and protocol.binding.method in (
         "DELETE",
         "PATCH",

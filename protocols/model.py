@@ -19,8 +19,8 @@ class Message:
 class Completion:
     """The reply of a model, and its cost.
 
-    `input_tokens` counts the whole prompt; `cached_tokens` of these were cached. `truncated`: the
-    text was cut at the token limit.
+    `input_tokens` counts the whole prompt, including the `cached_tokens` that the provider had in
+    its cache. `truncated` is True if the text was cut at the token limit.
     """
 
     text: str
@@ -34,22 +34,22 @@ class Completion:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Powers:
-    """Constraints that an endpoint can enforce on replies. An unknown endpoint enforces none."""
+    """What a model endpoint can do besides returning text. An unknown endpoint can do nothing."""
 
     schema: bool = False
-    """A JSON Schema is enforced and not only described in the prompt."""
+    """True if replies are forced to match a JSON Schema, which a prompt could only describe."""
     strict: bool = False
-    """A schema is enforced only if its objects require all their keys (OpenAI)."""
+    """True if a schema is enforced only when its objects require all their keys (OpenAI)."""
     lark: bool = False
-    """A grammar in llguidance's Lark is enforced. Its text begins with `%llguidance`."""
+    """True if a grammar in llguidance's Lark is enforced. Its text begins with `%llguidance`."""
     continues: bool = False
-    """If the last message is the assistant's, the reply continues it, even within a line."""
+    """True if a reply continues an assistant's message that comes last, even within a line."""
     parallel: bool = False
-    """Several requests are answered at the same time."""
+    """True if several requests are answered at the same time."""
 
 
 def powers(ask: Ask) -> Powers:
-    """Return what `ask` can enforce: its attribute `powers`, or nothing."""
+    """Return the attribute `powers` of `ask`, or `Powers()` if it has none."""
     found = getattr(ask, "powers", None)
     return found if isinstance(found, Powers) else Powers()
 
@@ -57,7 +57,7 @@ def powers(ask: Ask) -> Powers:
 def forget(ask: Ask) -> None:
     """Clear the prompt cache of `ask`, if it has one.
 
-    Measurements do this before each task, so that their cost does not depend on earlier tasks.
+    Benchmarks do this before each task, so that the cost of a task does not depend on earlier ones.
     """
     if callable(clear := getattr(ask, "forget", None)):
         clear()
@@ -72,7 +72,7 @@ class Ask(Protocol):
 
     @property
     def prompt_tokens(self) -> int:
-        """Most tokens of tool stubs in a prompt to this model."""
+        """Maximum number of tokens that the tool stubs may take in a prompt to this model."""
 
     def __call__(
         self,
@@ -84,11 +84,12 @@ class Ask(Protocol):
         seed: int = 0,
         max_tokens: int = 1024,
     ) -> Completion:
-        """Return the next message. It is JSON for `schema`, or a sentence of `grammar`, if given.
+        """Return the next message of the conversation.
 
-        `powers` says if this is enforced. If the last message is the assistant's, the reply
-        continues it and does not repeat it.
+        The message should be JSON that conforms to `schema`, or a text that `grammar` accepts.
+        `powers` says if the endpoint enforces this. If the last message is the assistant's, the
+        reply continues it and does not repeat it.
 
         Raises:
-            ModelUnavailable: there is no reply. This says nothing about the task.
+            ModelUnavailable: the model gave no reply. This says nothing about the task.
         """

@@ -1,6 +1,7 @@
 """Names of tools and arguments: identifiers, spelling variants, similarity and word lists.
 
-An *alias* is the name of a tool or an argument in programs: a valid and unique Python identifier.
+An *alias* is the name by which programs call a tool or pass an argument: a valid and unique Python
+identifier.
 """
 
 from __future__ import annotations
@@ -20,14 +21,14 @@ from rapidfuzz import process
 from rapidfuzz.distance import Indel
 
 LONGEST_COMPARED = 80
-"""Characters of the longest name that is compared with others.
+"""Maximum length in characters of a name that is compared with others.
 
-Longer ones are not typing mistakes.
+Longer names are not typing mistakes.
 """
 _MOST_COMPARED = 100_000
-"""Names that one name is compared with, from the beginning of the list."""
+"""Maximum number of names that one name is compared with: the first ones of the list."""
 _MOST_READ = 2_000
-"""Candidate names that are split into words."""
+"""Maximum number of candidate names that are split into words."""
 
 
 @lru_cache(maxsize=16_384)
@@ -68,9 +69,9 @@ def similarity(one: str, other: str) -> float:
 def closest_spellings(
     name: str, known: Iterable[str], *, most: int = 1, cutoff: float = 0.6
 ) -> list[str]:
-    """Return up to `most` of `known` with the most similar spelling, the nearest first.
+    """Return up to `most` of the names `known` that are spelled most like `name`, best first.
 
-    Their similarity is at least `cutoff`.
+    Names with a similarity below `cutoff` (from 0 to 1) are left out.
     """
     if len(name) > LONGEST_COMPARED:
         return []
@@ -84,10 +85,11 @@ def closest_spellings(
 def closest_meanings(
     name: str, known: Iterable[str], *, most: int = 1, cutoff: float = 0.6
 ) -> list[str]:
-    """Return up to `most` of `known` that `name` was probably meant to be, the most likely first.
+    """Return up to `most` of the names `known` that the author of `name` probably meant.
 
-    Names with all its words and more come first, then names with the same noun, then similar
-    spellings: `fetch_order` more likely means `get_order` than `fetch_other`.
+    The most likely one comes first. Names that contain all words of `name` precede names with the
+    same noun; names with a similar spelling come last. For example, `fetch_order` more likely means
+    `get_order` than `fetch_other`. `cutoff` is the minimum similarity of a spelling, from 0 to 1.
     """
     if len(name) > LONGEST_COMPARED:
         return []
@@ -117,14 +119,14 @@ def closest_meanings(
 
 
 def _names_with_words(wanted: frozenset[str], known: Sequence[str]) -> list[str]:
-    """Return the names that contain all `wanted` words. Only the first names are searched."""
+    """Return the names that contain all `wanted` words. Only the first candidates are searched."""
     return [other for other in _candidates(wanted, known) if wanted <= _words(other)]
 
 
 def _candidates(wanted: Iterable[str], known: Sequence[str]) -> list[str]:
-    """Return the first names that may contain all `wanted` words.
+    """Return the first names that contain the letters of the longest of the `wanted` words.
 
-    They contain the letters of the longest word.
+    No other name can contain all `wanted` words. This check is faster than splitting each name.
     """
     longest = max(wanted, key=lambda word: (len(word), word), default="")
     stem = longest.removesuffix("y")  # the plural of `city` is `cities`
@@ -161,7 +163,7 @@ def identifier(name: str) -> str:
 
 
 def argument_aliases(names: Sequence[str]) -> dict[str, str]:
-    """Return the argument name for each alias, in the order of `names`. Aliases are unique."""
+    """Choose a unique alias for each argument. Return the names keyed by alias, in their order."""
     chosen = _assign([(name, "") for name in names], reserved=())
     return dict(zip(chosen, names, strict=True))
 
@@ -172,23 +174,23 @@ def tool_aliases(tools: Sequence[tuple[str, str]]) -> list[str]:
     The order of the tools has no influence.
 
     The alias is the identifier of the name if it is unique and not a builtin. Other names get the
-    name of their source as a prefix. Those that still clash are numbered in the order of their
-    names.
+    name of their source as a prefix. Aliases that are still equal get a number, in the order of the
+    tools' names.
     """
     return _assign(tools, reserved=_RESERVED_TOOL_NAMES)
 
 
 class FreeNames:
-    """Generates unique names: `free("page")` returns `page`, then `page_2`.
+    """Generates unique names: called twice with `page`, it returns `page`, then `page_2`.
 
-    Fast for many equal names.
+    Names in `taken` are never returned. Generating many names from one base is fast.
     """
 
     def __init__(self, taken: Iterable[str] = ()) -> None:
         self._numbers = dict.fromkeys(taken, 1)  # last number that was tried, by name
 
     def __call__(self, base: str) -> str:
-        """Return `base`, with a number if it is taken, and mark it as taken."""
+        """Return `base`, or `base` with a number if it is taken. Mark the result as taken."""
         name = base
         while name in self._numbers:
             self._numbers[base] += 1
@@ -198,7 +200,7 @@ class FreeNames:
 
 
 def _assign(names: Sequence[tuple[str, str]], *, reserved: Iterable[str]) -> list[str]:
-    """Return a unique alias for each (name, source)."""
+    """Return a unique alias for each (name, source). None of the aliases is in `reserved`."""
     plain = [identifier(name) for name, _ in names]
     prefixed = [
         identifier(f"{source}_{name}") if source else identifier(name) for name, source in names
@@ -225,7 +227,7 @@ def split_words(text: str) -> frozenset[str]:
 
 
 def _read_words() -> dict[str, dict[str, frozenset[str]]]:
-    """Return the word lists by table and name."""
+    """Return the word lists of `words.toml`, keyed by table and then by name of the list."""
     tables = tomllib.loads(Path(__file__).with_name("words.toml").read_text("utf-8"))
     result = {}
     for table, lists in tables.items():

@@ -23,7 +23,7 @@ _SYSTEM_FOLDERS = frozenset(
         "var/lib", "var/log", "var/run", "var/spool", "var/tmp",
     )
 )  # fmt: skip
-"""Folders that belong to the system: no command of ours changes who may write to them."""
+"""Folders of the operating system. Messages never propose to change their permissions."""
 _ELSEWHERE = (
     "give atc a folder that stands where nobody else can write (ATC_STATE_DIR, ATC_CACHE_DIR)"
 )
@@ -34,7 +34,7 @@ class CannotWrite(AtcError):
 
 
 def write_whole(path: Path, text: str, *, mode: int = FILE_MODE) -> None:
-    """Write a file atomically. Only its user can read it, unless `mode` says otherwise.
+    """Write a file atomically. Only the current user can read it, unless `mode` allows more.
 
     Raises:
         CannotWrite: it cannot be written. The message has the reason.
@@ -57,7 +57,9 @@ def write_whole(path: Path, text: str, *, mode: int = FILE_MODE) -> None:
 
 
 def make_folders(path: Path) -> None:
-    """Create a folder and its missing parents, each only for its user, whatever the umask is.
+    """Create a folder and its missing parents. Only the current user can access the new ones.
+
+    The permissions do not depend on the umask.
 
     Raises:
         OSError: one cannot be created, or its name is taken by a file.
@@ -117,8 +119,9 @@ def keep_private(path: Path) -> None:
 def private_folder(path: Path, *, anywhere: bool = False) -> None:
     """Create a private folder, or check that no other user can change the existing one.
 
-    A user who can write to the folder or replace it controls what is read from it. Others may list
-    a folder, because its files are private. `anywhere`: its parents may belong to other users.
+    A user who can write to the folder or replace it controls what is read from it. Other users may
+    list the folder, because its files are private. If `anywhere` is true, the folders above it are
+    not checked.
 
     Raises:
         NotPrivate: it is a link or another user's, or others can write to it or replace it. The
@@ -165,8 +168,8 @@ def is_writable_by_others(status: os.stat_result) -> bool:
 def _is_private_group(group: int, owner: int) -> bool:
     """Return True if a group has no members except the owner or this user.
 
-    Such a group has the name of the user. If neither has a name, as in a container, it is the group
-    with the number of the user.
+    Such a group has the same name as the user. If the group has no name, as in a container, it has
+    the same number as the user.
     """
     users = {owner, os.geteuid()}
     names = {_name_of(user) for user in users}
@@ -187,10 +190,10 @@ def _name_of(user: int) -> str | None:
 def check_above(path: Path) -> None:
     """Check that no other user can replace `path` by changing a folder above it.
 
-    `path` may be a link of this user.
+    `path` itself may be a symbolic link of this user.
 
     Raises:
-        NotPrivate: another user can. The message has the command that repairs it.
+        NotPrivate: another user can replace it. The message has the command that repairs this.
     """
     owners = {0, os.geteuid(), *_unmapped_user()}
     for above in _folders_above(path):
@@ -231,7 +234,7 @@ def _refuse_foreign(path: Path, status: os.stat_result, *, owners: Collection[in
 def _repair(repair: str, path: Path, status: os.stat_result) -> str:
     """Return advice on `path`: the command `repair` if this user may run it, or an alternative.
 
-    A folder that many users share, such as /tmp, is not to be repaired.
+    For a folder that many users share, such as /tmp, the advice is to choose another folder.
     """
     if status.st_mode & stat.S_ISVTX or path in _SYSTEM_FOLDERS:
         return "choose a folder of your own (ATC_STATE_DIR, ATC_CACHE_DIR)"

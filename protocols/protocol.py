@@ -23,7 +23,7 @@ from protocols.validate import first_error
 EvidenceLevel = Literal["declared", "observed", "guessed"]
 Location = Literal["path", "query", "header", "cookie", "body", "form"]
 BODYLESS = ("GET", "HEAD", "OPTIONS", "DELETE")
-"""Methods whose arguments go into the query by default."""
+"""HTTP methods whose arguments go into the query by default."""
 _CAMEL = ConfigDict(alias_generator=to_camel)  # as documents spell keys
 _HINTS = {
     "read_only": "readOnlyHint",
@@ -52,9 +52,10 @@ class Annotations:
         )
 
     def with_stricter_hints(self, hints: Annotations) -> Annotations:
-        """Return these annotations with all `hints` that ask for more care.
+        """Return these annotations, changed by each of the `hints` that asks for more care.
 
-        Untrusted hints must not turn a write into a read, because reads need no consent.
+        Other hints are ignored: an untrusted one must not turn a write into a read, because reads
+        need no consent.
         """
         return Annotations(
             read_only=False if hints.read_only is False else self.read_only,
@@ -71,18 +72,19 @@ class Annotations:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HttpBinding:
-    """A call over HTTP.
+    """How to call a tool over HTTP.
 
     `url` is a template (`https://api.example.org/users/{id}`). Its scheme and host are literal,
-    never from an argument. `locations` says where each argument goes, and `wire_names` its name
-    there if it differs. If `body_argument` is set, that argument is the whole body. `media` is the
-    media type of the body if it is not the usual one. `idempotency_header` is the header that makes
-    it safe to repeat a write, if the tool has one.
+    never from an argument. `locations` maps an argument to a part of the request (path, query, …),
+    and `wire_names` to its name there if that differs. If `body_argument` is set, that argument is
+    the whole body. `media` is the media type of the body if it is neither JSON nor a URL-encoded
+    form. `idempotency_header` is the header for an idempotency key, which makes it safe to repeat a
+    write; None if the tool has none.
 
     `credentials` lists alternatives, each a name or several names to send together; an empty one
     means that no credential is needed. The user's configuration maps a name to a value and to the
-    hosts that may see it. `schemes` has the OpenAPI security scheme of a name, which says how it is
-    sent.
+    hosts that may see it. `schemes` maps a name to its OpenAPI security scheme, which says how the
+    credential is sent.
     """
 
     __pydantic_config__ = _CAMEL
@@ -101,7 +103,11 @@ class HttpBinding:
         return self.wire_names.get(argument, argument)
 
     def location(self, argument: str) -> Location:
-        """Return where an argument goes: as declared, else into the path, the query or the body."""
+        """Return the part of the request that an argument goes into.
+
+        If none is declared, a variable of the URL goes into the path. Other arguments go into the
+        query or the body, depending on the method.
+        """
         usual: Location = "query" if self.method in BODYLESS or self.body_argument else "body"
         return self.locations.get(
             argument, "path" if f"{{{self.wire_name(argument)}}}" in self.url else usual
@@ -109,14 +115,14 @@ class HttpBinding:
 
     @property
     def credential_names(self) -> tuple[str, ...]:
-        """The names in all alternatives."""
+        """Names of all credentials in `credentials`, without duplicates."""
         sets = ((names,) if isinstance(names, str) else names for names in self.credentials)
         return tuple(dict.fromkeys(name for names in sets for name in names))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PythonBinding:
-    """A call of `function` in `module`. Allowed only for modules that the user named."""
+    """A call of a Python function. Allowed only if the user named `module` as a tool source."""
 
     module: str
     function: str
@@ -134,8 +140,9 @@ class McpBinding:
 class ProgramBinding:
     """A call of a saved program. It runs where its caller runs.
 
-    `source` defines one function with keyword arguments. `tools` maps the aliases of the tools that
-    it calls to their identities (`Tool.identity`). Without them the program is not offered.
+    `source` is Python code that defines one function with keyword arguments. `tools` maps the
+    aliases of the tools that it calls to their identities (`Tool.identity`). If one of these tools
+    is missing, the program is not offered as a tool.
     """
 
     source: str
@@ -166,7 +173,7 @@ class Example:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Link:
-    """A source of values for `argument`: `path` (`airports[].code`) in the response of `tool`."""
+    """Says that the response of `tool` has values for `argument` at `path` (`airports[].code`)."""
 
     argument: str
     tool: str
@@ -176,7 +183,10 @@ class Link:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Verify:
-    """The read whose response shows what a write has changed. Used if the write got no response."""
+    """Names the read-only tool that shows what a write has changed.
+
+    It is called if the write got no response.
+    """
 
     tool: str
     support: EvidenceLevel = "declared"
@@ -184,9 +194,10 @@ class Verify:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Evidence:
-    """Evidence for a protocol: declared in a document, observed in responses, or guessed.
+    """What the description of a tool is based on: a document, observed responses, or a guess.
 
-    `fields` counts, for each response path, the responses that contain it.
+    `observations` is the number of observed calls. `fields` counts, for each path in a response,
+    the responses that contain it.
     """
 
     level: EvidenceLevel = "declared"
@@ -196,7 +207,7 @@ class Evidence:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToolProtocol:
-    """One tool: its purpose, arguments, response, errors and the sources of its arguments.
+    """The description of one tool: its purpose, arguments, response, errors and links.
 
     `name` is the name in the source; programs use the alias from a `Toolbox`. Schemas are
     self-contained JSON Schema 2020-12 (each `$ref` points into the same schema). `output_schema` is

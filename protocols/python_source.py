@@ -12,7 +12,7 @@ from typing import Any
 FILENAME = "<program>"
 
 TRIES = 10
-"""Attempts to parse.
+"""Maximum number of attempts to parse a program.
 
 CPython 3.11 before 3.11.8 counts the recursion depth of all threads together and fails if two parse
 at once (python/cpython#106905). Our lock does not cover other libraries.
@@ -30,7 +30,7 @@ def suppress_syntax_warnings() -> Iterator[None]:
 
 
 def _tree(source: str, mode: str, flags: int = 0, *, tries: int = TRIES) -> Any:
-    """Return the syntax tree of `source`."""
+    """Return the syntax tree of `source`. `mode` and `flags` are those of `compile`."""
     try:
         with suppress_syntax_warnings():
             return compile(source, FILENAME, mode, flags | ast.PyCF_ONLY_AST, dont_inherit=True)

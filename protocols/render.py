@@ -42,9 +42,9 @@ _FORMATS = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Detail:
-    """Level of detail of a stub.
+    """How detailed the stub of a tool is, that is, its Python signature with a docstring.
 
-    Objects nested deeper than `depth` become `dict`, and lists in them `list`.
+    Objects that are nested deeper than `depth` levels are shown as `dict`, without their fields.
     """
 
     depth: int = 3
@@ -52,9 +52,9 @@ class Detail:
     """True if arguments and response fields have comments with their descriptions."""
     comment_characters: int = 90
     through_lists: bool = False
-    """True if an object that wraps a list of records does not count as a level.
+    """True if an object that only wraps a list of records does not count as a level.
 
-    The records then show their fields.
+    The records are then shown with their fields.
     """
 
 
@@ -70,7 +70,7 @@ DETAILS = (
     Detail(depth=1, comments=False, through_lists=True),
     Detail(depth=1, comments=False),
 )
-"""From detailed to short. A prompt uses the first level at which its stubs fit."""
+"""Levels of detail, from long to short. A prompt uses the first one with which its stubs fit."""
 _LINE = Detail(depth=0, comments=False, comment_characters=30)
 _LINE_SUMMARY = 100  # characters
 _IN_ONE_LINE = "# More functions, in one line each:"
@@ -86,8 +86,9 @@ constrained decoder enforces the rest.
 def stubs(tools: Toolbox, *, detail: Detail = DETAILS[0], among: Toolbox | None = None) -> str:
     """Return the tools as Python: each response type as a TypedDict, and a function for each tool.
 
-    Return types are what programs get, that is, unwrapped. If another tool of `among` (default:
-    these tools) produces an argument, its comment says how to get it.
+    Return types describe what programs get, that is, responses without a wrapper key. If the
+    response of another tool in `among` (default: `tools`) has values for an argument, the comment
+    on the argument says how to get one.
     """
     shapes = _Shapes(detail)
     functions = [_function(tool, shapes, among or tools) for tool in tools.values()]
@@ -118,7 +119,10 @@ def describe_within_budget(
 
 
 def _stubs_within_budget(tools: Toolbox, budget: int) -> str:
-    """Return the most detailed stubs of all tools that fit, or "". A single tool always fits."""
+    """Return the most detailed stubs of all tools that fit into `budget` tokens, or "".
+
+    A single tool always has a stub, even if it does not fit.
+    """
     text = ""
     for detail in reversed(DETAILS) if len(tools) <= budget else ():
         more = stubs(tools, detail=detail)
@@ -129,7 +133,10 @@ def _stubs_within_budget(tools: Toolbox, budget: int) -> str:
 
 
 def _lines_and_stubs_within_budget(tools: Toolbox, budget: int) -> tuple[str, list[str]]:
-    """Return stubs of the first tools and a line for each further one, and the names of all."""
+    """Return a text with stubs of the first tools and a line for each further one.
+
+    Return also the names of all tools in the text. Tools that do not fit are left out.
+    """
     lines = _lines_within_budget(map(signature_line, tools.values()), budget)
     names = list(tools)[: len(lines)]
     tools = tools.only(names)
@@ -157,7 +164,10 @@ def _lines_within_budget(lines: Iterable[str], budget: int) -> list[str]:
 
 
 def signature_line(tool: Tool) -> str:
-    """Return a tool's signature without nested types, and the first sentence of its description."""
+    """Return a line with a tool's signature and the first sentence of its description.
+
+    Nested objects are shown as `dict`.
+    """
     signature, summary = _function(tool, _Shapes(_LINE), Toolbox()).split("\n", 1)
     sentence = summary.strip()[3:-3].strip().removesuffix(" …")
     if len(sentence) > _LINE_SUMMARY:
@@ -174,7 +184,10 @@ def token_estimate(text: str) -> int:
 
 
 def _function(tool: Tool, shapes: _Shapes, among: Toolbox) -> str:
-    """Return the stub of a tool. Types that it needs are added to `shapes`."""
+    """Return the stub of a tool. The types that it needs are added to `shapes`.
+
+    `among` are the tools that its comments may name as sources of argument values.
+    """
     protocol = tool.protocol
     detail = shapes.detail
     arguments, notes = _parameters(tool, shapes, among)
@@ -216,7 +229,7 @@ def _parameters(tool: Tool, shapes: _Shapes, among: Toolbox) -> tuple[list[str],
 
 
 _Fields = dict[str, tuple[str, str]]
-"""Python type and a note on presence, by key."""
+"""The fields of a TypedDict, keyed by name: Python type, and "may be absent" or ""."""
 
 
 @dataclass
@@ -226,16 +239,18 @@ class _Shapes:
     detail: Detail
     _fields: dict[str, _Fields] = field(default_factory=dict)
     declarations: list[str] = field(default_factory=list)
-    """In the order of first use, inner types first."""
+    """Source code of the TypedDicts, in the order of first use, inner types first."""
     _open: dict[int, str] = field(default_factory=dict)
-    """Names of the types that are being rendered, by the id of their properties."""
+    """Names of the types that are being rendered, keyed by the `id()` of their properties."""
     _said: set[tuple[str, str]] = field(default_factory=set)
     _left: int = _MOST_SCHEMAS
     _depth: int = 0
 
     def note(self, name: str, schema: JsonObject, root: JsonObject, origin: str = "") -> str:
-        """Return the comment for an argument or field, or "" if this name had the same comment
-        before.
+        """Return the comment for an argument or a field.
+
+        `origin` is an expression that gets a value for an argument, or "". Return "" if a field or
+        argument of this name had the same comment before.
         """
         if not self.detail.comments:
             return ""
@@ -257,7 +272,8 @@ class _Shapes:
     def annotation(self, schema: Json, root: JsonObject, *, hint: str, level: int = 0) -> str:
         """Return the Python type of a schema.
 
-        Objects with known keys become TypedDicts named after `hint`.
+        Objects with known keys become TypedDicts named after `hint`. References are resolved in
+        `root`. `level` is the number of objects around this one.
         """
         self._left -= 1
         if self._left < 0 or self._depth >= _DEEPEST:
@@ -283,7 +299,7 @@ class _Shapes:
     def _annotation_of_type(
         self, type_name: str, schema: JsonObject, root: JsonObject, *, hint: str, level: int
     ) -> str:
-        """Return the Python type of a schema of one JSON type."""
+        """Return the Python type of those values of a schema that have one JSON type."""
         if type_name == "array":
             return self._annotation_of_array(schema, root, hint=hint, level=level)
         if type_name != "object":
@@ -352,7 +368,10 @@ class _Shapes:
 
 
 def _layers(schema: Json, root: JsonObject, depth: int = 0) -> Iterator[JsonObject]:
-    """Yield the schemas that all apply: those in its `allOf`, at any depth, then itself."""
+    """Yield the schemas in `allOf`, at any depth, and then `schema` without its `allOf`.
+
+    A value must conform to all of them.
+    """
     top = resolve(schema, root)
     for part in top.get("allOf", ()) if depth < _DEEPEST else ():
         yield from _layers(part, root, depth + 1)
@@ -384,10 +403,10 @@ _LONGEST_SENTENCE = 2_000
 
 
 def first_sentences(text: str, characters: int) -> str:
-    """Return the first sentences of `text` that fit, at least one, on one line.
+    """Return the first sentences of `text` that fit into `characters`, but at least one.
 
-    The result is safe inside a docstring. Sentences are not cut, because a part of a list of codes
-    would be misleading. `…` at the end says that sentences are left out.
+    The result is one line and safe inside a docstring. Sentences are not cut, because a part of a
+    list of codes would be misleading.
     """
     plain = _MARKUP.sub(lambda tag: " " * (tag[1] in ("br", "li", "p")), text)
     flat = " ".join(plain.split()).replace('"""', "'''").replace("\\", "\\\\")

@@ -49,7 +49,7 @@ class Answer:
     status: int | None = None
     """None if no complete response came."""
     headers: Mapping[str, str] = field(default_factory=dict)
-    """By lower-case name."""
+    """Response headers, keyed by lower-case name."""
     body: bytes = b""
     trouble: str = ""
     """Why there is no usable response, or why a redirect was not followed."""
@@ -75,10 +75,10 @@ class Answer:
         return min(float(value), _YEAR) if re.fullmatch(r"[0-9]+(\.[0-9]+)?", value) else None
 
     def text(self, *, errors: Literal["replace", "strict"] = "replace") -> str:
-        """Return the body as text, in its declared charset, else in UTF-8, 16 or 32 as JSON allows.
+        """Return the body as text, decoded with its declared charset.
 
-        With `strict`, raise `ValueError` for bytes that cannot be decoded. Otherwise they are
-        replaced.
+        Without one, it is decoded as UTF-8, UTF-16 or UTF-32, as for JSON. If `errors` is `strict`,
+        raise `ValueError` for bytes that cannot be decoded. Otherwise they are replaced.
         """
         found = re.search(
             r'charset\s*=\s*"?([\w-]+)', self.headers.get("content-type", ""), re.IGNORECASE
@@ -111,9 +111,9 @@ class Answer:
     def outcome(self, *, reads: bool) -> Outcome:
         """Return what is known about the effect of a failed call. `reads`: the call only reads.
 
-        Without a response it is *unknown* if the request was sent, else *not_run*. A 4xx is
-        *refused*, because the service says that it did nothing. The exceptions among them and 5xx
-        are *unknown*.
+        Without a response it is *unknown* if the request was sent, else *not_run*. Most 4xx
+        statuses mean *refused*, because the service says that it did nothing. A few of them (such
+        as 408 and 429) and all 5xx mean *unknown*.
         """
         if self.status is None:
             return "unknown" if self.sent else "not_run"
@@ -136,7 +136,7 @@ def read_body(
     """Return the value of a 2xx response: its JSON, or its text if `schema` allows text or is None.
 
     An empty body gives None. The last value of a repeated key counts; a lone surrogate becomes
-    U+FFFD. `mask` removes secrets from quotes in messages before they are shortened.
+    U+FFFD. `mask` removes secrets from the parts of the body that messages quote.
 
     Raises:
         UnreadableBody: it is neither JSON nor allowed text, is nested too deeply, or has NaN or
@@ -245,7 +245,7 @@ def one_line(text: str, *, limit: int = MAX_ERROR_TEXT) -> str:
 
 
 def status_phrase(status: int | None) -> str:
-    """Return HTTP's phrase for a status."""
+    """Return HTTP's phrase for a status: `Not Found` for 404."""
     return responses.get(status or 0, "no explanation")
 
 

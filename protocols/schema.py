@@ -104,9 +104,9 @@ _PATH_SYNTAX = re.compile(r'[.\[\]"]')
 
 
 def join_path(path: str, key: str) -> str:
-    """Return the path of a field: `rows[].id`.
+    """Return the path of the field `key` below `path`: `rows[]` and `id` give `rows[].id`.
 
-    A name with path syntax is quoted: `rows[]["@odata.type"]`.
+    A key that contains path syntax is quoted: `rows[]["@odata.type"]`.
     """
     if _PATH_SYNTAX.search(key):
         return f"{path}[{json.dumps(key)}]"
@@ -114,10 +114,11 @@ def join_path(path: str, key: str) -> str:
 
 
 def resolve(schema: Any, root: JsonObject) -> JsonObject:
-    """Return `schema` with its `$ref` resolved and its siblings kept, or {} if it points nowhere.
+    """Return the schema that `schema` refers to with `$ref`, or `schema` if it has no `$ref`.
 
-    Only the top level is resolved, since schemas may be recursive. Callers resolve each level as
-    they descend.
+    Keywords beside the `$ref` are kept; if the target does not exist, only they are returned. Only
+    the top level is resolved, since schemas may be recursive. Callers resolve each level as they
+    descend.
     """
     if isinstance(schema, dict) and "$ref" not in schema:
         return schema
@@ -162,10 +163,11 @@ _MAPS = ("patternProperties", "dependentSchemas", "dependencies")
 
 
 def iter_member_schemas(schemas: Iterable[JsonObject], key: Any) -> Iterator[Any]:
-    """Yield the schemas for the value at `key` of a value with these schemas.
+    """Yield the schemas that apply to the member at `key` of a value to which `schemas` apply.
 
-    `str` and `int` stand for keys and indexes without a schema of their own. All patterns count as
-    matching, because matching an untrusted pattern may take too long.
+    `key` is a property name, an index, or the type `str` or `int` for any name or index without a
+    schema of its own. All `patternProperties` count as matching, because matching an untrusted
+    pattern may take too long.
     """
     for schema in schemas:
         if key is str or isinstance(key, str):
@@ -186,7 +188,10 @@ def iter_member_schemas(schemas: Iterable[JsonObject], key: Any) -> Iterator[Any
 
 
 def subschemas(schema: JsonObject, *keywords: str) -> Iterator[Any]:
-    """Yield the schemas under these keywords. Each keyword may have one, a list or a mapping."""
+    """Yield the schemas under these keywords.
+
+    The value of a keyword may be one schema, a list of schemas, or a mapping to schemas.
+    """
     for keyword in keywords:
         value = schema.get(keyword)
         if isinstance(value, list):
@@ -199,7 +204,7 @@ _COMBINING = ("allOf", "anyOf", "oneOf", "if", "then", "else")
 
 
 def expand_combinations(schemas: Iterable[Any], root: JsonObject, *, most: int) -> list[JsonObject]:
-    """Return the schemas that apply to one value, each followed by the schemas that it combines.
+    """Return these schemas of one value, each followed by those in its `allOf`, `anyOf` and so on.
 
     References are resolved. At most `most` schemas are returned.
     """
@@ -246,7 +251,10 @@ def iter_reference_targets(schema: Json) -> set[str]:
 
 
 def scalar_schema(schema: Any, root: JsonObject) -> JsonObject:
-    """Return the schema of a nullable value, or of the items of a list, which has the format."""
+    """Return the schema of a single value, which may have a `format`.
+
+    For a nullable value, this is the schema without null; for a list, the schema of its items.
+    """
     top = resolve(schema, root)
     for _ in range(4):
         others = [
@@ -260,7 +268,10 @@ def scalar_schema(schema: Any, root: JsonObject) -> JsonObject:
 
 
 def is_file(schema: Any, root: JsonObject) -> bool:
-    """Return True if a text or a list of texts is file content, according to OpenAPI 3.0 or 3.1."""
+    """Return True if a schema is that of a file's content, or of a list of these.
+
+    It has the format `binary` (OpenAPI 3.0) or a binary media type (3.1).
+    """
     one = scalar_schema(schema, root)
     return (
         one.get("format") == "binary" or one.get("contentMediaType") == "application/octet-stream"
@@ -329,7 +340,10 @@ def wrapper_key(schema: JsonObject | None) -> str | None:
 
 
 def unwrap_schema(schema: JsonObject | None) -> JsonObject:
-    """Return the schema of what programs see: resolved and without `wrapper_key`; {} for None."""
+    """Return the schema of what programs get of a response: the part below `wrapper_key`, or all.
+
+    References at its top level are resolved. {} if the schema is None.
+    """
     key = wrapper_key(schema)
     root = schema or {}
     top = resolve(root, root)

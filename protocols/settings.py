@@ -18,47 +18,49 @@ _LOOPBACK = ("localhost", "127.0.0.1", "[::1]")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Credential:
-    """A secret that tools may name, and the only hosts that it is sent to.
+    """A secret that tools refer to by name, and the only hosts that it is sent to.
 
-    The document of the tool says how it is sent.
+    Unless the fields below say how it is sent, the document that describes the tool does.
     """
 
     value: str = field(default="", repr=False)
     """A token, a key, or `user:password`. Empty if a token is fetched with `client_id`."""
     hosts: tuple[str, ...]
-    """Exact hosts. `host` is its https port, on loopback also port 80; `host:port` only that port.
+    """Exact host names. `host` allows its https port, and on loopback also port 80.
+
+    `host:port` allows only that port.
     """
     header: str = ""
     query: str = ""
-    """Name of the header or query parameter, if the document declares none.
+    """`header` or `query` is the name of the header or query parameter that carries the secret.
 
-    The credential then also goes with tools that name no credential.
+    If one is set, the credential is also sent by tools that name no credential.
     """
     place: Place | None = None
     name: str = ""
-    """With `place`, an alternative to `header` and `query` that also allows cookies."""
+    """`place` and `name` are an alternative to `header` and `query` that also allows cookies."""
     prefix: str | None = None
     """Text before the secret in a header. Default: `Bearer ` in `Authorization`, else empty."""
     client_id: str = ""
-    """OAuth 2 client, in place of `value`.
+    """Id of an OAuth 2 client, to be set instead of `value`.
 
-    A token is fetched from the addresses in the document.
+    A token is then fetched from the addresses in the document.
     """
     client_secret: str = field(default="", repr=False)
-    """With it, a token is fetched without a person.
+    """Secret of the OAuth 2 client. With it, a token can be fetched without a sign-in.
 
     Without it, the user signs in with the browser.
     """
     scopes: tuple[str, ...] = ()
-    """Default: the scopes in the document."""
+    """OAuth 2 scopes to request. Default: the scopes in the document."""
     token_url: str = ""
     authorization_url: str = ""
-    """Both are for documents that name no addresses."""
+    """`token_url` and `authorization_url` are needed only if the document names no addresses."""
 
     def may_go_to(self, origin: Origin) -> bool:
         """Return True if `hosts` lists this origin.
 
-        A bare host never allows plain HTTP over a network.
+        A host without a port never allows unencrypted HTTP over a network.
         """
         listed = {host.lower() for host in self.hosts}
         secure = origin.scheme == "https" or origin.host in _LOOPBACK
@@ -66,8 +68,9 @@ class Credential:
 
     @property
     def placement(self) -> tuple[Place | None, str]:
-        """Location (`header`, `query`, `cookie`) and name in the request; None and "" if not
-        configured.
+        """Location in the request (`header`, `query`, `cookie`) and name there.
+
+        None and "" if the user has not configured them.
         """
         if self.header:
             return "header", self.header
@@ -109,11 +112,11 @@ class InvokeSettings:
     """Settings for calls of tools."""
 
     credentials: Mapping[str, Credential] = field(default_factory=dict)
-    """By the name that bindings use. Comes only from the user's configuration."""
+    """Keyed by the name that tools use. They come only from the user's configuration."""
     problems: Mapping[str, str] = field(default_factory=dict)
-    """Why credentials and servers cannot be used, by name. Servers have the name `mcp.NAME`."""
+    """Reasons why credentials and MCP servers cannot be used, keyed by `NAME` and `mcp.NAME`."""
     headers: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
-    """Fixed headers by host (`api.example.org`, `localhost:8080`)."""
+    """Headers of every request to a host, keyed by host (`api.example.org`, `localhost:8080`)."""
     near_hosts: bool = True
     """True if tools may call services on this machine and its networks."""
     timeout_seconds: float = 30.0
@@ -123,11 +126,15 @@ class InvokeSettings:
     retries: int = 2
     """Retries of a read after a temporary failure."""
     sleep: Callable[[float], object] = time.sleep
-    """Waits for a number of seconds."""
+    """Function that waits for a number of seconds before a retry."""
     servers: Mapping[str, McpServer] = field(default_factory=dict)
-    """MCP servers by the name that bindings use. Comes only from the user's configuration."""
+    """MCP servers, keyed by the name that tools use. They come only from the user's configuration.
+    """
     confirm_start: Callable[[McpServer], bool] | None = None
-    """Asked before starting a command that is not in `servers`. None never starts it."""
+    """Returns True if the command of an MCP server that is not in `servers` may be started.
+
+    If this is None, no such command is started.
+    """
     trust_annotations: bool = False
     """True if every MCP server is trusted when it says that a tool only reads."""
     start_seconds: float = 60.0
@@ -136,6 +143,6 @@ class InvokeSettings:
     The first start may install packages.
     """
     open_browser: Callable[[str], object] | None = None
-    """Opens a sign-in page. None if no person can sign in."""
+    """Function that opens the address of a sign-in page. None if no person can sign in."""
     tokens: Path | None = None
     """File for OAuth tokens. None keeps them in memory."""

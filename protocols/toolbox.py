@@ -1,4 +1,4 @@
-"""`Tool`, a protocol that can be called, and `Toolbox`, an immutable set of tools.
+"""`Tool`, a described tool (`ToolProtocol`) that can be called, and `Toolbox`, a set of tools.
 
 Programs call a tool by its *alias*, a unique Python identifier.
 """
@@ -18,7 +18,10 @@ from protocols.protocol import Binding, EvidenceLevel, HttpBinding, ToolProtocol
 from protocols.schema import Json, JsonObject, parse_path, wrapper_key
 
 Call = Callable[[JsonObject], Json]
-"""Takes arguments by their original names and returns the full response. Raises `ToolError`."""
+"""A function that calls a tool and returns the full response. Raises `ToolError` if that fails.
+
+The arguments are keyed by their original names, that is, those of the tool's input schema.
+"""
 
 
 class KeyedCall(Protocol):
@@ -27,18 +30,19 @@ class KeyedCall(Protocol):
     """
 
     def __call__(self, arguments: JsonObject, *, idempotency_key: str | None = None) -> Json:
-        """Call the tool. With the key of an earlier call, a service does not do the same twice."""
+        """Call the tool. If a key is sent a second time, the service does not act a second time."""
         ...
 
 
 @dataclass(frozen=True)
 class Tool:
-    """A protocol, the function that calls it, and the names that programs use for it.
+    """A tool: its description (`protocol`), the function that calls it, and its name in programs.
 
-    `source` is the name of the source. `place` is the file of a module, or the command or address
-    of an MCP server; it distinguishes sources of the same name. `home` is the origin of a service
-    that this process has started, whose port is random. `admit` is called with the arguments by
-    original name before the call is recorded; it raises an exception to end the run.
+    `source` is the name of the tool source. `place` is the file of a Python module, or the command
+    or address of an MCP server; it distinguishes two sources of the same name. `home` is set if
+    this process has started the tool's service: the origin of the service, whose port is random.
+    `admit` is called with the arguments (keyed by original name) before a call is recorded; it may
+    raise an exception to end the run.
     """
 
     protocol: ToolProtocol
@@ -55,18 +59,20 @@ class Tool:
 
     @property
     def takes_idempotency_key(self) -> bool:
-        """True if a call can carry a key, so that it can be sent again without taking effect
-        twice.
+        """True if a call can carry an idempotency key.
+
+        With the same key, a call can be sent again without taking effect twice.
         """
         binding = self.protocol.binding
         return isinstance(binding, HttpBinding) and bool(binding.idempotency_header)
 
     def send(self, arguments: JsonObject, *, idempotency_key: str | None = None) -> Json:
-        """Call the tool and return its full response. The key is left out if the tool takes
-        none.
+        """Call the tool and return its full response.
+
+        `idempotency_key` is ignored if the tool takes none.
 
         Raises:
-            ToolError: The call failed.
+            ToolError: the call failed.
         """
         if idempotency_key is None or not self.takes_idempotency_key:
             return self.call(arguments)
@@ -74,15 +80,15 @@ class Tool:
 
     @property
     def qualified(self) -> str:
-        """`SOURCE/NAME`, which settings can use without naming a tool of another source."""
+        """`SOURCE/NAME`: the name for settings that no tool of another source can have."""
         return f"{self.source}/{self.protocol.name}" if self.source else self.protocol.name
 
     @cached_property
     def names(self) -> frozenset[str]:
         """All names that a setting may use for this tool.
 
-        They depend only on its source and name, not on the other tools. So an alias with a number,
-        which avoids a clash, is not among them.
+        They depend only on its source and its name, not on the other tools. So they do not include
+        an alias that got a number because another tool has the same name.
         """
         name = self.protocol.name
         prefix = f"{self.source}_" if self.source else ""
@@ -99,10 +105,10 @@ class Tool:
 
     @cached_property
     def call_digest(self) -> str:
-        """Digest of the operation that a call reaches. No other operation has the same digest.
+        """Digest of the operation that a call reaches. Different operations differ in it.
 
-        It includes the query, which may select the operation; a secret in the query cannot be
-        recovered. It does not depend on how the protocol was stored.
+        It covers the query of the URL, which may select the operation. A secret in the query cannot
+        be recovered from it. It does not depend on how the tool's description was stored.
         """
         binding = (
             None if self._binding_without_origin is None else asdict(self._binding_without_origin)
@@ -116,7 +122,7 @@ class Tool:
 
     @property
     def _binding_without_origin(self) -> Binding | None:
-        """The binding. If this process started the service, the URL has no origin."""
+        """The binding; its URL has no scheme, host and port if this process started the service."""
         binding = self.protocol.binding
         if (
             isinstance(binding, HttpBinding)
@@ -128,7 +134,7 @@ class Tool:
 
     @cached_property
     def arguments(self) -> Mapping[str, str]:
-        """Original name of each argument by alias, in declared order."""
+        """Original names of the arguments, keyed by alias, in declared order."""
         return argument_aliases(list(self.protocol.parameters))
 
     @cached_property
@@ -140,7 +146,10 @@ class Tool:
 
     @cached_property
     def wrapper(self) -> str | None:
-        """The only key of the response, which is removed for programs, or None."""
+        """The key of a response that only wraps one field (`{"flights": […]}`), or None.
+
+        Programs get the value of this field and not the whole response.
+        """
         return wrapper_key(self.protocol.output_schema)
 
     def original_arguments(self, arguments: JsonObject) -> dict[str, Json]:
@@ -148,12 +157,12 @@ class Tool:
         return {self.arguments.get(alias, alias): value for alias, value in arguments.items()}
 
     def check(self, arguments: JsonObject) -> None:
-        """Raise `ToolError` if the arguments, by original name, cannot be sent. Nothing is sent."""
+        """Raise `ToolError` if arguments (keyed by original name) cannot be sent. Send nothing."""
         if check := getattr(self.call, "check", None):
             check(arguments)
 
     def unwrap(self, response: Json) -> Json:
-        """Return what a program gets from a full response: the value of `wrapper`, if any."""
+        """Return the part of a response that programs get: the value at `wrapper`, else all."""
         if self.wrapper is not None and isinstance(response, Mapping) and self.wrapper in response:
             return response[self.wrapper]
         return response
@@ -183,8 +192,9 @@ class Toolbox(Mapping[str, Tool]):
         self._whole = self
 
     def _copy_with(self, tools: Iterable[Tool]) -> Toolbox:
-        """Return a toolbox of these tools, with unchanged aliases, that remembers the whole
-        toolbox.
+        """Return a toolbox of these tools, with unchanged aliases.
+
+        It remembers the whole toolbox, from which this one was selected.
         """
         box = Toolbox()
         box._tools = {tool.alias: tool for tool in tools}
@@ -210,8 +220,8 @@ class Toolbox(Mapping[str, Tool]):
         """Return the tool with this alias, or with a name that settings use for it.
 
         Raises:
-            UnknownTool: no tool or several match. It has the nearest names unless `suggest` is
-                false.
+            UnknownTool: no tool or more than one matches. The error suggests the nearest names,
+                unless `suggest` is false.
         """
         if name in self._tools:
             return self._tools[name]
@@ -224,8 +234,8 @@ class Toolbox(Mapping[str, Tool]):
     def find_all(self, name: str) -> list[Tool]:
         """Return all tools that a setting may mean by `name`; see `Tool.names`.
 
-        A selection searches the whole toolbox, so that it cannot make an ambiguous name
-        unambiguous.
+        If this toolbox was selected from a larger one, the larger one is searched. So a selection
+        cannot make an ambiguous name unambiguous.
         """
         whole = self._whole._by_name  # noqa: SLF001 - another toolbox
         found = whole.get(name) or self._by_name.get(name, [])
@@ -258,9 +268,10 @@ class Toolbox(Mapping[str, Tool]):
         return self._copy_with(map(self.find, names))
 
     def also(self, tools: Iterable[Tool]) -> Toolbox:
-        """Return this toolbox with `tools` added. Aliases that are taken get a number.
+        """Return this toolbox with `tools` added, each with a number if its alias is taken.
 
-        Unlike `+`, it keeps the aliases of this toolbox, which a selection shares with the whole.
+        Unlike `+`, this keeps the aliases of this toolbox. If it was selected from a larger one,
+        they remain the same in both.
         """
         free = FreeNames(self._tools)
         return self._copy_with(
@@ -272,9 +283,9 @@ class Toolbox(Mapping[str, Tool]):
         return self._copy_with(map(change, self._tools.values()))
 
     def verifier(self, tool: Tool) -> Tool | None:
-        """Return the read of the same source that shows what `tool` wrote, or None.
+        """Return the read-only tool of the same source that shows what `tool` wrote, or None.
 
-        It comes from the whole toolbox, even if it is not selected.
+        If this toolbox was selected from a larger one, the result may be outside of the selection.
         """
         declared = tool.protocol.verified_by
         if declared is None:
@@ -286,8 +297,9 @@ class Toolbox(Mapping[str, Tool]):
     def producers(self, tool: Tool, argument: str) -> list[Producer]:
         """Return the tools whose responses have values for an argument, best first.
 
-        The argument has its original name. Declared links come before observed and guessed ones,
-        then tools that need fewer produced values themselves, then the order of the links.
+        `argument` is the original name. Tools with a declared link come before tools with an
+        observed or a guessed one. Among these, tools that need fewer values from other tools come
+        first, and then those whose link comes first.
         """
         best: dict[str, Producer] = {}
         for link in tool.protocol.links:
@@ -321,14 +333,20 @@ def format_subscript(key: str) -> str:
 
 
 class Producer(NamedTuple):
-    """A tool whose response has values for an argument, at `path` (`airports[].code`)."""
+    """A tool whose response has values for an argument, at `path` (`airports[].code`).
+
+    `support` says how it is known: declared in a document, observed in responses, or guessed.
+    """
 
     tool: Tool
     path: str
     support: EvidenceLevel
 
     def expression(self, *, arguments: str = "…") -> str:
-        """Return the code that reads the value: `search_airports(…)[0]["code"]`."""
+        """Return the code that reads the value: `search_airports(…)[0]["code"]`.
+
+        `arguments` is the text between the parentheses.
+        """
         path = parse_path(self.path)
         if self.tool.wrapper is not None and path[:1] == [self.tool.wrapper]:
             path = path[1:]

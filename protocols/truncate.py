@@ -9,7 +9,7 @@ from protocols.python_source import evaluate_literal
 from protocols.schema import Json, shape
 
 _SAMPLES = ((10, 300), (5, 150), (3, 80), (2, 40), (1, 20))
-"""List items and characters of texts in a sample, from long to short."""
+"""Pairs of limits for a sample, from long to short: items of a list, and characters of a text."""
 _MOST_KEYS = 30
 _LONGEST_SHAPE = 600
 _LONGEST_READ = 200_000
@@ -66,7 +66,10 @@ def abridge_output(text: str, *, most: int) -> str:
 
 
 def clip_text(text: str, most: int) -> str:
-    """Return the beginning of a text, and how many characters are left out."""
+    """Return the first `most` characters of a text, followed by the number of characters cut.
+
+    A text that is not longer is returned as it is.
+    """
     return text if len(text) <= most else f"{text[:most]}… ({len(text) - most:,} characters more)"
 
 

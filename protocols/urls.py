@@ -134,10 +134,10 @@ def canonical_host(host: str) -> str:
 def may_reach(host: str, address: str, homes: Collection[str] | None) -> bool:
     """Return True if a connection to `host` may use the IP address `address`.
 
-    The owner of a public name controls its address. So it may not be on this machine or its
-    networks, unless the user named the host as a service there (`homes`). This also holds for
-    link-local addresses and metadata services. If `homes` is None, nothing near may be reached, nor
-    a public address of this machine.
+    The owner of a public host name decides to which address it leads. So such an address may not be
+    on this machine or its networks, unless the user named the host as a service there (`homes`). A
+    local host name (`printer.local`) may lead there, but not to a cloud's metadata service. If
+    `homes` is None, no address of this machine or its networks may be reached.
     """
     if homes is None:
         return not (is_near(address) or _is_own(address))

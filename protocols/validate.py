@@ -21,9 +21,9 @@ from protocols.schema import (
 )
 
 MOST_BACKTRACKS = 10_000
-"""Backtracking steps for one text, of a pattern with look-around or back-references.
+"""Maximum number of backtracking steps when a pattern is matched against one text.
 
-Other patterns do not backtrack.
+Only patterns with look-around or back-references backtrack.
 """
 
 
@@ -64,7 +64,10 @@ def first_error(
 MOST_STEPS = 5_000_000
 """Limit for one validation, in comparisons of a part of the value with a part of the schema."""
 MOST_PARTS = 200_000
-"""Most parts of a schema, and most schemas that apply to all parts of a value together."""
+"""Maximum number of parts of a schema.
+
+Also the maximum number of schemas that apply to the parts of a value, counted over all parts.
+"""
 _MOST_AT_ONE_PLACE = 10_000  # schemas for one part of a value
 _CHARACTERS_PER_STEP = 40  # read by a pattern of one state in the time of one comparison
 _RETRIES = re.compile(
@@ -177,13 +180,17 @@ class BoundedValidator:
         )
 
     def _below(self, place: _SchemaPlace, key: Any) -> _SchemaPlace:
-        """Return the `_SchemaPlace` of the value at a key or index."""
+        """Return the `_SchemaPlace` of the value at `key` in a value with the `_SchemaPlace` place.
+
+        `key` is a property name, an index, or `str` or `int` for any name or index without a schema
+        of its own.
+        """
         if key not in place.children:
             place.children[key] = self._place([*iter_member_schemas(place.schemas, key)])
         return place.children[key]
 
     def _place(self, schemas: Sequence[Any]) -> _SchemaPlace:
-        """Return the `_SchemaPlace` of these schemas and of all schemas that they combine."""
+        """Return the `_SchemaPlace` with these schemas and all that they combine (`allOf`, …)."""
         found = self._expand_combinations(schemas)
         key = tuple(map(id, found))
         if key not in self._places:
@@ -194,7 +201,13 @@ class BoundedValidator:
         return self._places[key]
 
     def _expand_combinations(self, schemas: Sequence[Any]) -> list[JsonObject]:
-        """Return all schemas that apply to a value if these do, each as often as it is checked."""
+        """Return these schemas and all that apply with them because of `$ref`, `allOf` and so on.
+
+        A schema is listed as often as a validator checks it.
+
+        Raises:
+            TooExpensive: there are too many, or a reference cannot be followed.
+        """
         found: list[JsonObject] = []
         left = list(schemas)
         while left:
@@ -219,22 +232,25 @@ class BoundedValidator:
 
 
 class _SchemaPlace:
-    """All schemas that apply to one part of a value.
+    """All schemas that apply to one part of a value, and the cost of checking this part.
 
-    `names` are the schemas for its keys. It also has the cost of a check.
+    `names` are the schemas for the keys of the part, if it is an object (`propertyNames`).
     """
 
     def __init__(self, schemas: Sequence[JsonObject], names: Sequence[JsonObject]) -> None:
         self.schemas = schemas
         self.children: dict[Any, _SchemaPlace] = {}
         self.own_keys: set[str | int] = set()
-        """Keys that have schemas of their own."""
+        """Keys and indexes of the part that have schemas of their own."""
         self.comparisons = 3  # to read a value
         self.states = sum(_states(schema["pattern"]) for schema in schemas if "pattern" in schema)
         self.key_states = sum(
             _CHARACTERS_PER_STEP + _states(one.get("pattern", "")) for one in names
         )
-        """States of patterns that each character of a text, or of a key, is compared with."""
+        """Number of pattern states that each character of a key is compared with.
+
+        `states` is the same for a text.
+        """
         for schema in schemas:
             self.own_keys.update(schema.get("properties") or ())
             self.own_keys.update(range(len(schema.get("prefixItems") or ())))
@@ -247,7 +263,10 @@ class _SchemaPlace:
 
 
 def _states(pattern: str) -> int:
-    """Return an upper bound of the states of a pattern, with counted repetitions expanded."""
+    """Return an upper bound of the number of states of a regular expression.
+
+    A counted repetition (`a{100}`) has as many states as the repeated text.
+    """
     total = len(pattern)
     repeated = 1
     for group, least, most in re.findall(r"(\)?)\{(\d{1,9})(?:,(\d{0,9}))?\}", pattern):
@@ -288,7 +307,10 @@ def _branch(keyword: str, options: list[Any]) -> JsonObject:
 
 
 def _violation(error: jsonschema_rs.ValidationError) -> Violation:
-    """Return an error as a violation, in terms of the schema before `_without_branches`."""
+    """Return an error as a violation, in terms of the original schema.
+
+    The error refers to the result of `_without_branches`.
+    """
     clause = [*map(str, error.schema_path)]
     message = error.message
     inner = error.kind.as_dict()["schema"].get("not") if error.kind.name == "not" else None

@@ -1,4 +1,4 @@
-"""Verifiers: for a write, the read of the same source that shows what the write has changed."""
+"""Verifiers: read-only tools that show what another tool of the same source has changed."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from protocols.protocol import ToolProtocol, Verify
 from protocols.schema import JsonObject, types, unwrap_schema
 
 _ALIKE = 2
-"""Least number of fields that the records of a write and of its read have in common.
+"""Minimum number of fields that the records of a write and of its verifier have in common.
 
 Records with only an `id` would match too many others.
 """
@@ -20,10 +20,11 @@ Records with only an `id` would match too many others.
 def guess_verifiers(protocols: Sequence[ToolProtocol]) -> list[ToolProtocol]:
     """Return the protocols with a guessed `verified_by` for writes that have none.
 
-    A read verifies a write if its response has records with exactly the fields of the write's
-    response, including some of the write's arguments, and if it requires only arguments of the
-    write. A read that lists records is preferred to one that returns a single record, which may be
-    another one. Then the one with the fewest arguments wins.
+    A read-only tool verifies a write if (1) its response contains records with exactly the fields
+    of the write's response, (2) some of these fields are arguments of the write, and (3) it
+    requires only arguments that the write has, too. A tool that lists records is preferred to one
+    that returns a single record, which may be another one. Then the tool with the fewest arguments
+    is preferred.
     """
     unverified = (one for one in protocols if one.writes and one.verified_by is None)
     records = {one.name: record_fields(one) for one in unverified}
@@ -45,7 +46,7 @@ def guess_verifiers(protocols: Sequence[ToolProtocol]) -> list[ToolProtocol]:
 
 
 class _RecordRead(NamedTuple):
-    """A read whose response contains certain records."""
+    """A read-only tool whose response contains certain records."""
 
     rank: tuple[bool, int, str]
     """Sort key, best first: lists before single records, then few arguments."""
@@ -56,9 +57,9 @@ class _RecordRead(NamedTuple):
 def _reads_by_record(
     protocols: Sequence[ToolProtocol], wanted: Collection[frozenset[str]]
 ) -> dict[frozenset[str], list[_RecordRead]]:
-    """Group the reads by the fields of the records in their responses.
+    """Return the read-only tools, keyed by the fields of the records in their responses.
 
-    `wanted` contains the sets of fields that matter.
+    Only records whose set of fields is in `wanted` count.
     """
     found: dict[frozenset[str], list[_RecordRead]] = {}
     for read in protocols:
