@@ -2,11 +2,11 @@
 
 Used by `probe`, `run` and `serve`.
 
-HTTP says that a GET changes nothing, but many services do not follow this. So a GET counts as a
-read only with evidence: a description that begins with a reading verb, or a name or path of nouns,
-ids and reading verbs whose arguments filter, page or select. A word that says that the call acts
-outranks such evidence. Any other GET is treated as a write: the user is asked, it is recorded as a
-write and never sent twice.
+A call *reads* if it changes nothing, and *acts* otherwise. HTTP says that a GET changes nothing,
+but many services do not follow this. So a GET counts as a read only with evidence: a description
+that begins with a reading verb, or a name or path of nouns, ids and reading verbs whose arguments
+filter, page or select. A word that says that the call acts outranks such evidence. Any other GET is
+treated as a write: the user is asked, it is recorded as a write and never sent twice.
 """
 
 from __future__ import annotations
@@ -33,13 +33,13 @@ from protocols.naming import singular
 from protocols.protocol import HttpBinding, McpBinding, ToolProtocol
 
 SAFE = ("GET", "HEAD", "OPTIONS")
-"""Methods that change nothing according to HTTP."""
+"""HTTP methods that change nothing, according to the standard."""
 UNKNOWN_EFFECT = "nothing tells"
 """Reason for treating a tool as a write although no word says that it acts."""
 UNPROVEN = "nothing shows that it only reads"
 """Reason for asking before a GET although no word says that it acts."""
 _SHORT = 3
-"""Letters that the last word of a path needs to count as a word and not as an abbreviation."""
+"""Minimum length of the last word of a path. A shorter word counts as an abbreviation."""
 
 
 class Effect(NamedTuple):
@@ -134,8 +134,8 @@ def effect_of(
 ) -> Effect:
     """Return the effect of a call by a safe method.
 
-    `shown` has the other addresses of the source. `written` is True if the author of the source
-    wrote the name of the tool.
+    `shown` has the URLs of all tools of the source, which are further evidence. `written` is True
+    if the author of the source wrote the name of the tool, so that it was not generated.
     """
     http = protocol.binding
     if not isinstance(http, HttpBinding):
@@ -183,9 +183,9 @@ def _evidence_of_action(
 def _find_payment(
     protocol: ToolProtocol, http: HttpBinding, arguments: Sequence[QueryArgument]
 ) -> str:
-    """Return the argument that may be an amount or a recipient, or "".
+    """Return the name of an argument that may be an amount or a recipient of money, or "".
 
-    Calls that compute something, such as a conversion, have amounts without paying.
+    Tools that compute something, such as a conversion, take amounts without paying: they give "".
     """
     for name in (*parts_of(http.url), protocol.name):
         if READS["computing"] & {*name_words(name)[:1]}:
@@ -194,7 +194,7 @@ def _find_payment(
 
 
 def _find_statement(statements: Sequence[Statement], *voices: Voice) -> Statement | None:
-    """Return the first statement with one of these voices."""
+    """Return the first statement whose voice (*reads*, *acts*, …) is one of `voices`, or None."""
     return next((statement for statement in statements if statement.voice in voices), None)
 
 
@@ -237,10 +237,11 @@ def _evidence_of_read(
 def _is_written_read(
     protocol: ToolProtocol, parts: Sequence[str], arguments: Sequence[QueryArgument]
 ) -> bool:
-    """Return True if the author of a document named an operation by a reading verb.
+    """Return True if a name that the author of a document wrote is evidence of a read.
 
-    Its path and its arguments must not act. If the path is only an abbreviation of the name and
-    there are no arguments, the name only has to be a noun.
+    The name must begin with a reading verb, and neither the path nor an argument may say that the
+    call acts. If the path is only an abbreviation of the name and there are no arguments, the name
+    may also be a noun.
     """
     words = name_words(protocol.name)
     fixed = [name_words(part) for part in parts if "{" not in part]
@@ -263,7 +264,10 @@ def _is_written_read(
 
 
 def _is_named_read(protocol: ToolProtocol, http: HttpBinding, parts: Sequence[str]) -> bool:
-    """Return True if a person gave the tool the name of a read that fits its path."""
+    """Return True if a tool has the name of a read that fits its path.
+
+    A name that was generated from method and path does not count.
+    """
     fixed = [part for part in parts if "{" not in part]
     words = _words_beyond_address(name_words(protocol.name), http)
     if not words or not (words[0] in READS["names"] or words[-1] in READS["names"] - {"get"}):

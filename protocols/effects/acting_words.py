@@ -1,4 +1,7 @@
-"""Words that make a call act, although the sentence may begin with a reading verb."""
+"""Finds words that say that a call acts, although its description may begin with a reading verb.
+
+A call *acts* if it does more than read, such as changing or sending something.
+"""
 
 from __future__ import annotations
 
@@ -17,12 +20,15 @@ _LINKS = frozenset(["and", "or", "then", "&", ",", "/", "by", "while", "after", 
 
 
 def is_present_tense(word: str, verb: str) -> bool:
-    """Return True if a word is a verb in the present tense."""
+    """Return True if a word is a form of `verb` in the present tense: `open`, `opens`."""
     return word in (verb, f"{verb}s", f"{verb}es")
 
 
 def is_causative(clause: Sequence[str]) -> bool:
-    """Return True for `get the door opened` and `get the oven heating`, where something is done."""
+    """Return True if a clause says that something is done to its object.
+
+    Examples: `get the door opened`, `get the oven heating`.
+    """
     if (
         len(clause) < 3
         or {"that", "which", "who"} & {*clause}
@@ -49,7 +55,7 @@ def is_causative(clause: Sequence[str]) -> bool:
 
 
 def second_verb(words: Sequence[str]) -> str:
-    """Return a further verb that acts, or "".
+    """Return a second verb of a sentence if it says that the call acts, else "".
 
     Examples: `get … and revoke the old one`, `list and purge`, `read by resetting the counter`.
     """
@@ -61,7 +67,10 @@ def second_verb(words: Sequence[str]) -> str:
 
 
 def _is_second_verb(before: str, word: str, after: str) -> bool:
-    """Return True if a word after a conjunction is a verb that acts."""
+    """Return True if a word after a conjunction is an acting verb.
+
+    `before` and `after` are the words before and after it.
+    """
     has_pronoun = after in ("it", "them")
     if before in ("and", "or") and has_pronoun and base_form(word, ACTING - READS["verbs"]):
         return True
@@ -80,14 +89,17 @@ def _is_second_verb(before: str, word: str, after: str) -> bool:
 
 
 def _cannot_act(word: str) -> bool:
-    """Return True if a word is not a verb, or one that does not act."""
+    """Return True if a word is no verb, or a verb that does not say that the call acts."""
     if word in CLOSED | _BEFORE_VERBS or word.endswith(("ed", "ly")) or not word.isalpha():
         return True
     return base_form(word, READS["verbs"] | READS["neutral"]) != ""
 
 
 def find_acting_verb(words: Sequence[str]) -> str:
-    """Return the verb of `this endpoint deletes the user`, which follows the subject, or ""."""
+    """Return the acting verb that follows the subject of a sentence, or "".
+
+    Example: `deletes` in `this endpoint deletes the user`.
+    """
     for place, word in enumerate(words[1:5], 1):
         after = words[place + 1] if place + 1 < len(words) else ""
         plain = word in CLOSED or base_form(word, READS["verbs"] | READS["neutral"])

@@ -1,4 +1,4 @@
-"""Names in URL paths, and what the addresses of one source show about each other."""
+"""Names in URL paths, and what the URLs of one tool source show about each other."""
 
 from __future__ import annotations
 
@@ -29,9 +29,9 @@ VARIABLE = re.compile(r"\{([^{}]*)\}")
 
 @dataclass(frozen=True)
 class Resources:
-    """The addresses of one source and their methods.
+    """The URLs of one tool source, with the HTTP methods of each.
 
-    Variables in an address have no name: `/users/{}`.
+    Variables in these URLs have no name: `/users/{}`.
     """
 
     methods: dict[str, set[str]] = field(default_factory=dict)
@@ -48,9 +48,9 @@ class Resources:
         return cls(found)
 
     def has_record(self, url: str) -> bool:
-        """Return True if other calls show that `…/hooks/{}` is a record.
+        """Return True if other calls show that a URL such as `…/hooks/{}` is that of a record.
 
-        They change it, create one at the address above it, or list such records there.
+        They change this record, or they create or list records at the URL above it (`…/hooks`).
         """
         address = without_variable_names(url)
         above = address.rpartition("/")[0]
@@ -73,16 +73,13 @@ class Resources:
         return "GET" in self.methods.get(without_variable_names(url).rpartition("/")[0], ())
 
     def has_things(self, noun: str) -> bool:
-        """Return True if an address names a noun in the plural:
-
-        `airline` if there is `/airlines`.
-        """
+        """Return True if some URL contains the plural of a noun: `/airlines` for `airline`."""
         return noun in self._nouns
 
     def has_plural(self, noun: str) -> bool:
-        """Return True if a noun is listed or its records have parts:
+        """Return True if some GET lists what a noun names, or lists parts of one such record.
 
-        `run` with `/runs` or `/runs/{}/items`.
+        Examples: `/runs` and `/runs/{}/items` for `run`.
         """
         return noun in self._plurals
 
@@ -107,8 +104,9 @@ class Resources:
 
     @cached_property
     def _addresses_with_choices(self) -> frozenset[str]:
-        """Addresses with a part below them that an adjective selects: `/processes` because of
-        `/processes/extended`.
+        """URLs of lists below which an adjective selects a part of the list.
+
+        For example `/processes` because of `/processes/extended`.
         """
         ends = (
             address.rpartition("/") for address, methods in self.methods.items() if "GET" in methods
@@ -120,7 +118,7 @@ class Resources:
 
     @cached_property
     def _wholes(self) -> frozenset[str]:
-        """Addresses with information or a collection below them: `/{}` because of `/{}/history`."""
+        """URLs that have information or a list below them: `/{}` because of `/{}/history`."""
         found = set()
         for address, methods in self.methods.items():
             above, _, end = address.rpartition("/")
@@ -131,7 +129,7 @@ class Resources:
 
 
 def parts_of(url: str) -> list[str]:
-    """Return the parts of a URL's path without a prefix such as `api` or `v2`."""
+    """Return the segments of a URL's path, without a prefix such as `api` or `v2`."""
     parts = [unquote_plus(part) for part in url.partition("?")[0].split("/")[3:] if part]
     while len(parts) > 1 and _PREFIX.fullmatch(parts[0]):
         parts = parts[1:]
@@ -139,12 +137,12 @@ def parts_of(url: str) -> list[str]:
 
 
 def without_variable_names(url: str) -> str:
-    """Return an address without its query and with nameless variables."""
+    """Return a URL without its query and with nameless variables: `/users/{id}` → `/users/{}`."""
     return VARIABLE.sub("{}", url.partition("?")[0].rstrip("/"))
 
 
 def classify_path_part(part: str) -> str:
-    """Return the kind of one fixed part of a path.
+    """Return the kind of one segment of a URL path that is not a variable.
 
     The kinds are `things` (a plural), `information`, `choice` (an adjective), `reading` (a verb),
     `noun`, `verb` (also a noun that can be a verb), and `unknown`.
@@ -159,7 +157,11 @@ def classify_path_part(part: str) -> str:
 
 
 def _classify_first_word(words: list[str]) -> str:
-    """Return `reading` or `verb` if the words of a part begin with a verb, else ""."""
+    """Return `reading` if the words of a path segment begin with a verb that only reads.
+
+    Return `verb` if they begin with another verb, or if an acting verb or one owned thing
+    (`find_my_car`) follows the reading verb. Return "" if they begin with no verb.
+    """
     first = words[0]
     last = words[-1]
     if first not in READS["names"]:
@@ -172,7 +174,10 @@ def _classify_first_word(words: list[str]) -> str:
 
 
 def _classify_last_word(words: list[str], part: str) -> str:
-    """Classify a part of a path by its last word. `words` are the words of `part`."""
+    """Return the kind of a path segment that its last word shows; see `classify_path_part`.
+
+    `words` are the words of the segment `part`.
+    """
     last = words[-1]
     stem = singular(last)
     if len(last) > 3 and stem != last and not (len(words) == 1 and stem in STRICT):

@@ -93,7 +93,7 @@ _BEFORE_THE_VERB = tuple(re.compile(pattern) for pattern in (_PURPOSE, _LETS, _T
 def classify_description(text: str) -> Statement:
     """Classify a description, a summary or a name in words: does the call read or act?
 
-    One sentence that acts outranks sentences that read.
+    If any sentence says that the call acts, sentences which say that it reads do not count.
     """
     whole = _LINE_END.sub(" ", _MARKUP.sub(" ", _CAMEL.sub(_split_camel_case, text[:_LONGEST])))
     plain = _BRACKETS.sub(" ( ", whole)
@@ -115,9 +115,9 @@ def classify_description(text: str) -> Statement:
 
 
 def _is_heading(words: Sequence[str]) -> bool:
-    """Return True if a sentence names an API, without a verb:
+    """Return True if a sentence only names an API and has no verb.
 
-    `Acme API, RESTful implementation.`
+    Example: `Acme API, RESTful implementation.`
     """
     named = {"api", "apis", "rest", "restful"} & {*words[1:]}
     return (
@@ -133,7 +133,10 @@ def _split_camel_case(name: re.Match[str]) -> str:
 
 
 def _find_side_effect(sentences: Sequence[list[str]], text: str) -> str:
-    """Return the acting verb of a sentence after the first, or of an aside, or ""."""
+    """Return the first acting verb in `sentences` or in an aside of `text`, or "".
+
+    `sentences` are those after the first. An aside is text in brackets or after a colon.
+    """
     for words in sentences:
         if verb := find_later_acting_verb(words) or find_passive_verb(words):
             return verb
@@ -192,7 +195,7 @@ def _classify_after_opening_clause(words: list[str]) -> Statement | None:
 
 
 def _classify_light_verb(words: Sequence[str]) -> Statement | None:
-    """Classify a sentence such as `Run a search`, in which the noun decides.
+    """Classify a sentence such as `Run a search`, in which the noun says what is done.
 
     Return None for other verbs, and if the noun does not name a read.
     """
@@ -207,10 +210,10 @@ def _classify_light_verb(words: Sequence[str]) -> Statement | None:
 
 
 def _reads_in_another_language(words: Sequence[str]) -> bool:
-    """Return True for a simple sentence in another language that reads.
+    """Return True if a simple sentence in another language says that the call reads.
 
-    That is a reading verb, an article and one noun. In Chinese it is a verb and a list or
-    information.
+    It must consist of a reading verb, an article and one noun. In Chinese it must consist of a verb
+    and a word for a list or information.
     """
     lead = words[0]
     rest = list(words[1:])
@@ -251,8 +254,8 @@ def _classify_call_subject(words: Sequence[str]) -> Statement | None:
 def _classify_noun_phrase(words: Sequence[str], *, determined: bool = False) -> Statement:
     """Classify a sentence without a known verb.
 
-    It names information, a thing, an action, or nothing that is understood. `determined`: the
-    sentence begins with a function word.
+    It names information, a thing, an action, or nothing that is understood. `determined` is True if
+    the sentence begins with a function word, such as `the`.
     """
     phrase = phrase_of(words)
     after = phrase.rest[0] if phrase.rest else ""
@@ -280,7 +283,10 @@ def _has_neutral_verb(phrase: Phrase, after: str) -> bool:
 
 
 def _is_odd(words: Sequence[str], phrase: Phrase, after: str) -> bool:
-    """Return True if a sentence that begins with a noun phrase may hide a verb."""
+    """Return True if a sentence that begins with a noun phrase may contain a verb.
+
+    `after` is the word after the phrase.
+    """
     if after in DETERMINERS - {"that", "those"} or after in _LAST_PARTICLES - {"in", "on"}:
         return True
     if phrase.kind == "nothing" or words[0] in ("no", "nothing") or doubtful_gerund(words):
@@ -334,7 +340,10 @@ def _is_noun(lead: str, verb: str, words: Sequence[str]) -> bool:
 
 
 def _takes_object(lead: str, after: str) -> bool:
-    """Return True if an unknown first word must be an acting verb because of the word after it."""
+    """Return True if an unknown first word (`lead`) must be an acting verb.
+
+    That is so if the word after it begins an object: `Frobnicate the …`.
+    """
     if lead in _CALL | READS["information"] | _NEVER or base_form(lead, READS["neutral"]):
         return False
     return after in DETERMINERS - {"that", "no"}

@@ -1,4 +1,4 @@
-"""Finds parts of a reading sentence which suggest that the call also does something else."""
+"""Finds words which suggest that a call acts, although its description has a reading verb."""
 
 from __future__ import annotations
 
@@ -29,12 +29,15 @@ _CHANGED = re.compile(
     r"|\b(?:delivered|handed out|returned|shown) (?:only )?once\b"
     r"|\bthen (?:disappears?|vanish\w*)|(?:^|[.;] )costs? \d"
 )
-"""Matches what a call has changed when it is over."""
+"""Matches statements that something is different after the call: `It stops working.`"""
 _MOVES = frozenset({"as", "from", "into", "off", "onto", "out", "through", "to"})
 
 
 def find_passive_side_effect(text: str) -> str:
-    """Return the verb of `the messages are then deleted`, or ""."""
+    """Return the words of a text that name a side effect, or "".
+
+    Example: `deleted` in `The messages are then deleted.`
+    """
     plain = text.lower()
     if found := _CHANGED.search(plain):
         return found[0].strip(" .;")
@@ -48,9 +51,10 @@ def find_passive_side_effect(text: str) -> str:
 
 
 def find_passive_verb(words: Sequence[str]) -> str:
-    """Return the verb of `the mails are deleted` or `a mail is sent to the owner`, or "".
+    """Return a passive verb of a sentence that says what the call does, or "".
 
-    Sentences with a condition are ignored.
+    Examples: `the mails are deleted`, `a mail is sent to the owner`. Sentences with a condition are
+    ignored.
     """
     if {
         "if",
@@ -82,9 +86,10 @@ def find_passive_verb(words: Sequence[str]) -> str:
 
 
 def doubtful_gerund(words: Sequence[str]) -> str:
-    """Return the gerund of `by flashing its light` or `after opening it`, or "".
+    """Return a gerund which suggests that the call acts, with the word before it, or "".
 
-    Gerunds of reading verbs and of verbs about the request itself are not doubtful.
+    Examples: `by flashing` (its light), `after opening` (it). Gerunds of reading verbs and of verbs
+    about the request itself are not doubtful.
     """
     plain = READS["verbs"] | READS["neutral"] | READS["names"]
     plain |= {"add", "combine", "give", "send", "append"}
@@ -124,7 +129,10 @@ def find_doubt(verb: str, words: Sequence[str], clause: Sequence[str]) -> str:
 def _find_doubt_in_object_clause(
     verb: str, tail: Sequence[str], words: Sequence[str], clause: Sequence[str]
 ) -> str:
-    """Return what is doubtful about a reading verb and its object, with which `tail` begins."""
+    """Return what is doubtful about a reading verb and its object, or "".
+
+    `tail` are the words after the verb; it begins with the object.
+    """
     is_gift = tail[0] in ("you", "us") and verb in READS["handing"] | {"get", "return"}
     if is_gift and tail[1:2] != ["to"]:
         return _find_doubt_in_gift(verb, tail)
@@ -140,7 +148,10 @@ def _find_doubt_in_object_clause(
 
 
 def _find_doubt_in_gift(verb: str, tail: Sequence[str]) -> str:
-    """Return what is doubtful about `gives you …` unless it is followed by information, or ""."""
+    """Return what is doubtful about a sentence such as `gives you …`, or "".
+
+    The sentence is not doubtful if information or a plural follows.
+    """
     phrase = phrase_of(tail[2:] if tail[1:2] == ["with"] else tail[1:], object_of_verb=True)
     return "" if phrase.kind in ("information", "things") else f"{verb} you"
 
@@ -170,7 +181,7 @@ def _find_second_action(words: Sequence[str]) -> str:
 
 
 def _find_doubt_in_phrase(verb: str, phrase: Phrase) -> str:
-    """Return what is doubtful about the object of a reading verb and the words after it, or ""."""
+    """Return what is doubtful about the object of a reading verb or the words after it, or ""."""
     after = phrase.rest[0] if phrase.rest else ""
     doubt = _find_doubt_in_object(verb, phrase) or _find_doubt_after_object(verb, phrase, after)
     if doubt:
@@ -252,7 +263,7 @@ def _is_put_somewhere(verb: str, phrase: Phrase, after: str) -> bool:
 
 
 def _find_doubt_in_condition(tail: Sequence[str]) -> str:
-    """Return what is doubtful about a condition, or "".
+    """Return a condition which suggests that the call acts, or "".
 
     Examples: `200 if the relay was switched on`, `the state once it has been switched`.
     """
@@ -265,7 +276,10 @@ def _find_doubt_in_condition(tail: Sequence[str]) -> str:
 
 
 def _find_doubt_in_place(verb: str, clause: Sequence[str]) -> str:
-    """Return a doubtful output device or channel: `on the display`, `by text message`, or ""."""
+    """Return words which say that the result goes to a device or channel and not to the caller.
+
+    Examples: `show … on` (the display), `by sms`. Return "" if there are none.
+    """
     if (
         verb in ("display", "present", "show")
         and "on" in clause[:-1]

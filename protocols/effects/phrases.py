@@ -43,7 +43,7 @@ class Phrase(NamedTuple):
 def phrase_of(words: Sequence[str], *, object_of_verb: bool = False) -> Phrase:
     """Return the noun phrase at the beginning of `words`.
 
-    With `object_of_verb`, its words cannot be verbs.
+    If it is the object of a verb (`object_of_verb`), none of its words is taken for a verb.
     """
     end = _end_of(words)
     core = list(words[:end])
@@ -87,9 +87,9 @@ def verb_of_action_noun(noun: str) -> str:
 
 
 def names_information(word: str) -> bool:
-    """Return True if a noun names information:
+    """Return True if a noun names information.
 
-    `forecast`, `settings`, `validation`, `calculator`.
+    Examples: `forecast`, `settings`, `validation`, `calculator`.
     """
     noun = singular(word)
     if noun in READS["information"] or word in READS["information"]:
@@ -124,9 +124,9 @@ def _end_of(words: Sequence[str]) -> int:
 
 
 def _follows_noun(core: Sequence[str]) -> bool:
-    """Return True if the last word describes the noun before it:
+    """Return True if the last word describes the noun before it.
 
-    `users blocked`, `pods running`.
+    Examples: `users blocked`, `pods running`.
     """
     last = core[-1]
     before = core[-2]
@@ -142,7 +142,7 @@ def _follows_noun(core: Sequence[str]) -> bool:
 
 
 def _phrase_kind(core: Sequence[str], *, object_of_verb: bool) -> PhraseKind:
-    """Classify the words of a noun phrase."""
+    """Return what the noun phrase with these words names; see `PhraseKind`."""
     head = core[-1]
     if names_information(head) and (head not in CLOSED or len(core) == 1):
         return "information"

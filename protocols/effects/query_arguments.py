@@ -27,9 +27,9 @@ _SWITCHES = frozenset(["close", "closed", "off", "on", "open", "start", "stop", 
 _OF_A_VIEW = (
     READS["paging"] | ID_WORDS | {"fields", "format", "pretty", "select", "expand", "indent"}
 )
-"""Arguments that choose the presentation of a response, in any API."""
+"""Names of arguments that select the content or the format of a response, in any API."""
 _FLAGS_OF_VIEWS = READS["views"]
-"""First words of flags that choose the content of a response: `include_archived`."""
+"""First words of flags that select the content of a response: `include_archived`."""
 _CHANGES = VERBS["update"] | VERBS["remove"] | (VERBS["create"] & STRICT)
 _KEEPS = frozenset(
     {"apply", "clear", "exclude", "order", "rate", "remove", "return", "start", "submit", "tag"}
@@ -50,11 +50,12 @@ _MONEY = re.compile(
 
 
 class QueryArgument(NamedTuple):
-    """An argument of a GET. `name` is its name in the request.
+    """An argument of a GET. `name` is its name in the request, `values` are its known values.
 
-    `is_view_filter`: it only selects what is returned. `may_set`: the call may set or run its
-    value. `action_verb`: the verb which shows that it makes the call act, or "". `may_be_payment`:
-    it may be an amount or a recipient.
+    `in_path` is True for a variable of the URL path. `is_view_filter` is True if the argument only
+    selects what is returned, `may_set` if its value may be stored or run, and `may_be_payment` if
+    it may be an amount or a recipient of money. `action_verb` is a verb which shows that the
+    argument makes the call act, or "".
     """
 
     name: str
@@ -110,7 +111,7 @@ def is_filter_name(name: str) -> bool:
 def _iter_raw_arguments(
     protocol: ToolProtocol, http: HttpBinding
 ) -> Iterator[tuple[str, Json, frozenset[str]]]:
-    """Yield the name of each argument in the request, its schema, and the values that are known."""
+    """Yield the name of each argument in the request, its schema, and its known values."""
     for name, schema in protocol.parameters.items():
         whole: Json = resolve(schema, protocol.input_schema) if isinstance(schema, dict) else schema
         yield http.wire_name(name), whole, frozenset(value.lower() for value in known_values(whole))
@@ -159,9 +160,10 @@ def _names_what_is_set(name: str, parts: list[str]) -> bool:
 
 
 def _find_acting_verb(name: str, text: str, values: frozenset[str], *, flag: bool) -> str:
-    """Return the verb which shows that an argument makes the call act, or "".
+    """Return a verb which shows that an argument makes the call act, or "".
 
-    It is in its values, in its name (for a flag), or in its description.
+    The verb is found in the known values, in the name (only for a boolean, `flag`), or in the
+    description (`text`).
     """
     if _SWITCHES & values >= {"on", "off"}:
         return "switch"
@@ -177,7 +179,10 @@ def _find_acting_verb(name: str, text: str, values: frozenset[str], *, flag: boo
 
 
 def _find_setting_verb(text: str, *, flag: bool) -> str:
-    """Return the verb by which the description of an argument says what it sets, or ""."""
+    """Return a verb in an argument's description which says that the call changes something.
+
+    Return "" if there is none. `flag` is True if the argument is a boolean.
+    """
     plain = text[:300].lower()
     for found in _TO_SET.finditer(plain):
         if found[1] in _CHANGES - _KEEPS:
@@ -192,7 +197,10 @@ def _find_setting_verb(text: str, *, flag: bool) -> str:
 
 
 def _may_be_payment(name: str, text: str, names: set[str]) -> bool:
-    """Return True if an argument may be an amount of money or its recipient."""
+    """Return True if an argument may be an amount of money or its recipient.
+
+    `names` are the names of all arguments of the call.
+    """
     words = name_words(name)
     if not words or words[0] in ("min", "max"):
         return False

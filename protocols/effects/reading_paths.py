@@ -22,8 +22,9 @@ def is_reading_path(
 ) -> bool:
     """Return True if a path is that of a read, and its arguments filter, page or select.
 
-    Such a path is made of nouns, ids and reading verbs. If the call is `described` as a thing or
-    as information, its arguments may have any name.
+    Such a path is made of nouns, ids and reading verbs. `parts` are its segments. `described` is
+    `thing` or `information` if the description of the tool names one, else ""; if it does, the
+    arguments may have any name.
     """
     if not described and not _has_only_filters(arguments, parts, shown):
         return False
@@ -47,7 +48,10 @@ def is_reading_path(
 def _is_readable_variable(
     protocol: ToolProtocol, part: str, above: str, url: str, shown: Resources, *, described: str
 ) -> bool:
-    """Return True if a variable fits into the path of a read. `url` ends with the variable."""
+    """Return True if a variable (`part`) fits into the path of a read.
+
+    `above` is the segment before the variable. `url` ends with the variable.
+    """
     if "{" in above and (described or is_filter_name(part.strip("{}"))):
         return True
     if described and (_is_named_after(part, above) or classify_path_part(above) == "information"):
@@ -56,19 +60,22 @@ def _is_readable_variable(
 
 
 def _is_readable_before(part: str, below: str, shown: Resources) -> bool:
-    """Return True if a fixed part fits into the path of a read because of the part `below` it."""
+    """Return True if a segment fits into the path of a read because of the next one (`below`)."""
     if shown.has_plural(part):
         return True
     return part in READS["ranked"] and _is_count_variable(below)
 
 
 def _is_count_variable(part: str) -> bool:
-    """Return True if a variable is the number of things to return: `/top/{nb}`."""
+    """Return True if a variable is the number of items to return: `/top/{nb}`."""
     return VARIABLE.fullmatch(part) is not None and snake(part.strip("{}")) in READS["counts"]
 
 
 def _is_readable_part(part: str, above: str, *, last: bool, described: str) -> bool:
-    """Return True if a fixed part fits into the path of a read at its position."""
+    """Return True if a segment that is not a variable fits into the path of a read.
+
+    `above` is the segment before it. `last` is True for the last segment.
+    """
     kind = classify_path_part(part)
     if kind in ("things", "information", "reading"):
         return True
@@ -94,9 +101,9 @@ def _is_readable_choice(part: str, above: str, *, last: bool) -> bool:
 
 
 def _is_record(protocol: ToolProtocol, part: str, above: str, url: str, shown: Resources) -> bool:
-    """Return True if a variable is the id of a record.
+    """Return True if a variable (`part`) is the id of a record.
 
-    For example of `users`, of a `movie` by `movie_id`, or of what other calls show.
+    Examples: `/users/{id}`, `/movie/{movie_id}`, and records that other calls read or change.
     """
     if shown.has_record(url):
         return True
@@ -118,14 +125,17 @@ def _is_record(protocol: ToolProtocol, part: str, above: str, url: str, shown: R
 
 
 def _is_selected_by_variable(kind: str, above: str, url: str, shown: Resources) -> bool:
-    """Return True if the variable after information or an adjective selects a part of it."""
+    """Return True if a variable selects a part of what the segment before it (`above`) names.
+
+    That segment names information or is an adjective (`kind`).
+    """
     if kind == "information" and above in READS["preferences"] and shown.has_whole(url):
         return True
     return above not in READS["settable"] | READS["preferences"]
 
 
 def _is_named_after(part: str, above: str) -> bool:
-    """Return True if a variable is named after the part before it: `box_office/{box_office_id}`."""
+    """Return True if a variable has the name of the segment before: `films/{film_id}`."""
     words = snake(part).split("_")
     return words[-1] in ID_WORDS and words[:-1] == [singular(word) for word in name_words(above)]
 
@@ -133,9 +143,9 @@ def _is_named_after(part: str, above: str) -> bool:
 def _has_only_filters(
     arguments: Sequence[QueryArgument], parts: Sequence[str], shown: Resources
 ) -> bool:
-    """Return True if all arguments in the query filter, page or select.
+    """Return True if all arguments in the query filter, page or select, as their names show.
 
-    Their names show it. In a search or a paged list, it is enough that no argument sets anything.
+    In a search or a paged list, it is enough that no argument sets anything.
     """
     others = [
         one

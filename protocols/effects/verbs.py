@@ -20,19 +20,19 @@ _READ: dict[str, dict[str, Any]] = tomllib.loads(
 VERBS: dict[str, frozenset[str]] = {
     kind: frozenset(words.split()) for kind, words in _READ["verbs"].items()
 }
-"""Verbs by what a tool does. A verb in several sets counts for the first."""
+"""Sets of verbs, keyed by `VerbKind`. A verb in several sets counts for the first."""
 PATHS: dict[str, frozenset[str]] = {
     name: frozenset(words.split()) for name, words in _READ["paths"].items()
 }
-"""Words in the paths of GET requests, by what they mean there."""
+"""Sets of words in the paths of GET requests, keyed by what they mean there."""
 READS: dict[str, frozenset[str]] = {
     name: frozenset(words.split()) for name, words in _READ["reads"].items()
 }
-"""Words that are evidence of a read, by position."""
+"""Sets of words that are evidence of a read, keyed by what they show."""
 GRAMMAR: dict[str, frozenset[str]] = {
     name: frozenset(words.split()) for name, words in _READ["grammar"].items()
 }
-"""Function words, by what they show about the next word."""
+"""Sets of function words in descriptions, keyed by their grammatical role."""
 VerbKind = Literal["read", "create", "update", "remove", "end"]
 """What a verb does.
 
@@ -65,9 +65,9 @@ _MAYBE_COMMANDS = frozenset({"event", "func", "function", "mode", "op", "operati
 The arguments in `_COMMANDS` always count.
 """
 _FLAGS = frozenset({"approve", "confirm", "create", "notify", "pay", "publish", "send", "submit"})
-"""Verbs that make a GET act as the first word of an argument: `?send_mail=true`.
+"""Verbs at the beginning of an argument's name which say that a GET acts: `?send_mail=true`.
 
-Verbs that remove or end something have the same effect.
+Verbs that remove or end something say so, too.
 """
 _OVERRIDE = re.compile(r"_?(?:x_)?(?:http_)?method(?:_override)?")
 _DATES = frozenset({"after", "at", "before", "by", "date", "on", "since", "time", "until"})
@@ -101,9 +101,9 @@ def kind_of_word(word: str) -> VerbKind | None:
 
 
 def kind_of_name(protocol: ToolProtocol) -> tuple[VerbKind, str] | None:
-    """Return the kind of the first verb in a tool's name, else in its description, else None.
+    """Return what the first verb in a tool's name does, else the first verb in its description.
 
-    The second item is the reason.
+    The second item of the result is the reason. Return None if there is no known verb.
     """
     words = [word for word in name_words(protocol.name) if not re.fullmatch(r"api|v\d+|rest", word)]
     if isinstance(protocol.binding, HttpBinding) and words[:1] == [protocol.binding.method.lower()]:
@@ -126,7 +126,7 @@ def kind_of_name(protocol: ToolProtocol) -> tuple[VerbKind, str] | None:
 
 
 def acting_verb(protocol: ToolProtocol, http: HttpBinding) -> tuple[str, str]:
-    """Return the verb by which a GET seems to act, and the reason, or two empty texts."""
+    """Return a verb which suggests that a GET acts, and the reason, or two empty texts."""
     path, _, query = http.url.partition("?")
     texts = (protocol.title[:200], protocol.description[:200])
     trusted = _begins_with_reading_verb(protocol, texts, method=http.method.lower())
@@ -151,7 +151,10 @@ def acting_verb(protocol: ToolProtocol, http: HttpBinding) -> tuple[str, str]:
 
 
 def _begins_with_reading_verb(protocol: ToolProtocol, texts: Iterable[str], *, method: str) -> bool:
-    """Return True if the name or one of `texts` begins with a reading verb, except for `method`."""
+    """Return True if the name or one of `texts` begins with a reading verb.
+
+    The HTTP method (`get`) does not count as one, because generated names begin with it.
+    """
     leads = set(name_words(protocol.name)[:1])
     for text in texts:
         if found := re.match(r"[A-Za-z]+", text):
@@ -160,9 +163,10 @@ def _begins_with_reading_verb(protocol: ToolProtocol, texts: Iterable[str], *, m
 
 
 def _find_verb_in_path(segments: list[str], *, trusted: bool) -> str:
-    """Return the first verb in the fixed parts of a path, or "".
+    """Return the first verb in the fixed segments of a path, or "".
 
-    Unless `trusted`, an unknown word after an id counts as a verb: `/pets/{id}/frobnicate`.
+    An unknown word after an id counts as a verb (`/pets/{id}/frobnicate`), unless the name or the
+    description of the tool begins with a reading verb (`trusted`).
     """
     parts = _meaningful_parts(segments)
     for before, part, below in zip(["", *parts], parts, [*parts[1:], ""], strict=False):
@@ -173,7 +177,10 @@ def _find_verb_in_path(segments: list[str], *, trusted: bool) -> str:
 
 
 def _find_verb_in_part(part: str, below: str, *, after_id: bool, trusted: bool) -> str:
-    """Return the verb in one part of a path, or "". `below` is the next part, or empty."""
+    """Return the verb in one segment of a path, or "".
+
+    `below` is the next segment, or "". `after_id` is True if the segment before is a variable.
+    """
     words = name_words(re.sub(r"\{[^}]*\}", "", part).rpartition(".")[2])
     if not words:
         return ""
@@ -212,7 +219,10 @@ def _is_unknown_word(words: list[str]) -> bool:
 
 
 def _find_verb_in_name(words: list[str], *, method: str) -> str:
-    """Return the acting verb of a tool's name, or "". A generated name begins with `method`."""
+    """Return the acting verb of a tool's name, or "".
+
+    A name that begins with the HTTP method was probably generated and is ignored.
+    """
     if not words or words[0] == method:
         return ""
     if words[0] in _READING:
@@ -223,9 +233,9 @@ def _find_verb_in_name(words: list[str], *, method: str) -> str:
 
 
 def _find_verb_in_words(words: list[str]) -> str:
-    """Return the acting verb of a name with several words, or "".
+    """Return the acting verb in the words of a name, or "".
 
-    A single word must be one that is rarely a noun.
+    In a name of one word, only a verb that is rarely a noun counts.
     """
     first = words[0]
     last = words[-1]
@@ -257,7 +267,10 @@ def strict_verb(word: str) -> str:
 
 
 def _strict_stem(word: str, ending: str) -> str:
-    """Return the verb in `STRICT` that has `word` as its form with this ending, or ""."""
+    """Return the verb in `STRICT` of which `word` is the form with this ending, or "".
+
+    For example `delete` for `deleting` and `ing`.
+    """
     if not word.endswith(ending):
         return ""
     stem = word.removesuffix(ending)
@@ -269,7 +282,10 @@ def _strict_stem(word: str, ending: str) -> str:
 
 
 def _names_a_thing(text: str) -> bool:
-    """Return True if `text` makes the word before it a noun: `/vote/count`, `/order_items`."""
+    """Return True if the word before `text` must be a noun because of `text`.
+
+    Examples: `/vote/count`, `/order_items`.
+    """
     last = (name_words(text) or [""])[-1]
     return (
         last in PATHS["of_nouns"] | _READING | {"me", "stats", "details"} or singular(last) != last
@@ -277,7 +293,10 @@ def _names_a_thing(text: str) -> bool:
 
 
 def _find_verb_in_argument(name: str, values: list[str]) -> str:
-    """Return the verb by which an argument makes a call act, or ""."""
+    """Return the verb with which an argument tells a call to act, or "".
+
+    `values` are the known values of the argument.
+    """
     words = name_words(name) or [""]
     key = "_".join(words)
     leads = [word for value in values for word in name_words(value)[:1]]
@@ -300,7 +319,7 @@ def _overrides_method(name: str, words: list[str], leads: list[str]) -> bool:
 
 
 def _is_acting_flag(words: list[str]) -> bool:
-    """Return True if a flag with this name makes a GET act: `?send_mail=true`."""
+    """Return True if a flag makes a GET act: `?send_mail=true`. `words` are those of its name."""
     if words[0] in _NOUNS_TOO or words[-1] in _DATES:
         return False
     return words[0] in _FLAGS or kind_of_word(words[0]) in ("remove", "end")
