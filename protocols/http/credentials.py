@@ -45,8 +45,9 @@ def build_request_secret(
 ) -> RequestSecret:
     """Build the `RequestSecret` that sends a credential.
 
-    The user's settings decide where it is placed, or else the OpenAPI security scheme. Without
-    either it is sent as a bearer token. `token` is sent in place of the configured value.
+    The user's settings say which header, query parameter or cookie carries it, else the OpenAPI
+    security scheme does. Without either it is sent as a bearer token. If `token` is not empty, it
+    is sent instead of the configured value. `known_as` is the name of the credential.
     """
     value = token or credential.value
     prefix = credential.prefix
@@ -80,7 +81,7 @@ def _api_key_placement(scheme: JsonObject) -> tuple[Place, str] | None:
 
 
 def _declared_prefix(value: str, scheme: JsonObject) -> str | None:
-    """Return the prefix of the value according to an OpenAPI security scheme; None if unknown.
+    """Return the prefix, such as `Basic `, that a security scheme declares; None if unknown.
 
     Swagger 2 has no bearer scheme, so its documents declare an API key called Authorization. Those
     of Django REST framework have the description 'Token-based authentication with required prefix
@@ -129,13 +130,16 @@ def _is_basic(scheme: JsonObject) -> bool:
 def variable_of(name: str) -> str:
     """Return the environment variable that messages propose for a credential.
 
-    The prefix ensures that no other program uses the name.
+    Its prefix `CREDENTIAL_` ensures that no other program uses the name.
     """
     return "CREDENTIAL_" + re.sub(r"[^A-Z0-9]+", "_", name.upper()).strip("_")
 
 
 def add_secrets(request: HttpRequest, secrets: Iterable[RequestSecret]) -> HttpRequest:
-    """Return the request with `secrets` added. Each replaces an argument in the same place."""
+    """Return the request with `secrets` added.
+
+    A secret replaces an argument that has the same name and the same location (such as a header).
+    """
     url = request.url
     headers = CaseInsensitiveDict(request.headers)
     for secret in secrets:
@@ -175,7 +179,7 @@ class Mask:
     def add(self, *secrets: str) -> None:
         """Add secrets, such as a new token.
 
-        For `user:password`, mask the password and the Basic form, too.
+        For `user:password`, the password and the Base64 form of both are masked, too.
         """
         found = {*filter(None, secrets)}
         for secret in [*found]:
@@ -195,7 +199,10 @@ class Mask:
         return text
 
     def result(self, value: Json) -> Json:
-        """Mask secrets in a successful result. Secrets shorter than 8 characters are left."""
+        """Mask secrets in a successful result.
+
+        Secrets shorter than 8 characters are not masked, because they may be common words.
+        """
         surely = [value for value in self._values if len(value) >= _UNMISTAKABLE]
 
         def clean(leaf: Json) -> Json:

@@ -39,7 +39,10 @@ class DamagedBody(ValueError):
 
 
 class UndecodableBody(ValueError):
-    """The body has an encoding that is not supported. The message continues after "the body"."""
+    """The body has an encoding that is not supported.
+
+    The message continues a sentence that begins with "the body".
+    """
 
 
 def decompressor_for(encoding: str) -> Decompressor:
@@ -48,7 +51,7 @@ def decompressor_for(encoding: str) -> Decompressor:
     Unknown names leave the body as it is, because some servers send a charset there.
 
     Raises:
-        UndecodableBody: it names several layers, or a compression that was not requested.
+        UndecodableBody: the encoding has several layers, or was not requested.
     """
     names = [
         name for part in encoding.split(",") if (name := part.strip().lower()) not in _NO_CODINGS
@@ -71,9 +74,9 @@ def _pass_through(data: bytes) -> Iterable[bytes]:
 
 
 class _Decoder:
-    """Decompresses one body:
+    """Decompresses one body.
 
-    gzip with one or more members, or deflate with or without a zlib header.
+    The body is gzip with one or more members, or deflate with or without a zlib header.
     """
 
     def __init__(self, name: str) -> None:
@@ -106,7 +109,7 @@ class _Decoder:
             )
 
     def _step(self, data: bytes) -> tuple[bytes, bytes]:
-        """Return the next piece and the unread rest of `data`."""
+        """Decompress a part of `data`. Return the result and the unread rest of `data`."""
         if self._stream is None or self._stream.eof:
             data = self._begin(data)
         if self._over or not self._stream:
@@ -121,9 +124,9 @@ class _Decoder:
         return piece, self._stream.unconsumed_tail or self._stream.unused_data
 
     def _begin(self, data: bytes) -> bytes:
-        """Begin a stream if `data` is long enough to detect the format.
+        """Create a decompressor if `data` is long enough to detect the format.
 
-        Return the bytes to decompress.
+        Return the bytes to decompress, which begin with those of earlier calls.
         """
         if self._members and self._name == "deflate":
             self._over = True

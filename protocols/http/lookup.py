@@ -1,4 +1,4 @@
-"""Host name resolution with a time limit. Only addresses that may be reached are returned."""
+"""Host name resolution with a time limit, which returns only IP addresses that may be reached."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from protocols.urls import claims_to_be_near, is_near, may_reach
 
 
 class UnreachableAddress(ValueError):
-    """A host name resolves only to addresses that its service may not have.
+    """A host name resolves only to IP addresses that must not be reached.
 
     `forbidden` is True if the settings forbid all calls to this machine and its networks.
     """
@@ -69,12 +69,12 @@ class NameResolver:
         return allowed
 
     def refuse_near_host(self, host: str) -> None:
-        """Refuse a host whose name says that it is on this machine or its networks.
+        """Raise an error for a host whose name says that it is on this machine or its networks.
 
-        Used for requests through a proxy. The proxy resolves the name and may itself be near.
+        Used for requests through a proxy, which resolves the name itself.
 
         Raises:
-            UnreachableAddress: the host is near, and neither it nor `root` may be.
+            UnreachableAddress: the host is there by its name, and neither it nor `root` may be.
         """
         home = self._homes is not None and (host in self._homes or claims_to_be_near(self._root))
         if claims_to_be_near(host) and not home:

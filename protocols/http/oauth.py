@@ -53,7 +53,7 @@ _DEFAULT_SECONDS = 3600  # lifetime of a token that needs no sign-in, if the ser
 
 
 class TokenFile:
-    """Stores OAuth tokens by name in a file that only the user can read.
+    """Stores OAuth tokens, keyed by name, in a file that only the user can read.
 
     Without a file they are kept in memory.
     """
@@ -117,13 +117,11 @@ class RedirectPage(HTTPServer):
         self.url = f"http://127.0.0.1:{self.server_port}/callback"
 
     def wait(self, state: str | None) -> dict[str, str]:
-        """Wait for the redirect and return its query:
-
-        `code`, and `state`, which is compared if given.
+        """Wait for the redirect and return the parameters in its query, such as `code`.
 
         Raises:
-            CredentialMissing: the time-out passed, the sign-in was refused, or `state` does not
-                match.
+            CredentialMissing: no redirect came within `SIGN_IN_SECONDS`, the sign-in was refused,
+                or the redirect has another `state`. If `state` is None, it is not compared.
         """
         deadline = time.monotonic() + SIGN_IN_SECONDS
         try:
@@ -185,16 +183,16 @@ class Keyring:
     def secrets(
         self, offered: Alternatives, schemes: Mapping[str, JsonObject], origin: Origin, *, tool: str
     ) -> list[RequestSecret]:
-        """Return the secrets for a request to `origin`:
+        """Return the secrets for a request to `origin`.
 
-        those of the first alternative that is configured.
-
-        If an alternative is empty, no credential is required. If the document names no credential,
-        the request carries all those for its host whose placement the user has configured.
+        They are those of the first alternative in `offered` that is configured. If an alternative
+        is empty, no credential is required. If `offered` names no credential, the secrets are those
+        that are configured for the host, together with a header, query parameter or cookie.
+        `schemes` are OpenAPI security schemes, keyed by credential.
 
         Raises:
-            CredentialMissing: no alternative is configured, one is for other hosts, or a token
-                cannot be fetched. The message says what to configure.
+            CredentialMissing: no alternative is configured, a credential is for other hosts, or a
+                token cannot be fetched. The message says what to configure.
         """
         usable = self._usable
         alternatives = [(names,) if isinstance(names, str) else names for names in offered]
@@ -214,7 +212,10 @@ class Keyring:
         ]
 
     def _placed_credentials(self, origin: Origin) -> tuple[str, ...]:
-        """Return the names of the credentials for `origin` whose placement the user configured."""
+        """Return the names of the credentials for `origin` that are sent without being requested.
+
+        The user has configured which header, query parameter or cookie carries them.
+        """
         return tuple(
             name
             for name, credential in self.settings.credentials.items()
@@ -274,9 +275,9 @@ class Keyring:
             return str(token["access_token"])
 
     def _through_browser(self, name: str, page: str, asked: dict[str, str]) -> dict[str, str]:
-        """Sign in with the browser (PKCE).
+        """Sign in with the browser (OAuth with PKCE) at the address `page`.
 
-        Return the authorization code and the fields that go with it.
+        Return the authorization code and the other fields of the token request.
         """
         if self.settings.open_browser is None:
             problem = "needs a sign-in in a browser; run this command once on a terminal."
@@ -353,8 +354,11 @@ def _refuse_unlisted_host(name: str, credential: Credential, origin: Origin, wha
 def _flow(name: str, credential: Credential, scheme: JsonObject) -> tuple[str, str, dict[str, str]]:
     """Return the token endpoint, the sign-in page and the scope parameter of an OAuth 2 flow.
 
-    The page is empty for client credentials. The user's settings come first, then the document. The
-    credential must list the hosts of both addresses.
+    The page is "" for the client credentials flow. The user's settings override the document.
+
+    Raises:
+        CredentialMissing: there is no token endpoint, or the credential does not list the host of
+            one of the addresses.
     """
     flows = as_mapping(scheme.get("flows"))
     code = as_mapping(flows.get("authorizationCode"))

@@ -1,4 +1,4 @@
-"""Checks that an argument in the path of a URL cannot lead to another operation.
+"""Checks that an argument in the path of a URL cannot make the URL lead to another operation.
 
 Servers decode `%2F`, `%2E` and `%5C` before or after routing, and each server does it differently.
 So no encoding makes a dot segment or a backslash safe, and a slash is safe only if the service
@@ -16,7 +16,7 @@ from protocols.naming import snake
 from protocols.schema import JsonObject, expand_combinations
 
 PATH_MARK = "x-atc-path"
-"""Key of an argument's schema. True if the value is a path whose slashes are sent unencoded."""
+"""Key in an argument's schema; true if the value is a path whose slashes are sent unencoded."""
 
 _GREEDY = re.compile(
     r"\{(?:\+([^{}/]+)|\*([^{}/]+)|([^{}/]+)[+*]|([^{}/:]+):path|path:([^{}/:]+))\}"
@@ -58,9 +58,9 @@ class PathRule:
     """Decides which values a path argument may have, based on its schema.
 
     Any value may contain slashes if the argument is a path according to its name (`file_path`),
-    pattern, format (`uri`) or description ("the URL-encoded path of the project"). Otherwise an
-    example, an enum or a quoted sample in the description (`heads/main`) allows values of the same
-    shape only.
+    pattern, format (`uri`) or description ("the URL-encoded path of the project"). Otherwise a
+    value may contain slashes only if it has the same form (see `_shape`) as an example, an enum
+    value, or a quoted sample in the description (`heads/main`).
     """
 
     def __init__(self, name: str, schema: JsonObject, root: JsonObject) -> None:
@@ -75,7 +75,7 @@ class PathRule:
     def problem(self, text: str) -> str | None:
         """Return why a value cannot be put into the path, or None if it can.
 
-        The text continues the sentence "argument X …".
+        The result continues a sentence that begins with "argument X".
         """
         plain = _decoded(text)
         if plain is None:
@@ -102,10 +102,10 @@ def has_dot_segment(path: str) -> bool:
 
 
 def _decoded(text: str) -> str | None:
-    """Return `text` with all percent-encoding undone, or None if there are too many layers of it.
+    """Return `text` with all layers of percent-encoding undone.
 
-    None also means that a sequence is not valid UTF-8. Characters that look like a slash, a
-    backslash or a dot are replaced by these.
+    Characters that look like a slash, a backslash or a dot are replaced by these. Return None if
+    there are too many layers, or if the decoded bytes are not valid UTF-8.
     """
     for _ in range(_MOST_ENCODINGS):
         try:
@@ -150,7 +150,10 @@ def _samples(schema: JsonObject) -> Iterator[str]:
 
 
 def _shape(text: str) -> tuple[bool, ...]:
-    """Return for each segment of a path whether it begins with a digit: `2024/7`, `heads/main`."""
+    """Return the form of a path: for each segment, True if it begins with a digit.
+
+    Examples: (True, True) for `2024/7`, (False, False) for `heads/main`.
+    """
     return tuple(step[:1].isdigit() for step in text.split("/"))
 
 

@@ -18,10 +18,11 @@ REDIRECTS: Final = (301, 302, 303, 307, 308)
 def follow_redirects(
     request: HttpRequest, send: Callable[[HttpRequest], Answer]
 ) -> tuple[Answer, HttpRequest]:
-    """Follow redirects within the origin. Return the last response and the request that led to it.
+    """Send a request and follow redirects within its origin.
 
-    GET and HEAD requests are redirected as they are. Other methods are only redirected by status
-    303, as a GET. If the last redirect was not followed, `trouble` of the response says why.
+    Return the last response and the request that led to it. GET and HEAD requests are redirected
+    with the same method. Other requests are redirected only by status 303, as a GET. If the last
+    redirect was not followed, `trouble` of the response says why.
     """
     for _ in range(_MOST_REDIRECTS + 1):
         answer = send(request)

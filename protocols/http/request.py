@@ -1,6 +1,6 @@
 """Builds the HTTP request of a tool call from its binding and arguments.
 
-An argument can only set the part of the request that it belongs to.
+An argument can set only that part of the request which its location and name select.
 """
 
 from __future__ import annotations
@@ -55,7 +55,10 @@ _COOKIE_SAFE = (
 _MULTIPART = "multipart/form-data"
 _FILE_MEDIA = "application/octet-stream"
 _OBJECTS = {"query": "query", "form": "form", "whole_body": "field"}
-"""Locations of arguments whose objects are sent field by field, and the location of the fields."""
+"""Locations of arguments from which an object is sent field by field.
+
+The value is the location of the fields.
+"""
 
 Place = Literal["path", "query", "header", "cookie", "body", "form", "whole_body"]
 
@@ -74,10 +77,10 @@ class HttpRequest:
 
 
 class RequestBuilder:
-    """Builds the requests of one tool. Its binding is read and checked once."""
+    """Builds the requests of one tool. The binding of the tool is checked once, on creation."""
 
     def __init__(self, protocol: ToolProtocol, binding: HttpBinding) -> None:
-        """Check the binding. Raises `InvalidProtocol` if it cannot be called."""
+        """Check the binding. Raises `InvalidProtocol` if no request can be built from it."""
         self._tool = protocol.name
         self._binding = binding
         try:
@@ -116,13 +119,13 @@ class RequestBuilder:
     def build(
         self, arguments: JsonObject, *, reserved: Iterable[tuple[str, str]] = ()
     ) -> HttpRequest:
-        """Return the request for `arguments`, which have their original names.
+        """Return the request for `arguments`, which are keyed by original name.
 
         `reserved` lists the location and name of each credential in the request.
 
         Raises:
-            ToolError: an argument cannot be sent at its location, or would replace another. Nothing
-                was sent.
+            ToolError: an argument cannot be sent at its location, or a server could read it as
+                another argument or a credential. Nothing was sent.
         """
         refuse_unless_json(self._tool, arguments)
         sent = [
@@ -155,7 +158,7 @@ class RequestBuilder:
     def _names(self, argument: str, value: Json) -> Iterator[RequestName]:
         """Yield the names and values that are sent for one argument.
 
-        As in OpenAPI, objects in a query or form become fields.
+        As in OpenAPI, an object in a query or form is sent as one parameter for each field.
         """
         declared = argument in self._places
         wire = self._binding.wire_name(argument)
@@ -212,12 +215,12 @@ class RequestBuilder:
     def _refuse_collisions(
         self, sent: list[RequestName], reserved: Iterable[tuple[str, str]]
     ) -> None:
-        """Refuse an argument that a server could read in place of another.
+        """Raise `ToolError` if a server could read an argument as another one or as a credential.
 
         A declared name must only differ from the declared names at the same location. An undeclared
-        name must not be readable as any other name: its value was neither validated as that
-        argument, nor shown to a person as its value. A field of a whole body may repeat a name from
-        the query, but only with the same value.
+        name must not be readable as any other name: its value was not validated for the other
+        argument, and a person who approved the call did not see it there. A field of a whole body
+        may repeat a name from the query, but only with the same value.
         """
         others = [RequestName("form", "_method", "the method of the request")]
         others += [RequestName(place, name, "a credential") for place, name in reserved]
@@ -305,7 +308,8 @@ class RequestBuilder:
     def _single_line_text(self, name: str, value: Json) -> str:
         """Return a value as text for a header, a cookie or the path.
 
-        It must not contain line breaks.
+        Raises:
+            ToolError: the text has line breaks or other control characters.
         """
         text = ",".join(item for _, item in text_pairs({name: value}))
         if found := _CONTROL.search(text):
@@ -353,7 +357,7 @@ def _media_of_parts(
     forms: Mapping[str, JsonObject],
     joins: Mapping[str, str],
 ) -> dict[str, str]:
-    """Return the media types of the form fields that are not plain text, by name in the request."""
+    """Return the media types of the form fields that are not plain text, keyed by field name."""
     media: dict[str, str] = {}
     for name, schema in forms.items():
         if joins.get(name) == "{}":
@@ -364,9 +368,9 @@ def _media_of_parts(
 
 
 def refuse_unless_json(tool: str, arguments: JsonObject) -> None:
-    """Raise `ToolError` if the arguments are not JSON.
+    """Raise `ToolError` if the arguments contain a value that is not JSON.
 
-    Examples are a set, NaN and a lone surrogate.
+    Examples of such values are a set, NaN and a lone surrogate.
     """
     try:
         json.dumps(dict(arguments), allow_nan=False, ensure_ascii=False).encode()

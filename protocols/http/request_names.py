@@ -1,4 +1,4 @@
-"""Names in an HTTP request, and when a server could take one of them for another."""
+"""Names of parameters, fields, headers and cookies in a request, and which a server may confuse."""
 
 from __future__ import annotations
 
@@ -16,9 +16,10 @@ _MERGED = ("path", "query", "form", "body", "field")  # many servers merge these
 
 
 class RequestName(NamedTuple):
-    """A name in a request, its location, the argument that owns it, and its value.
+    """The name of a parameter, field, header or cookie of a request, with its value.
 
-    `declared` is True if the protocol has the name.
+    `place` is its location (`query`, `header`, …). `owner` describes, for messages, the argument
+    that is sent under this name. `declared` is True if the tool's description contains the name.
     """
 
     place: str
@@ -29,17 +30,17 @@ class RequestName(NamedTuple):
 
     @property
     def exact(self) -> tuple[str, str]:
-        """Key that is equal for two declared names if a server takes them for one name.
+        """Key that two declared names share if a server may treat them as the same name.
 
-        Some servers read the header `X-A` as `x_a`.
+        For example, some servers read the header `X-A` as `x_a`.
         """
         return self.place, normalize_name(self.name) if self.place == "header" else self.name
 
     @property
     def readings(self) -> set[tuple[str, str]]:
-        """All names that a server may read this one as.
+        """All (location, name) pairs under which a server may read this name.
 
-        For example `to[]` or `to.x` as `to`, or a form field as a query parameter.
+        For example, it may read `to[]` or `to.x` as `to`, or a form field as a query parameter.
         """
         place = "any" if self.place in _MERGED else self.place
         base = re.split(r"[\[.]", unquote(unquote_plus(self.name)), maxsplit=1)[0]
@@ -56,7 +57,7 @@ def normalize_name(name: str) -> str:
 
 
 def by_reading(names: Iterable[RequestName]) -> dict[tuple[str, str], list[RequestName]]:
-    """Group the names by each of their `readings`."""
+    """Return the names, keyed by each of their `readings`."""
     found: dict[tuple[str, str], list[RequestName]] = defaultdict(list)
     for name in names:
         for reading in name.readings:

@@ -52,7 +52,10 @@ class _IncompleteBody(Exception):
 
 @dataclass(slots=True)
 class _Exchange:
-    """State of one request and its response, shared with the connection that carries it."""
+    """State of one request and its response, shared with the connection that carries it.
+
+    `near` collects the hosts that turn out to be on this machine or its networks.
+    """
 
     origin: Origin
     deadline: float
@@ -122,7 +125,7 @@ class _Response(http.client.HTTPResponse):
 
 
 class _DeadlineConnection:
-    """Connection mixin: checks addresses, keeps the deadline and records when sending starts."""
+    """Connection mixin: checks IP addresses, keeps the deadline, records when sending starts."""
 
     response_class: ClassVar[Any] = _Response
 
@@ -178,7 +181,7 @@ _POOLS = {"http": _HttpPool, "https": _HttpsPool}
 
 
 class _Adapter(HTTPAdapter):
-    """A `requests` adapter whose connections check addresses and keep the deadline."""
+    """A `requests` adapter whose connections check IP addresses and keep the deadline."""
 
     def __init__(self, ssl_context: ssl.SSLContext | None) -> None:
         self._context: dict[str, Any] = {"ssl_context": ssl_context} if ssl_context else {}
@@ -228,7 +231,7 @@ class Transport:
         self._adapter.close()
 
     def send(self, request: HttpRequest, origin: Origin, *, deadline: float) -> Answer:
-        """Send `request` and read the whole response before `deadline`.
+        """Send `request` and read the whole response before `deadline` (`time.monotonic`).
 
         The credentials in `request` are meant for `origin` only.
         """
@@ -243,10 +246,11 @@ class Transport:
         take: Take,
         stall_seconds: float | None = None,
     ) -> Answer:
-        """Send `request`, pass the response head and the body pieces to `take`. Return its result.
+        """Send `request`, call `take` with the response head and the body, and return its result.
 
-        Everything must finish before `deadline`. If `stall_seconds` is set, each piece of 64 KiB
-        must also arrive within that time.
+        `take` gets the body as an iterator of pieces. Everything must finish before `deadline`, a
+        time of `time.monotonic`. If `stall_seconds` is set, each piece of 64 KiB must also arrive
+        within that time.
         """
         _running.exchange = exchange = _Exchange(origin, deadline, self._names, self.near)
         prepared = requests.PreparedRequest()

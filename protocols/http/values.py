@@ -12,8 +12,8 @@ from protocols.schema import Json
 def join_items(value: Json, joint: str) -> Json:
     """Return an argument of the query or a form as one text.
 
-    With `{}` that is its JSON. Otherwise the items of a list are joined by `joint`; an empty list
-    gives None, and other values stay as they are.
+    If `joint` is `{}`, the result is the JSON of the value. Otherwise the items of a list are
+    joined with `joint` between them. An empty list gives None, and other values stay as they are.
     """
     if joint == "{}":
         return None if value is None else json.dumps(value, separators=(",", ":"))
@@ -28,10 +28,10 @@ def url_encode(values: Mapping[str, Json]) -> str:
 
 
 def iter_deep_object_pairs(name: str, value: Json) -> Iterator[tuple[str, Json]]:
-    """Yield the fields of a value in OpenAPI's deepObject style.
+    """Yield the names and values of the parameters for a value in OpenAPI's deepObject style.
 
-    `{"gte": 1}` becomes `created[gte]`, `["x"]` becomes `expand[]`, and a list of objects becomes
-    `items[0][price]`.
+    For example, `{"gte": 1}` in `created` becomes `created[gte]`, `["x"]` in `expand` becomes
+    `expand[]`, and a list of objects in `items` becomes `items[0][price]`.
     """
     if isinstance(value, Mapping):
         for key, inner in value.items():

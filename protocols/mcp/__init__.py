@@ -1,7 +1,4 @@
-"""The MCP servers of one invoker:
-
-finds, starts and connects them, and turns their tools into calls.
-"""
+"""The MCP servers of one `Invoker`: finds, starts and connects them, and calls their tools."""
 
 from __future__ import annotations
 
@@ -48,9 +45,9 @@ _UNSURE = re.compile(
 
 
 def is_mcp(text: str) -> bool:
-    """Return True if a source is an MCP server:
+    """Return True if a tool source is an MCP server.
 
-    `mcp:COMMAND ARGS`, `mcp:https://…` or `mcp:NAME`.
+    Such a source is written `mcp:COMMAND ARGS`, `mcp:https://…` or `mcp:NAME`.
     """
     return text[:4].lower() == "mcp:"
 
@@ -73,7 +70,7 @@ class _ServerEntry:
 
 
 class Servers:
-    """MCP servers by name. Thread-safe."""
+    """The MCP servers that are configured or were opened, keyed by name. Thread-safe."""
 
     def __init__(self, keyring: Keyring) -> None:
         self._keyring = keyring
@@ -87,14 +84,14 @@ class Servers:
         self._lock = threading.Lock()
 
     def open(self, text: str, *, name: str = "") -> tuple[str, list[ToolProtocol]]:
-        """Connect the server of a source. Return its name and its tools.
+        """Connect to the server of the tool source `text`. Return the server's name and its tools.
 
-        Calls refer to the server by this name. A command that is not configured is started only if
-        `confirm_start` agrees.
+        Bindings refer to the server by this name; if `name` is not empty, it is the name. A command
+        that is not configured is started only if the setting `confirm_start` allows it.
 
         Raises:
-            SourceUnavailable: it may not or cannot be started, does not answer or has no tools, its
-                name is taken, or the SDK is not installed.
+            SourceUnavailable: the server may not or cannot be started, does not answer or has no
+                tools, its name is taken, or the SDK is not installed.
             InvalidProtocol: a tool has no name.
         """
         found, server = self._parse_source(text)
@@ -132,7 +129,10 @@ class Servers:
     def _register(
         self, entry: _ServerEntry, known_as: str, text: str, *, may_replace: bool
     ) -> None:
-        """Add a connected server under a name. `may_replace`: the user chose the name.
+        """Add a connected server under the name `known_as`.
+
+        If the user chose the name (`may_replace`), it replaces a server that was opened under this
+        name before, but never a configured one.
 
         Raises:
             SourceUnavailable: another server has the name and is not replaced.
@@ -217,7 +217,11 @@ class Servers:
         raise SourceUnavailable(f"{text!r} names no MCP server; {problem}.")
 
     def _connect(self, known: _ServerEntry) -> Connection:
-        """Return the open connection of a server, or connect it."""
+        """Return the open connection of a server, or open one.
+
+        Raises:
+            ToolError: no connection can be opened.
+        """
         with known.lock:
             if known.connection is not None and not known.connection.closed:
                 return known.connection
@@ -255,7 +259,8 @@ def _value(result: JsonObject, schema: JsonObject | None, *, failed: Outcome) ->
     description with their size in bytes.
 
     Raises:
-        ToolError: the result is an error.
+        ToolError: the result is an error. Its outcome is *refused*, or `failed` if the text of the
+            error leaves open whether the call took effect.
     """
     if result.get("isError"):
         text = "\n".join(str(block.get("text", "")) for block in result.get("content", ())).strip()
@@ -310,7 +315,7 @@ def _trusted_annotations(hints: JsonObject, *, trusted: bool) -> Annotations:
 
 
 def _protocol(tool: JsonObject, server: str, *, trusted: bool) -> ToolProtocol:
-    """Return the protocol of one tool in a server's list."""
+    """Return the description of one tool in a server's list."""
     if not (name := str(tool.get("name", ""))):
         raise InvalidProtocol(f"the MCP server {server!r}", "one of its tools has no name.")
     schema = as_mapping(tool.get("inputSchema"))

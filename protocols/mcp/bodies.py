@@ -14,7 +14,7 @@ from protocols.http.decoding import DamagedBody, UndecodableBody, decompressor_f
 
 
 class LimitedStream(httpx2.AsyncByteStream):
-    """The raw bytes of a response, up to a limit."""
+    """The raw bytes of a response. Raises an error after `most_bytes` of them."""
 
     def __init__(self, stream: Any, most_bytes: int) -> None:
         self._stream = stream
@@ -55,8 +55,8 @@ class DecompressedStream(httpx2.AsyncByteStream):
     ) -> None:
         """Wrap the body of `answer`.
 
-        `note` is called with the reason if the body fails. The SDK does not report it for event
-        streams.
+        `deadline` is a time of anyio's clock. If the body cannot be read to its end, `note` is
+        called with the reason, which the SDK does not report for event streams.
         """
         self._answer = answer
         self._note = note
@@ -105,7 +105,7 @@ class DecompressedStream(httpx2.AsyncByteStream):
             raise _timeout_error() from None
 
     def _count(self, piece: bytes) -> None:
-        """Count bytes and lines. Raises `httpx2.StreamError` over a limit."""
+        """Count the bytes and lines of a piece. Raises `httpx2.StreamError` above a limit."""
         self._bytes += len(piece)
         self._lines += piece.count(b"\n") + piece.count(b"\r")
         if self._bytes > self._most_bytes:

@@ -58,8 +58,8 @@ class Connection:
         ask for a sign-in.
 
         Raises:
-            ToolError: it did not connect within `start_seconds`. A sign-in has its own time-out in
-                addition.
+            ToolError: no connection was made within the setting `start_seconds`. A sign-in gets
+                `SIGN_IN_SECONDS` in addition.
         """
         self.closed = False
         """True if the connection was closed or the server has ended."""
@@ -107,7 +107,7 @@ class Connection:
     def tools(self) -> list[dict[str, Any]]:
         """Return the server's list of tools as MCP's JSON.
 
-        Raises `ToolError` if it does not come.
+        Raises `ToolError` if the server does not send it.
         """
         found: list[dict[str, Any]] = self._wait(self._list_tools, seconds=self._start_seconds)
         return found
@@ -133,7 +133,7 @@ class Connection:
     def call(self, tool: str, arguments: JsonObject, *, failed: Outcome) -> JsonObject:
         """Call a tool and return MCP's result as JSON.
 
-        It is not validated against the tool's schema.
+        The result is not validated against the tool's schema.
 
         Raises:
             ToolError: there is no result. If the server sent an error, `answer` is its text. The
@@ -156,7 +156,9 @@ class Connection:
     ) -> Any:
         """Run a request on the event loop and wait for its result.
 
-        Raises `ToolError` if it fails.
+        Raises:
+            ToolError: the request failed, or took longer than `seconds`. The outcome is `failed` if
+                the server answered with an error.
         """
 
         async def answered() -> Any:

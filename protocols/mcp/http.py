@@ -1,7 +1,8 @@
 """Streamable HTTP transport for one MCP server, on top of the SDK's.
 
-Every request, also of a sign-in, goes to an address that was resolved once, and its response has a
-deadline and a size limit after decompression. The SDK follows no redirect to another origin.
+This also carries the requests of a sign-in. Each host name is resolved once, and later requests go
+to the same address. Each response has a deadline and a size limit after decompression. The SDK
+follows no redirect to another origin.
 """
 
 from __future__ import annotations
@@ -40,12 +41,12 @@ from protocols.urls import Origin, split_url
 
 _CLOSE_SECONDS = 3.0  # time-out of the request that ends a session
 _MOST_LINES = 20_000
-"""Lines in one event stream. A server could send messages without end."""
+"""Maximum number of lines in one event stream. A server could send messages without end."""
 _MOST_STREAMS = 20
 _WITHIN_SECONDS = 60.0
 """At most `_MOST_STREAMS` event streams are opened within this time.
 
-The SDK opens each again as soon as the server allows it.
+When a stream ends, the SDK opens it again as soon as the server allows this.
 """
 _DECODED = ("content-encoding", "content-length", "transfer-encoding")
 
@@ -54,7 +55,7 @@ _DECODED = ("content-encoding", "content-length", "transfer-encoding")
 async def over_http(
     server: McpServer, headers: Mapping[str, str], keyring: Keyring, log: ServerLogTail
 ) -> AsyncIterator[Any]:
-    """Yield the streams of the SDK's transport.
+    """Connect to a server and yield the message streams of the SDK's transport.
 
     Each request carries `headers`. `log` receives the problem with the last response.
     """
@@ -82,7 +83,7 @@ async def over_http(
 
 
 class LimitedTransport(httpx2.AsyncBaseTransport):
-    """An `httpx2` transport that uses allowed addresses only and limits responses."""
+    """An `httpx2` transport that connects only to allowed IP addresses and limits responses."""
 
     def __init__(
         self, names: NameResolver, *, max_bytes: int, seconds: float, log: ServerLogTail
@@ -109,7 +110,7 @@ class LimitedTransport(httpx2.AsyncBaseTransport):
         connection.
 
         Raises:
-            httpx2.ConnectError: its host may not or cannot be reached.
+            httpx2.ConnectError: the host may not or cannot be reached.
         """
         pushed = request.method == "GET" and "text/event-stream" in request.headers.get(
             "accept", ""
@@ -148,12 +149,12 @@ class LimitedTransport(httpx2.AsyncBaseTransport):
                 stack.push_async_callback(transport.aclose)
 
     async def require(self, url: str) -> None:
-        """Refuse an address that the server may not send the user to.
+        """Check that the server may send the user's browser to `url`.
 
-        An example is a service on this machine.
+        It may not send it to a service on this machine, for example.
 
         Raises:
-            httpx2.ConnectError: the address is not valid or may not be reached.
+            httpx2.ConnectError: the URL is not valid or its host may not be reached.
         """
         origin = _origin_of(url)
         if self._proxy_for(origin) is None:
@@ -190,7 +191,7 @@ class LimitedTransport(httpx2.AsyncBaseTransport):
         raise failure
 
     async def _addresses(self, origin: Origin) -> list[str]:
-        """Return the addresses of a host that may be reached."""
+        """Return those IP addresses of a host that may be reached."""
 
         def look_up() -> list[str]:
             return self._names.addresses(origin.host, origin.port, seconds=self._seconds)
@@ -215,7 +216,7 @@ class LimitedTransport(httpx2.AsyncBaseTransport):
         return self._routes[origin]
 
     def _has_too_many_streams(self) -> bool:
-        """Count an event stream. Return True if too many were opened recently."""
+        """Return True if too many event streams were opened recently, else count a new one."""
         now = time.monotonic()
         if len(self._streams) == _MOST_STREAMS and now - self._streams[0] < _WITHIN_SECONDS:
             return True
@@ -239,7 +240,10 @@ def _origin_of(url: str) -> Origin:
 
 
 def _readdress(address: str, request: httpx2.Request, origin: Origin) -> httpx2.Request:
-    """Return the request with `address` as its target. Host name and certificate stay the same."""
+    """Return a request that goes to the IP address `address`.
+
+    The `Host` header and the name that the certificate must have stay the same.
+    """
     named = {} if address == origin.host.strip("[]") else {"sni_hostname": origin.host}
     return httpx2.Request(
         request.method,
@@ -251,7 +255,10 @@ def _readdress(address: str, request: httpx2.Request, origin: Origin) -> httpx2.
 
 
 class _SignIn:
-    """Storage and browser for the SDK's OAuth client, which signs in after a status 401."""
+    """Token storage and browser access for the SDK's OAuth client.
+
+    The client signs in when the server answers with status 401.
+    """
 
     def __init__(
         self, url: str, keyring: Keyring, redirect: RedirectPage, exchanges: LimitedTransport

@@ -5,16 +5,15 @@ from __future__ import annotations
 from protocols.response import one_line
 
 _KEPT = 4_000
-"""Bytes that are kept. A server may write without end."""
+"""Number of bytes that are kept. A server may write without end."""
 _LINES = 2
 
 
 class ServerLogTail:
-    """The end of a server's log:
+    """The end of a server's log.
 
-    the stderr of a command, or the last problem with an HTTP response.
-
-    One thread writes; any thread may read.
+    For a command, the log is its stderr. For an HTTP server, it is the last problem with a
+    response. One thread writes; any thread may read.
     """
 
     def __init__(self) -> None:

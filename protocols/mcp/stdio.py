@@ -1,6 +1,6 @@
 """Transport for an MCP server that is a command, over its stdin and stdout.
 
-Each line has a limit. The SDK's own transport reads lines of any length.
+The length of a line is limited. The SDK's own transport reads lines of any length.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ from protocols.mcp.log import ServerLogTail
 from protocols.settings import McpServer
 
 _END_SECONDS = 2.0
-"""Time for the command to end after its stdin is closed, after SIGTERM, and after SIGKILL."""
+"""Time that the command gets to end after each of: closing its stdin, SIGTERM, and SIGKILL."""
 _REST_SECONDS = 0.5
 """Time to read the rest of stderr after stdout has ended. A child process may keep it open."""
 _POLL_SECONDS = 0.01
 _MOST_REQUESTS = 5_000
-"""Unanswered requests from the server. Each takes memory."""
+"""Maximum number of requests from the server that are unanswered. Each takes memory."""
 _FLOOD_BYTES = 65_536
 """Size of a piece of stderr after which reading pauses, so that messages are not delayed."""
 _GONE = (anyio.ClosedResourceError, anyio.BrokenResourceError, anyio.EndOfStream, OSError)
@@ -116,9 +116,9 @@ async def _read(
     most_bytes: int,
     waiting: _PendingRequests,
 ) -> None:
-    """Forward the messages on stdout.
+    """Forward the messages on the command's stdout.
 
-    After an error, discard the rest so that the command can end.
+    After an error, read and discard the rest of stdout, so that the command can end.
     """
     assert process.stdout is not None
     with suppress(*_GONE):
@@ -175,7 +175,7 @@ def _message(line: bytes) -> SessionMessage | Exception:
 
 
 async def _end(process: Process) -> None:
-    """Close stdin and wait for the command. If necessary, end it and its children by signal."""
+    """Close stdin and wait until the command ends. If it does not, kill it and its children."""
     assert process.stdin is not None
     with suppress(*_GONE), anyio.move_on_after(_END_SECONDS):
         await process.stdin.aclose()
