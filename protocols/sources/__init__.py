@@ -32,7 +32,7 @@ from protocols.verifiers import guess_verifiers
 
 SourceKind = Literal["protocols", "openapi", "python", "har", "mcp"]
 ToolSource: TypeAlias = str | os.PathLike[str] | Callable[..., Any] | Iterable[Any]
-"""A source as text, a path, a function, or a list of such."""
+"""A tool source: a text, a path, a function, or an iterable of these; see `load_tools`."""
 _NAMED = re.compile(r"([A-Za-z_][\w.-]*)=(.+)", re.DOTALL)
 _BASED = re.compile(r"(.+)@(https?://[^@]+)", re.DOTALL | re.IGNORECASE)
 _GENERIC_TITLES = (
@@ -43,11 +43,13 @@ _GENERIC_TITLES = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Source:
-    """One source and its protocols. `tools` is empty until they are bound.
+    """A tool source that was read: its name and the descriptions of its tools (`protocols`).
 
-    `text` is the source as the user wrote it, with secrets masked. `functions` are the Python
-    functions of its tools, by `module:function`. `home` is the origin that the document was fetched
-    from, or None for a local file. `place` is the file of a Python source that has no module name.
+    `tools` are the same tools, ready to be called; it is empty until they are bound. `text` is the
+    source as the user wrote it, with secrets masked. `functions` are the Python functions of its
+    tools, keyed by `module:function`. `home` is the origin from which the document was fetched, or
+    None for a local file. `place` is the path of a Python file; it is empty for a module that was
+    given by its name, and for other sources.
     """
 
     text: str
@@ -63,23 +65,24 @@ class Source:
 def load_tools(*sources: ToolSource, invoker: Invoker | None = None) -> Toolbox:
     """Return the tools of all `sources`, ready to be called.
 
-    Guessed links and verifying reads are added to the declared ones.
+    Guessed links (`protocols.links`) and verifiers (`protocols.verifiers`) are added to the
+    declared ones.
 
     A source is a folder of protocol files or bare descriptions, one such file, an OpenAPI or
     Swagger document (file or http(s) address), a Python module (dotted name or `.py` file), a HAR
     recording, or an MCP server (`mcp:COMMAND ARGS`, `mcp:https://…`, `mcp:NAME`). A function with
     type hints and a docstring is a tool itself. A file or folder may be a `Path`, and a list may
     contain any of these. `name=SRC` names a source; the default is its title or file name. Names
-    must be unique. A repeated source counts once. With `SRC@https://host`, the service of a
-    document runs at that address. Without it, the tools of a document from an address may only call
-    its own host.
+    must be unique. A repeated source counts once. `SRC@https://host` says that the service which a
+    document describes runs at that address. Otherwise, the tools of a document that was fetched
+    from an address may only call the host of that address.
 
     MCP servers run until the `invoker` is closed.
 
     Raises:
         SourceUnavailable: a source cannot be read or has an unknown format, or two have the same
             name.
-        InvalidProtocol: a document breaks its format, or two tools of a source have the same name.
+        InvalidProtocol: a document is not valid, or two tools of a source have the same name.
     """
     invoker = invoker or Invoker()
     read = _read_all(flat_sources(sources), invoker)
@@ -98,8 +101,8 @@ def load_source(
 ) -> Source:
     """Load one source in the same way as `load_tools`, with its tools ready to be called.
 
-    `modules` are further Python modules that the user named. Descriptions in a folder may bind
-    their functions.
+    `modules` are further Python modules that the user named. Protocol files may bind tools to their
+    functions.
 
     Raises:
         SourceUnavailable, InvalidProtocol: see `load_tools`.
@@ -110,7 +113,7 @@ def load_source(
 
 
 def is_local_data(text: str) -> bool:
-    """Return True if a source is data in the current folder.
+    """Return True if a source is a document or folder of documents below the current folder.
 
     Such a source runs no code or command, and names no address or host.
     """
@@ -128,7 +131,7 @@ def is_local_data(text: str) -> bool:
 
 
 def absolute_source(text: str) -> str:
-    """Return a source that means the same in every folder: paths become absolute."""
+    """Return a source text that does not depend on the current folder: paths become absolute."""
     name, location, base_url = _parse_source(text)
     path = Path(location).expanduser()
     if (
@@ -145,7 +148,7 @@ def flat_sources(sources: Iterable[Any]) -> list[str | Callable[..., Any]]:
     """Return all sources, including those in lists, without duplicates. Paths become text.
 
     Raises:
-        SourceUnavailable: one is not a text, path, function or list.
+        SourceUnavailable: one of them is neither a text, a path, a function nor an iterable.
     """
     return list(dict.fromkeys(_each_source(sources)))
 
@@ -174,7 +177,10 @@ def _each_source(sources: Iterable[Any]) -> Iterator[str | Callable[..., Any]]:
 
 
 def _tools(source: Source, invoker: Invoker, sources: Sequence[Source]) -> list[Tool]:
-    """Return the tools of one of `sources`. A file may bind functions of all named modules."""
+    """Return the tools of `source`, which is one of `sources`, ready to be called.
+
+    A protocol file may bind tools to the functions of all Python modules in `sources`.
+    """
     functions = source.functions or {
         name: one for other in sources for name, one in other.functions.items()
     }
@@ -195,10 +201,10 @@ def _tools(source: Source, invoker: Invoker, sources: Sequence[Source]) -> list[
 
 
 def _read_all(given: Sequence[str | Callable[..., Any]], invoker: Invoker) -> list[Source]:
-    """Return the sources for all texts, in their order, and one for all functions.
+    """Read all sources. Return one for each text, in their order, and one for all functions.
 
-    If a file describes a function or an MCP tool of another source, only the file's tool is kept. A
-    file may only bind functions of modules that the user named.
+    If a protocol file describes a function or an MCP tool of another source, only the tool of the
+    file is kept. A file may bind tools only to functions of modules that the user named.
     """
     found = [_read(text, invoker) for text in given if isinstance(text, str)]
     if functions := [one for one in given if not isinstance(one, str)]:
@@ -216,10 +222,10 @@ def _read_all(given: Sequence[str | Callable[..., Any]], invoker: Invoker) -> li
 
 
 def _bindings_in_files(sources: Sequence[Source]) -> list[Binding | None]:
-    """Return the bindings of all protocols in files.
+    """Return the bindings of all tools in protocol files.
 
     Raises:
-        InvalidProtocol: one binds a function of a module that the user did not name.
+        InvalidProtocol: a tool is bound to a function of a module that the user did not name.
     """
     modules = {name.partition(":")[0] for source in sources for name in source.functions}
     bindings = []
@@ -243,7 +249,10 @@ def _bindings_in_files(sources: Sequence[Source]) -> list[Binding | None]:
 
 
 def _without_bindings(source: Source, described: Sequence[Binding | None]) -> Source:
-    """Return a Python or MCP source without the tools that files describe."""
+    """Return a Python or MCP source without the tools whose bindings are in `described`.
+
+    Those are described by protocol files. Other sources are returned unchanged.
+    """
     if source.kind not in ("python", "mcp"):
         return source
     kept = [protocol for protocol in source.protocols if protocol.binding not in described]
@@ -270,7 +279,7 @@ def _is_python(location: str) -> bool:
 
 
 def _read(text: str, invoker: Invoker) -> Source:
-    """Read the source that a text names."""
+    """Read the source that `text` names; see `load_tools` for the syntax."""
     name, location, base_url = _parse_source(text)
     if is_mcp(location):
         name, protocols = invoker.servers.open(location, name=name)
@@ -329,7 +338,10 @@ def _origin_of(url: str) -> Origin:
 
 
 def _name_from_title(kind: SourceKind, protocols: Sequence[ToolProtocol], otherwise: str) -> str:
-    """Return the name of a document: from its title, or from `otherwise` if that is generic."""
+    """Return the name of a source: the title of its document, or `otherwise`.
+
+    `otherwise` is used if the title is missing or generic, such as `Swagger API`.
+    """
     title = identifier(protocols[0].collection.strip()).lower() if kind != "protocols" else ""
     return identifier(otherwise) if title in _GENERIC_TITLES else title
 
@@ -351,7 +363,10 @@ def _read_python(text: str, name: str, location: str) -> Source:
 def _read_document(
     document: Json, where: str, base_url: str | None
 ) -> tuple[SourceKind, list[ToolProtocol]]:
-    """Return the kind of a document, and its protocols."""
+    """Return the kind of a document, and the descriptions of the tools in it.
+
+    `where` names the document in messages.
+    """
     if is_har(document):
         return "har", read_har(document, where=where, base_url=base_url)
     if isinstance(document, Mapping) and document.keys() & {"openapi", "swagger", "paths"}:

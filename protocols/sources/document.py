@@ -13,21 +13,21 @@ from protocols.schema import Json, JsonObject, as_mapping, items_of_type, resolv
 class OpenApiDocument:
     """An OpenAPI or Swagger document whose references can be followed.
 
-    `where` names it in messages.
+    `where` is the document's name in messages.
     """
 
     def __init__(self, content: JsonObject, where: str) -> None:
         self.content = content
         self.where = where
         self.at = ""
-        """The operation that is being read, for messages: `GET /airports/{code}`."""
+        """The operation that is being read (`GET /airports/{code}`), for messages."""
         self.subtypes = dict[int, list[str]]()
-        """References to the subtypes of a schema, by its id. They come from its discriminator.
+        """References to the subtypes of each schema, keyed by the `id()` of the schema.
 
-        Only schemas that list no alternatives themselves are included.
+        They come from the schema's discriminator. Schemas with `oneOf` or `anyOf` are not included.
         """
         self.marks = dict[str, tuple[str, list[str]]]()
-        """By reference of a subtype: the discriminator property and its values for the subtype.
+        """Discriminator property and its values for each subtype, keyed by reference to it.
 
         Subtypes that other subtypes extend are not included.
         """
@@ -58,9 +58,12 @@ class OpenApiDocument:
                     self.marks.setdefault(ref, unmarked)[1].append(key)
 
     def follow(self, value: Json) -> JsonObject:
-        """Return the parameter, response or path item that `value` is or refers to, else {}.
+        """Return the object (parameter, response, …) that `value` refers to, or `value` itself.
 
-        Raises the same errors as `target`.
+        Return {} for a value that is not an object.
+
+        Raises:
+            InvalidProtocol: a reference has no target, or leads to itself or out of the document.
         """
         seen: list[str] = []
         while isinstance(value, Mapping) and isinstance(ref := value.get("$ref"), str):
@@ -75,7 +78,7 @@ class OpenApiDocument:
         """Return the target of a reference, or None if it does not exist.
 
         Raises:
-            InvalidProtocol: it is outside of the document.
+            InvalidProtocol: the target is outside of the document.
         """
         if not ref.startswith("#"):
             hint = (

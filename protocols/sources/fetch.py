@@ -24,17 +24,21 @@ from protocols.urls import is_url, split_url
 MAX_BYTES: Final = 50_000_000
 TIMEOUT_SECONDS: Final = 15
 MAX_YAML_BYTES: Final = 100_000_000
-"""Size of a YAML document with its aliases expanded, counting 16 bytes for each value."""
+"""Maximum size of a YAML document with its aliases expanded.
+
+Each value counts its length and 16 bytes.
+"""
 
 
 def fetch_document(location: str, *, homes: set[str] | None = None, near: bool = True) -> Json:
     """Return the content of the JSON or YAML document at a path or http(s) address.
 
-    If its host is on this machine or its networks, it is added to `homes`, since its service is
-    there, too. Unless `near`, nothing is fetched from such hosts.
+    If the host of the address is on this machine or its networks, it is added to `homes`: the
+    service that the document describes is there, too. If `near` is false, such hosts are refused.
 
     Raises:
-        SourceUnavailable: it cannot be read, is neither JSON nor YAML, or has more than 50 MB.
+        SourceUnavailable: the document cannot be read, is neither JSON nor YAML, or has more than
+            50 MB.
     """
     if is_url(location):
         body = _download(location, set() if homes is None else homes, near=near)
@@ -64,10 +68,10 @@ def fetch_document(location: str, *, homes: set[str] | None = None, near: bool =
 
 
 def parse_document(text: str, *, where: str) -> Json:
-    """Return the content of `text`, which is JSON or YAML.
+    """Return the content of `text`, which is JSON or YAML. `where` names it in messages.
 
     Raises:
-        SourceUnavailable: it is neither. The message says where parsing stopped.
+        SourceUnavailable: the text is neither. The message says where parsing stopped.
     """
     start = text.lstrip()[:1]
     if start == "<":
@@ -150,7 +154,11 @@ for _tag, _pattern, _first in (
 
 
 def _yaml(text: str) -> Any:
-    """Return the value of a YAML document, without a large expansion of its aliases."""
+    """Return the value of a YAML document.
+
+    Raises:
+        ValueError: the document is too large with its aliases expanded.
+    """
     loader = _Loader(text)
     try:
         node = loader.get_single_node()
@@ -168,7 +176,8 @@ def _yaml(text: str) -> Any:
 def _size(node: yaml.Node, known: dict[int, float]) -> float:
     """Return the approximate size of a node in bytes, with its aliases expanded.
 
-    A few lines of aliases can expand to billions of values.
+    A few lines of aliases can expand to billions of values. `known` has the results for the nodes
+    that were visited before.
     """
     if id(node) not in known:
         known[id(node)] = math.inf  # remains if an alias contains itself

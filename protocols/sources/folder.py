@@ -1,11 +1,11 @@
-"""Reads a folder of JSON and YAML files with protocols or bare descriptions.
+"""Reads a folder of JSON and YAML files with protocol documents or bare descriptions of tools.
 
 A bare description is a request, optionally with a name, arguments and a sentence:
 
     get_user: GET https://api.example.org/users/{id}?verbose=
     {"name": "get_user", "method": "GET", "url": "https://api.example.org/users/{id}"}
 
-Its protocol contains only what it says. `atc probe` finds out the rest.
+The tool that is read from it has only the properties that it states. `atc probe` finds the others.
 """
 
 from __future__ import annotations
@@ -37,11 +37,11 @@ _TYPES = ("string", "integer", "number", "boolean", "array", "object")
 def read_folder(path: Path, *, base_url: str | None = None) -> list[ToolProtocol]:
     """Return the protocols of all files under `path`, in path order. Hidden files are skipped.
 
-    `base_url` is the address for the paths of bare descriptions.
+    `base_url` is the URL to which the paths in bare descriptions are relative.
 
     Raises:
         SourceUnavailable: the folder does not exist or has no tools, or a file cannot be read.
-        InvalidProtocol: a file breaks the format.
+        InvalidProtocol: a file is not a valid protocol or bare description.
     """
     found = [
         protocol
@@ -75,13 +75,16 @@ def read_protocols(
     """Return the protocols in the content of one file; see `read_folder`.
 
     Raises:
-        InvalidProtocol: it breaks the format.
+        InvalidProtocol: the content is not a valid protocol or bare description.
     """
     return annotate_effects(_read(document, where=where, base_url=base_url))
 
 
 def _read(document: Json, *, where: str, base_url: str | None) -> list[ToolProtocol]:
-    """Return the protocols in the content of one file, without judging their effects."""
+    """Return the protocols in the content of one file.
+
+    Their annotations do not say yet which of the tools only read; see `annotate_effects`.
+    """
     match document:
         case list():
             parts = [(f"{where}[{index}]", part) for index, part in enumerate(document)]
@@ -119,7 +122,10 @@ def _with_name(name: str, description: Json) -> dict[str, Json]:
 
 
 def _is_bare_description(document: Json) -> bool:
-    """Return True if a document is one bare description: a request, or an object with its keys."""
+    """Return True if a document is one bare description.
+
+    That is a request as text (`GET https://…`), or an object with keys such as `method` and `url`.
+    """
     if isinstance(document, str):
         return _REQUEST.fullmatch(document) is not None
     keys = document.keys() if isinstance(document, Mapping) else set()
@@ -129,8 +135,8 @@ def _is_bare_description(document: Json) -> bool:
 def _complete_description(document: Json, where: str, base_url: str | None) -> dict[str, Any]:
     """Return the protocol document of a bare description.
 
-    It has what follows from method and URL, and what the description says. `base_url` is the
-    address for paths without a host.
+    The arguments and the name come from the method and the URL, unless the description states them.
+    `base_url` is the URL to which a path without a host is relative.
     """
     given = dict(document) if isinstance(document, Mapping) else {"request": document}
     method, url = _pop_request(given, where)
@@ -159,7 +165,7 @@ def _complete_description(document: Json, where: str, base_url: str | None) -> d
 
 
 def _pop_request(description: dict[str, Json], where: str) -> tuple[str, Json]:
-    """Remove the request from a description. Return its method, and its URL as it is written."""
+    """Remove the request from a description. Return its method and its URL, which may be a path."""
     request = description.pop("request", None)
     if isinstance(request, str):
         found = _REQUEST.fullmatch(request)
@@ -177,7 +183,7 @@ def _pop_request(description: dict[str, Json], where: str) -> tuple[str, Json]:
 
 
 def _pop_arguments(description: dict[str, Json], where: str) -> dict[str, Json]:
-    """Remove the arguments from a description and return them: a sentence or schema by name."""
+    """Remove the arguments from a description. Return a sentence or a schema for each, by name."""
     described: Any = description.pop("arguments", None) or {}
     if isinstance(described, list) and all(isinstance(name, str) for name in described):
         return dict.fromkeys(described)
@@ -200,7 +206,7 @@ def _argument_schema(name: str, described: Json, where: str) -> dict[str, Any]:
 
 
 def _pop_location(schema: dict[str, Any], usual: Location, name: str, where: str) -> Location:
-    """Remove the location of an argument from its schema and return it; `usual` without one."""
+    """Remove the location of an argument (`in`) from its schema and return it, or else `usual`."""
     location = schema.pop("in", usual)
     if location not in get_args(Location):
         known = ", ".join(get_args(Location))
@@ -210,7 +216,7 @@ def _pop_location(schema: dict[str, Any], usual: Location, name: str, where: str
 
 
 def _url(given: Json, where: str, base_url: str | None) -> str:
-    """Return the full URL of a description. `base_url` also replaces another host."""
+    """Return the full URL of a description. If there is a `base_url`, it replaces the host."""
     if not isinstance(given, str) or not given.strip():
         raise _invalid_protocol(where, "it has no 'url'.", "url")
     url = given.strip()

@@ -33,11 +33,17 @@ Words with a short number (`v2`, `oauth2`) and versions (`2.0`) are not ids.
 _LITERAL = re.compile(r"-?(?:0|[1-9]\d{0,14})(?:\.\d{1,15})?|true|false")
 
 _HarArguments = dict[tuple[Location, str], Json]
-"""Arguments of one call by location and name. A body that is not an object has an empty name."""
+"""Arguments of one call, keyed by (location, name). A body that is not an object has the name "".
+"""
 
 
 class _Entry(NamedTuple):
-    """One recorded call. `other_arguments` are those outside of the path."""
+    """One recorded call.
+
+    `segments` are those of its URL path, `other_arguments` the arguments outside of the path.
+    `credential` is True if it carried a secret. `media` is the media type of its body if that is
+    unusual, else "".
+    """
 
     method: str
     origin: Origin
@@ -58,11 +64,12 @@ def read_har(
 ) -> list[ToolProtocol]:
     """Return the operations of a recording, in the order of their first use.
 
-    Only calls with JSON responses to the most used origin are kept. A `base_url` that was recorded
-    selects that origin instead. Any other `base_url` is where the operations will be called.
+    Only calls to the origin with the most calls are kept, and only those with a JSON response. If
+    `base_url` is another origin in the recording, that origin is used instead. Any other `base_url`
+    is the address at which the operations will be called.
 
     Raises:
-        SourceUnavailable: there is no successful call of this kind.
+        SourceUnavailable: there is no successful call with a JSON response.
     """
     items = document["log"]["entries"]
     entries = [entry for entry in map(_entry, items) if entry is not None]
@@ -130,7 +137,7 @@ def _is_success(status: int, response: JsonObject) -> bool:
 
 
 def _query_arguments(pairs: Sequence[tuple[str, str]]) -> _HarArguments:
-    """Return the arguments in a query, without secrets: a tool's credential replaces them."""
+    """Return the arguments in a query, without secrets, which a credential will replace."""
     values = dict[str, list[Json]]()
     for name, text in pairs:
         if not is_secret(name, text):
@@ -142,8 +149,9 @@ def _query_arguments(pairs: Sequence[tuple[str, str]]) -> _HarArguments:
 
 
 def _has_credential(pairs: Sequence[tuple[str, Any]]) -> bool:
-    """Return True if a header or a query parameter has a secret other than a cookie or a token
-    against request forgery.
+    """Return True if a header or a query parameter contains a secret.
+
+    Cookies and tokens against request forgery (CSRF) do not count.
     """
     names = [name.lower() for name, text in pairs if is_secret(name, text)]
     return any(name != "cookie" and "csrf" not in name for name in names)
@@ -153,7 +161,7 @@ def _body(posted: JsonObject) -> tuple[str, _HarArguments]:
     """Return the media type of a request body if it is unusual, else "", and its arguments.
 
     Raises:
-        ValueError: our tools cannot send such a body.
+        ValueError: the body is neither JSON nor a form, so tools cannot send it.
     """
     media = str(posted.get("mimeType")).partition(";")[0].strip().lower()
     text = str(posted.get("text") or "")
@@ -200,7 +208,7 @@ def _template(segments: Sequence[str]) -> str:
 
 
 def _operation(name: str, server: str, path: str, entries: Sequence[_Entry]) -> ToolProtocol:
-    """Return the protocol of an operation with these calls."""
+    """Return the description of an operation, derived from its recorded calls (`entries`)."""
     given = []
     for entry in entries:
         parts = zip(path.split("/")[1:], entry.segments, strict=True)
@@ -228,7 +236,7 @@ def _operation(name: str, server: str, path: str, entries: Sequence[_Entry]) -> 
 
 
 def _schema(name: str, values: Sequence[Json]) -> dict[str, Any]:
-    """Return the schema of the recorded values of an argument."""
+    """Return a schema of an argument, derived from its recorded values."""
     if any(is_secret(name, value) for value in values):
         return {"type": "string", "x-atc-secret": True}
     if b"" in values:

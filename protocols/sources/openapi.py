@@ -36,12 +36,15 @@ _Place: TypeAlias = tuple[str, str]
 _METHODS = ("GET", "PUT", "POST", "DELETE", "PATCH", "HEAD", "OPTIONS")
 _USUAL: tuple[Location, ...] = ("path", "query", "header", "cookie")
 _LOCATIONS: dict[str, Location] = {**{one: one for one in _USUAL}, "formData": "form"}
-"""Argument locations by OpenAPI's and Swagger's names, in the order of the arguments."""
+"""Argument locations, keyed by their names in OpenAPI and Swagger.
+
+The arguments of a tool are listed in this order of locations.
+"""
 _NOT_ARGUMENTS = ("accept", "content-type", "authorization", "idempotency-key")
 """Headers that are not arguments. OpenAPI says so for the first three."""
 _BODY = "$response.body"
 _ERROR = re.compile(r"(?i:\b(?:errors?|unexpected|problem|failures?)\b)|\w(?:Error|Problem)s?\b")
-"""Words that say of a `default` response that it is an error."""
+"""Matches words which say that a `default` response is an error."""
 _MOST_OF_ERROR = 5
 """Maximum number of properties of an object with `code` and `message` that is taken for an error.
 """
@@ -52,12 +55,12 @@ def read_openapi(
 ) -> list[ToolProtocol]:
     """Return the operations of an OpenAPI 3.x or Swagger 2 document, in its order.
 
-    `where` names the document in messages. If it is a URL, relative servers are resolved against
-    it. `base_url` replaces scheme and host of the declared server. If it has a path (even `/`), it
-    also replaces its path.
+    `where` names the document in messages. If it is a URL, the URLs of servers may be relative to
+    it. `base_url` replaces scheme and host of the declared server; if it has a path (even `/`), it
+    replaces the path of the server, too.
 
     Raises:
-        SourceUnavailable: it is not such a document, or has no operations.
+        SourceUnavailable: the document is not of this kind, or has no operations.
         InvalidProtocol: a reference is broken or leaves the document, or the host is unknown.
     """
     try:
@@ -67,7 +70,7 @@ def read_openapi(
 
 
 class _Reader:
-    """Reads one document."""
+    """Reads the operations of one OpenAPI or Swagger document as tools."""
 
     def __init__(self, content: JsonObject, where: str, base_url: str | None) -> None:
         self._content = content
@@ -106,9 +109,10 @@ class _Reader:
         )
 
     def _modernize_operation(self, raw: JsonObject, item: JsonObject) -> dict[str, Any]:
-        """Return an operation in the form of OpenAPI 3.
+        """Return an operation in the form of OpenAPI 3, with its references resolved.
 
-        References are resolved, and all its servers are listed.
+        `item` is the path item that contains the operation. Servers and parameters that are
+        declared there or for the whole document are added to those of the operation.
         """
         parameters = self._parameters(raw, item)
         body = self._document.follow(raw.get("requestBody")) or self._swagger_body(raw, parameters)
@@ -132,7 +136,10 @@ class _Reader:
         }
 
     def _parameters(self, raw: JsonObject, item: JsonObject) -> list[JsonObject]:
-        """Return the parameters of an operation. Its own ones replace those of its path."""
+        """Return the parameters of an operation and of its path item (`item`).
+
+        Parameters of the operation replace parameters of the path item with the same name.
+        """
         declared = (*items_of_type(item.get("parameters")), *items_of_type(raw.get("parameters")))
         found: dict[tuple[str, str], JsonObject] = {}
         for parameter in map(self._document.follow, declared):
@@ -152,7 +159,10 @@ class _Reader:
     def _swagger_responses(
         self, raw: JsonObject, responses: Mapping[str, JsonObject]
     ) -> dict[str, JsonObject]:
-        """Return the responses of a Swagger operation with their schemas under media types."""
+        """Return the responses of a Swagger 2 operation in the form of OpenAPI 3.
+
+        Their schemas are keyed by media type.
+        """
         found: dict[str, JsonObject] = {}
         produced = items_of_type(raw.get("produces", self._content.get("produces")), str)
         for status, one in responses.items():
@@ -314,7 +324,10 @@ class _Reader:
         return self._received.complete({"anyOf": options})
 
     def _links(self, operations: Mapping[str, JsonObject]) -> dict[str, list[Link]]:
-        """Return the links that the document declares, by the tool that uses the linked value."""
+        """Return the links that the document declares, keyed by the tool that uses the value.
+
+        `operations` are keyed by the names of their tools.
+        """
         tools = {
             plain_text(operation.get("operationId")): name for name, operation in operations.items()
         }
@@ -354,7 +367,7 @@ def _success_statuses(responses: JsonObject) -> list[str]:
 
 
 def _describes_error(response: JsonObject, schema: JsonObject | None) -> bool:
-    """Return True if a `default` response is that of an error and not the answer."""
+    """Return True if a `default` response describes errors and not the successful response."""
     shape = schema or {}
     texts = (response.get("description"), shape.get("title"), shape.get("description"))
     if any(_ERROR.search(str(text)) for text in texts if text):

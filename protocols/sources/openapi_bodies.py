@@ -10,14 +10,19 @@ from protocols.sources.operation import FORM_TYPES, OperationArguments, is_json,
 from protocols.sources.schemas import Schemas
 
 _JSONS = {"application/json": 0, "application/json-patch+json": 2}
-"""Preference among JSON media types, lowest first. Few documents describe a patch as a list."""
+"""Order of preference of JSON media types, lowest first; 1 for those that are not listed.
+
+Few documents describe a JSON patch as a list.
+"""
 _PLAIN_OBJECT = ANNOTATIONS | {"type", "properties", "required", "additionalProperties"}
 
 
 def add_body(arguments: OperationArguments, body: JsonObject, converted: Schemas) -> None:
-    """Add the arguments of a body: its properties if no name clashes, else one argument.
+    """Add the arguments of a request body to `arguments`.
 
-    `converted` converts the schemas of the document.
+    Each property of the body becomes an argument. If one has the name of another argument, or the
+    body is not an object, the whole body becomes one argument. `converted` converts the schemas of
+    the document.
     """
     media, content, whole = _choose_media(body["content"], converted)
     is_form = media in FORM_TYPES
@@ -46,7 +51,10 @@ def _unusual_media(media: str) -> str:
 def _joined_fields(
     fields: JsonObject, encodings: JsonObject, media: str, converted: Schemas
 ) -> dict[str, Any]:
-    """Return the schemas of fields with a mark on those that are sent as joined text."""
+    """Return the schemas of fields; `x-atc-join` is added to those of objects in a form.
+
+    This key says how an object is sent; see `_join_of`.
+    """
     found = {}
     for name, schema in fields.items():
         joint = _join_of(schema, as_mapping(encodings.get(name)), media, converted)
@@ -96,7 +104,10 @@ def _is_plain_object(schema: Any) -> bool:
 
 
 def _fields_of(schema: Any) -> dict[str, Any]:
-    """Return the properties of a plain object, unless others are allowed with a schema."""
+    """Return the properties of a plain object schema, else {}.
+
+    The result is also {} if the schema describes additional properties.
+    """
     if _is_plain_object(schema) and schema.get("additionalProperties", True) in (True, False, {}):
         return schema.get("properties") or {}
     return {}
@@ -108,7 +119,10 @@ def _allows_nothing(schema: Any) -> bool:
 
 
 def _join_of(schema: Any, encoding: JsonObject, media: str, converted: Schemas) -> str:
-    """Return how a field of a form is written if it is an object, else ""."""
+    """Return how an object in a field of a form is sent, or "" if the field is not an object.
+
+    `[]`: as several fields with names such as `item[price]`. `{}`: as JSON.
+    """
     if isinstance(schema, Mapping) and encoding.get("style") == "deepObject":
         return "[]"
     is_object = "object" in types(as_mapping(converted.top(schema)))

@@ -10,13 +10,13 @@ from protocols.schema import JsonObject, as_mapping, items_of_type
 from protocols.sources.document import OpenApiDocument
 
 _FLOWS = {"application": "clientCredentials", "accessCode": "authorizationCode"}
-"""Supported OAuth flows by Swagger's names."""
+"""OpenAPI 3 names of the supported OAuth flows, keyed by their names in Swagger 2."""
 
 
 def credentials_of(content: JsonObject, operation: JsonObject) -> list[tuple[str, ...]]:
-    """Return the alternatives in `security`.
+    """Return the alternative credentials of an operation, each a tuple of names to send together.
 
-    An empty one means that no credential is needed.
+    An empty tuple means that no credential is needed.
     """
     declared = operation.get("security", content.get("security"))
     offered = [tuple(map(str, one)) for one in items_of_type(declared, Mapping)]
@@ -33,9 +33,10 @@ def credentials_of(content: JsonObject, operation: JsonObject) -> list[tuple[str
 
 
 def scheme_of(document: OpenApiDocument, name: str, server: str) -> dict[str, Any]:
-    """Return how a credential is sent, or {} if it is not declared.
+    """Return the security scheme of a credential, which says how it is sent.
 
-    OAuth addresses are absolute.
+    Return {} for a bearer token (the default), and if there is no such scheme. Addresses of OAuth
+    flows are made absolute.
     """
     known = as_mapping(document.content.get("components")).get("securitySchemes")
     raw = document.follow(

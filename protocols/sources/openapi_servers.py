@@ -33,7 +33,7 @@ def server_of(document: OpenApiDocument, servers: list[Any], base_url: str | Non
 
 
 def swagger_server(document: JsonObject, where: str) -> str:
-    """Return the URL before each path of a Swagger document, or only a path if it names no host."""
+    """Return the URL before each path of a Swagger document; only a path if it names no host."""
     host = document.get("host")
     path = f"/{str(document.get('basePath') or '').removeprefix('/')}"
     if not isinstance(host, str) or not host:
@@ -46,7 +46,10 @@ def swagger_server(document: JsonObject, where: str) -> str:
 
 
 def _url(servers: Json) -> str:
-    """Return the URL of the first server, with default values for its variables, or ""."""
+    """Return the URL of the first server with its variables filled in, or "".
+
+    A variable has its default value, else the first value of its enum.
+    """
     server = next(
         (one for one in items_of_type(servers, Mapping) if isinstance(one.get("url"), str)),
         {"url": ""},

@@ -27,7 +27,10 @@ _SEPARATORS = {
 
 @dataclass
 class OperationArguments:
-    """The arguments of one operation, with their schemas and locations in the request."""
+    """The arguments of one operation, with their schemas and locations in the request.
+
+    The fields are those of the tool's input schema (`properties`, `required`) and of `HttpBinding`.
+    """
 
     properties: dict[str, Any] = field(default_factory=dict)
     required: list[str] = field(default_factory=list)
@@ -39,7 +42,7 @@ class OperationArguments:
     def add(self, name: str, location: Location, schema: Any, *, required: bool) -> None:
         """Add an argument. An empty name means the whole body.
 
-        If the name is taken, the location becomes its prefix.
+        If the name is taken, it gets its location as a prefix (`query_id`).
         """
         chosen = name or "body"
         if chosen in self.properties:
@@ -54,7 +57,10 @@ class OperationArguments:
             self.wire_names[chosen] = name
 
     def mark_paths(self, variables: Collection[str]) -> None:
-        """Mark the arguments of these URL variables as paths, whose slashes are sent unencoded."""
+        """Mark the arguments for these URL variables as paths.
+
+        Slashes in such arguments are sent unencoded.
+        """
         for name, location in self.locations.items():
             if location == "path" and self.wire_names.get(name, name) in variables:
                 self.properties[name] = {**self.properties[name], PATH_MARK: True}
@@ -68,9 +74,9 @@ class OperationArguments:
         bound: Mapping[str, Any] | None = None,
         **more: Any,
     ) -> ToolProtocol:
-        """Return the tool with these arguments.
+        """Return the description of the tool that has these arguments.
 
-        `bound` has further fields of its binding, `more` further fields of the protocol.
+        `bound` has further fields of its `HttpBinding`, `more` further fields of `ToolProtocol`.
         """
         schema = {"type": "object", "properties": self.properties}
         binding = HttpBinding(
@@ -131,10 +137,10 @@ def is_json(media: str) -> bool:
 
 
 def operation_names(operations: Mapping[tuple[str, str], JsonObject]) -> Iterator[str]:
-    """Yield a name for each operation, by (method, path): its id, or one made of method and path.
+    """Yield a name for each operation: its `operationId`, or a name made of method and path.
 
-    FastAPI appends path and method to the name of the function, which is undone:
-    `list_orders_orders__id__get` → `list_orders`.
+    `operations` are keyed by (method, path). FastAPI appends path and method to the name of a
+    function; this is undone: `list_orders_orders__id__get` → `list_orders`.
     """
     ids = {place: plain_text(one.get("operationId")) for place, one in operations.items()}
     added = {
@@ -158,10 +164,10 @@ def plain_text(value: Json) -> str:
 
 
 def list_separator(parameter: JsonObject) -> str | None:
-    """Return how the items of a list are joined in a query.
+    """Return the separator between the items of a list in a query.
 
-    `[]` means field names in brackets, `{}` means JSON. None means that the name is repeated for
-    each item.
+    Two results are not separators: `[]` means that an object is sent as `name[field]=…`, and `{}`
+    means that the value is sent as JSON. None means that the name is repeated for each item.
     """
     if "content" in parameter:
         return "{}"

@@ -39,11 +39,11 @@ _READ_ONLY = re.compile(r"^\s*read_only\s*=\s*True\s*$\n?", re.MULTILINE)
 
 
 def read_module(name_or_path: str) -> tuple[list[ToolProtocol], dict[str, Callable[..., Any]]]:
-    """Return the protocols and functions of a module, the latter by `module:function`.
+    """Return the tools of a module: their descriptions, and functions keyed by `module:function`.
 
-    The functions are those that it defines or lists in `__all__`. The module is imported, so it
-    must be one that the user named. Arguments are converted from JSON to the annotated types
-    (dates, enums, dataclasses, models), and results to JSON. A function counts as a write unless it
+    The tools are the functions that `__all__` lists, or else those that the module defines. The
+    module is imported, so it must be one that the user named. Arguments are converted from JSON to
+    the annotated types (dates, enums, dataclasses, models). A function counts as a write unless it
     has the attribute `read_only` or a docstring line `read_only = True`. It may also have the
     attributes `destructive` and `idempotent`.
 
@@ -63,10 +63,10 @@ def read_module(name_or_path: str) -> tuple[list[ToolProtocol], dict[str, Callab
 def read_functions(
     given: Sequence[Callable[..., Any]],
 ) -> tuple[list[ToolProtocol], dict[str, Callable[..., Any]]]:
-    """Return the protocols and functions of the caller's own functions and methods.
+    """Return functions and methods of the caller as tools, in the form of `read_module`.
 
     Raises:
-        SourceUnavailable: one is not a plain function with a name.
+        SourceUnavailable: one of them is not a plain function with a name.
     """
     found = []
     for function in given:
@@ -80,7 +80,7 @@ def read_functions(
 
 
 def is_module(name: str) -> bool:
-    """Return True if Python finds the first part of a dotted name, also in the current folder.
+    """Return True if Python finds the first part of a dotted name, on its path or in this folder.
 
     Nothing is imported.
     """
@@ -102,7 +102,8 @@ def _is_installed(name: str) -> bool:
 def _import(name_or_path: str) -> ModuleType:
     """Import a module.
 
-    Its folder is searched last, so that it cannot replace what installed modules import.
+    During the import, its folder is the last one on `sys.path`, so that files in it cannot replace
+    installed modules.
     """
     path = Path(name_or_path).expanduser()
     folders = list[str]()
@@ -146,7 +147,10 @@ def _public_functions(module: ModuleType) -> Iterator[tuple[str, _Function]]:
 def _read(
     found: Sequence[tuple[str, _Function]], home: str
 ) -> tuple[list[ToolProtocol], dict[str, Callable[..., Any]]]:
-    """Return the protocols and functions for (name, function) pairs."""
+    """Return the descriptions and functions for (name, function) pairs; see `read_module`.
+
+    `home` is the name of their module. If it is "", each function names its own.
+    """
     protocols = []
     functions = {}
     for name, function in found:
@@ -190,7 +194,7 @@ def _input_schema(
     adapters: dict[str, TypeAdapter[Any]],
     texts: dict[str, str],
 ) -> dict[str, Any]:
-    """Return the schema of all arguments. `texts` are their descriptions."""
+    """Return the input schema of a function. `texts` are the descriptions of its arguments."""
     schemas, shared = TypeAdapter.json_schemas(
         [(name, "validation", one) for name, one in adapters.items()]
     )
@@ -234,7 +238,7 @@ def _wrap_function(
 
 
 def _hints(function: _Function) -> dict[str, Any]:
-    """Return the annotations that can be evaluated.
+    """Return the annotations of a function that can be evaluated.
 
     Each is evaluated alone, because one may need a name that only type checkers import.
     """
@@ -266,9 +270,9 @@ def _adapter(annotation: Any) -> TypeAdapter[Any] | None:
 
 
 def _portable_annotation(annotation: Any) -> Any:
-    """Return `annotation` with each `typing.TypedDict` replaced by that of typing_extensions.
+    """Return `annotation` with each `typing.TypedDict` replaced by one of typing_extensions.
 
-    Pydantic accepts no other on Python 3.11.
+    On Python 3.11, pydantic accepts only those.
     """
     if typing.is_typeddict(annotation):
         fields: dict[str, Any] = {}
@@ -295,10 +299,10 @@ def _portable_annotation(annotation: Any) -> Any:
 
 
 def read_docstring(text: str | None) -> tuple[str, dict[str, str], bool]:
-    """Return the description, the text of each argument, and True if it says `read_only = True`.
+    """Return what a docstring says: a description, a text for each argument, and `read_only`.
 
-    The docstring may have Google's, NumPy's or Sphinx's style. The description includes what is
-    returned. All texts are on one line.
+    The last item is True if there is a line `read_only = True`. The style may be Google's, NumPy's
+    or Sphinx's. The description includes what is returned. All texts are on one line.
     """
     kept, marks = _READ_ONLY.subn("", inspect.cleandoc(text or ""))
     read = docstring_parser.parse(kept)

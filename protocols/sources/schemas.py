@@ -1,8 +1,9 @@
 """Converts OpenAPI's dialects of JSON Schema to self-contained JSON Schema 2020-12.
 
-References are followed inside the document only. Named objects stay references into `$defs` and
-keep their names; other targets are inlined. Keywords that the 2020-12 metaschema rejects are
-corrected if their meaning is clear (`type: int`), and dropped if not.
+References are followed inside the document only. References to named objects become references
+into `$defs`, where the objects keep their names; other references are replaced by their targets.
+Keywords that the 2020-12 metaschema rejects are corrected if their meaning is clear (`type: int`),
+and dropped if not.
 """
 
 from __future__ import annotations
@@ -58,8 +59,8 @@ _JOINABLE = ANNOTATIONS | {"type", "properties", "required", "additionalProperti
 class Schemas:
     """Converts the schemas of one document, for either requests or responses.
 
-    `hidden` is the mark of properties that are left out: `readOnly` in requests and `writeOnly` in
-    responses.
+    `hidden` is the keyword that marks properties to be left out: `readOnly` properties are not part
+    of requests, and `writeOnly` properties are not part of responses.
     """
 
     def __init__(self, document: OpenApiDocument, hidden: Literal["readOnly", "writeOnly"]) -> None:
@@ -78,7 +79,7 @@ class Schemas:
         self._roots: dict[str, dict[str, Any]] = {}
 
     def top(self, schema: Json) -> Any:
-        """Return a converted schema with a leading reference resolved; {} for true."""
+        """Return a converted schema, or its target if it is a reference. Return {} for true."""
         if not isinstance(schema, Mapping):
             return schema and {}
         return resolve(schema, {"$defs": self._definitions(schema)})
@@ -96,10 +97,10 @@ class Schemas:
         return self._closure(self._definition_names(schema))
 
     def _closure(self, names: set[str]) -> dict[str, Any]:
-        """Return these definitions and all that they refer to, directly or indirectly.
+        """Return the definitions with these names and all that they refer to, also indirectly.
 
-        Results for single names are reused. So the schemas of a document that all refer to each
-        other are walked only once, and share one result.
+        Results for single names are reused. So definitions that all refer to each other are
+        collected only once and share one result.
         """
         found: dict[str, Any] = {}
         largest: dict[str, Any] = {}
@@ -126,7 +127,7 @@ class Schemas:
         return names & self._refs.keys()
 
     def _definition(self, name: str) -> tuple[Any, set[str]]:
-        """Return the schema of a name, and the names it refers to.
+        """Return the converted schema of a definition, and the names of those it refers to.
 
         The schema is None while it is being converted.
         """
@@ -143,7 +144,10 @@ class Schemas:
         return self._made[name]
 
     def _with_marks(self, schema: Any, ref: str) -> Any:
-        """Return a schema with the values by which its discriminator names it and its subtypes."""
+        """Return a schema whose discriminator property allows only the values for this schema.
+
+        `ref` is the reference to the schema. A schema without such values is returned unchanged.
+        """
         key, values = self._document.marks.get(ref, ("", []))
         known = as_mapping(as_mapping(as_mapping(schema).get("properties")).get(key))
         if not values or known.get("type") != "string" or {*values} - {*known.get("enum", values)}:
@@ -152,7 +156,10 @@ class Schemas:
         return {**schema, "properties": properties}
 
     def convert(self, raw: Json, *, base: bool = False) -> Any:
-        """Return a schema in 2020-12: true, false or an object. `complete` adds its definitions.
+        """Return a schema in JSON Schema 2020-12: true, false or an object.
+
+        `complete` adds the definitions that it refers to. `base` is True if another schema extends
+        `raw`, so that `raw` does not stand for its subtypes.
 
         Raises:
             InvalidProtocol: a reference leads out of the document.
@@ -173,7 +180,7 @@ class Schemas:
         return _make_nullable(schema) if says_null and isinstance(schema, dict) else schema
 
     def _keywords(self, raw: JsonObject) -> dict[str, Any]:
-        """Return the keywords that 2020-12 has in common with older dialects.
+        """Return the keywords of a schema that JSON Schema 2020-12 shares with older dialects.
 
         Keywords with invalid values are left out.
         """
@@ -193,7 +200,7 @@ class Schemas:
         return found
 
     def _convert_map(self, keyword: str, schemas: JsonObject) -> dict[str, Any]:
-        """Return the converted schemas by name, without names that the keyword does not allow."""
+        """Return converted schemas, keyed by name. Names that the keyword forbids are left out."""
         return {
             str(name): self.convert(schema)
             for name, schema in schemas.items()
@@ -201,16 +208,17 @@ class Schemas:
         }
 
     def _lone_reference(self, ref: str, *, base: bool) -> Any:
-        """Return the converted schema of a reference without siblings. The result is shared."""
+        """Return the converted schema for a `$ref` without other keywords beside it.
+
+        All calls with the same arguments share one result.
+        """
         key = (ref, base)
         if key not in self._lone:
             self._lone[key] = self._reference(ref, {}, base=base)
         return self._lone[key]
 
     def _reference(self, ref: str, beside: JsonObject, *, base: bool) -> Any:
-        """Return the converted schema of a reference, merged with the keywords beside the
-        reference.
-        """
+        """Return the converted schema for a `$ref`, merged with the keywords `beside` it."""
         target = self._document.target(ref)
         # A schema that another one extends does not stand for its subtypes.
         if not base and (known := self._document.subtypes.get(id(target))):
@@ -230,7 +238,10 @@ class Schemas:
         return self._merge_all_of({"allOf": [schema], **more}) if more else schema
 
     def _without_hidden(self, schema: dict[str, Any]) -> dict[str, Any]:
-        """Return a schema without its hidden properties."""
+        """Return a schema without the properties that requests (or responses) do not have.
+
+        These are marked with the keyword `readOnly` (or `writeOnly`).
+        """
         properties = schema.get("properties", {})
         shown = {
             name: part
@@ -266,14 +277,14 @@ class Schemas:
         return {"type": "object", "properties": {}, **joined, **annotations}
 
     def _without_lone_reference(self, schema: Any) -> Any:
-        """Return a schema; if it is only a reference to a definition, return the definition."""
+        """Return a schema, or the definition it refers to if it is only a `$ref`."""
         if as_mapping(schema).keys() == {"$ref"}:
             return self._definition(schema["$ref"].removeprefix(_DEFINITIONS))[0]
         return schema
 
 
 def _modernize_schema(raw: JsonObject) -> dict[str, Any]:
-    """Return the keywords of older dialects in the form of 2020-12."""
+    """Return keywords of older dialects in the form that JSON Schema 2020-12 has for them."""
     found: dict[str, Any] = {}
     named = raw["type"] if isinstance(raw.get("type"), list) else [raw.get("type", "")]
     kinds = [_TYPES[str(name)] for name in named if str(name) in _TYPES]
@@ -313,7 +324,7 @@ def _without_annotations(schema: JsonObject) -> JsonObject:
 
 
 def _is_kept(keyword: str, value: Json) -> bool:
-    """Return True for a keyword without inner schemas that is valid as it is."""
+    """Return True if a keyword contains no schemas and can be kept unchanged."""
     if keyword in ("default", "const") or keyword.startswith("x-atc-"):
         return True
     return keyword in _PLAIN and _is_valid_keyword(keyword, value)

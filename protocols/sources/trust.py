@@ -12,13 +12,14 @@ from protocols.urls import Origin, is_same_owner, split_url
 
 
 def pin_binding(protocol: ToolProtocol, homes: Sequence[Origin], where: str) -> ToolProtocol:
-    """Return the protocol of a fetched document, if it may be used.
+    """Return a tool of a fetched document, after checking what it would call.
 
-    It may call only the host of its document, its subdomains, and the address that the user wrote
-    after `@`. It may not run code or commands.
+    The tool may call only the hosts `homes` and their subdomains. These are the host of the
+    document and that of the address which the user wrote after `@`. The tool may not run code or
+    commands.
 
     Raises:
-        InvalidProtocol: it asks for more.
+        InvalidProtocol: the tool would call another host, or run code or a command.
     """
     binding = protocol.binding
     if binding is None:
@@ -53,7 +54,7 @@ def pin_binding(protocol: ToolProtocol, homes: Sequence[Origin], where: str) -> 
 
 
 def without_lax_hints(protocol: ToolProtocol) -> ToolProtocol:
-    """Return a fetched protocol without hints that make its method look harmless."""
+    """Return a fetched protocol without annotations that make its HTTP method look less harmful."""
     binding = protocol.binding
     if not isinstance(binding, HttpBinding):
         return protocol
