@@ -65,8 +65,8 @@ class Invoker:
 
         The function takes arguments keyed by original name and returns the full response. It raises
         `ToolError` for every failed call. `functions` are the functions of the modules that the
-        user named, keyed by `module:function` or by the tool's name. If a Python tool is not among
-        them, or a tool has no binding, all its calls fail.
+        user named, keyed by `module:function` or by the tool's name. All calls fail if a Python
+        tool is not among these functions, or if a tool has no binding.
 
         Raises:
             InvalidProtocol: the tool is a saved program, or it calls a service on this machine or

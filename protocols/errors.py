@@ -18,12 +18,15 @@ effect.
 
 
 class AtcError(Exception):
-    """Base class of all failures on our side. Mistakes of a *program* are data, not exceptions."""
+    """Base class of the errors of atc and what it depends on.
+
+    Mistakes of a generated program are not raised: they are returned as data.
+    """
 
 
 @dataclass(eq=False, repr=False)
 class InvalidProtocol(AtcError):
-    """A document does not describe a tool.
+    """A document is not a valid description of a tool.
 
     `where` names the document or tool, `path` is the path of the invalid part (`binding.http.url`),
     `problem` the mistake and `hint` the next step.

@@ -1,4 +1,4 @@
-"""Exports of protocols: an OpenAPI 3.1 document, or MCP tools."""
+"""Exports descriptions of tools as an OpenAPI 3.1 document or as MCP tools."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _STYLES = {",": "form", "|": "pipeDelimited", " ": "spaceDelimited", "[]": "deep
 
 
 def to_openapi(protocols: Sequence[ToolProtocol], title: str) -> dict[str, Any]:
-    """Return an OpenAPI 3.1 document. `read_openapi` reads the same protocols from it.
+    """Return tools as an OpenAPI 3.1 document, from which `read_openapi` reads them again.
 
     Some information is lost: examples, evidence, links, unknown keys, and annotations that
     contradict the method. A tool without an HTTP binding becomes `POST /name`.
@@ -58,7 +58,7 @@ def to_openapi(protocols: Sequence[ToolProtocol], title: str) -> dict[str, Any]:
 
 
 def mcp_tool(protocol: ToolProtocol) -> dict[str, Any]:
-    """Return a protocol as an MCP Tool object.
+    """Return a tool as an MCP Tool object.
 
     MCP's results are objects. A response that is not an object is wrapped in the field `RESULT`.
     """

@@ -1,4 +1,4 @@
-"""Links: which response fields of other tools have the values of an argument.
+"""Links: they say that a field in the response of one tool has values for an argument of another.
 
 Arguments and fields are matched by name and type. The name says what a value identifies, so that
 it is the same in all tools: `code` in `/airports/{code}` and `airports[].code` are both an
@@ -55,7 +55,7 @@ def response_paths(schema: JsonObject | None) -> Iterator[tuple[str, JsonObject]
     schemas once. The values of a map with arbitrary keys have the path `*` (`rates.*.EUR`). The
     whole response has the path "".
     """
-    found: dict[tuple[int, ...], tuple[str, JsonObject]] = {}  # by position in the document
+    found: dict[tuple[int, ...], tuple[str, JsonObject]] = {}  # keyed by position in the document
     left = deque[tuple[Any, str, tuple[Any, ...], tuple[int, ...]]](
         [] if schema is None else [(schema, "", (), ())]
     )
@@ -137,22 +137,25 @@ def argument_key(protocol: ToolProtocol, argument: str) -> str | None:
 
 
 def noun_of(protocol: ToolProtocol, argument: str) -> str | None:
-    """Return the noun of a vague argument: `/airports/{code}` → `airport`, or None."""
+    """Return what an argument with a vague name identifies, or None if it is unknown.
+
+    For example `airport` for `code` in `/airports/{code}`.
+    """
     if isinstance(protocol.binding, HttpBinding):
         wire = protocol.binding.wire_name(argument)
         for before, here in pairwise(_path_parts(protocol)):
             if here == f"{{{wire}}}":
                 return singular(before) if "{" not in before else None
         if "{" in protocol.binding.url:
-            return None  # beside a path variable, `id` in the query may be anything
+            return None  # with a variable in the path, an `id` in the query may be anything
     return _resource(protocol)
 
 
 def _keys_of(protocol: ToolProtocol, argument: str) -> list[str]:
     """Return all names for an argument's value, the most certain first.
 
-    `new_start_city_id` is a `start_city_id` and a `city_id`. `{airport}` in a path, or `team` as a
-    number, is the id of an airport or a team.
+    `new_start_city_id` is a `start_city_id` and a `city_id`. A variable `{airport}` in a path is
+    the id of an airport, and so is a numeric argument `airport`.
     """
     key = argument_key(protocol, argument)
     name = snake(argument)
@@ -231,15 +234,16 @@ class _ResponsePlace(NamedTuple):
     rank: tuple[Any, ...]
     """Sort key of a field, best first.
 
-    Reads come first, then the record itself and not a reference to it (`films[].film_id` before
-    `ratings[].film_id`), tools that need no ids, searches, lists, and tools with few arguments.
+    Fields of read-only tools come first. Then come ids in the record itself, not in a record that
+    refers to it (`films[].film_id` before `ratings[].film_id`). Then come tools that need no ids,
+    searches, lists, and tools with few arguments.
     """
     needs: frozenset[str]
     """Names of the ids without which the tool cannot be called."""
 
 
 def guess_links(protocols: Sequence[ToolProtocol]) -> list[ToolProtocol]:
-    """Return the protocols with guessed links for arguments that have no link.
+    """Return the tools with guessed links added for arguments that have no link.
 
     Precision is more important than recall. The name of an argument must say what it identifies
     (`airport_code`, or `code` in `/airports/{code}`), or the argument must be required and have the

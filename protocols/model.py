@@ -34,7 +34,7 @@ class Completion:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Powers:
-    """What a model endpoint can do besides returning text. An unknown endpoint can do nothing."""
+    """What a model endpoint can do besides returning text. All False if that is unknown."""
 
     schema: bool = False
     """True if replies are forced to match a JSON Schema, which a prompt could only describe."""

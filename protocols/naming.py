@@ -187,7 +187,7 @@ class FreeNames:
     """
 
     def __init__(self, taken: Iterable[str] = ()) -> None:
-        self._numbers = dict.fromkeys(taken, 1)  # last number that was tried, by name
+        self._numbers = dict.fromkeys(taken, 1)  # last number that was tried for each name
 
     def __call__(self, base: str) -> str:
         """Return `base`, or `base` with a number if it is taken. Mark the result as taken."""

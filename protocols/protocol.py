@@ -286,7 +286,7 @@ _ADAPTER = TypeAdapter(ToolProtocol)
 
 
 def load(document: Json, *, where: str = "protocol") -> ToolProtocol:
-    """Read a JSON document. `where` names it in messages.
+    """Return the tool that a JSON document describes. `where` names the document in messages.
 
     Raises:
         InvalidProtocol: the document breaks the format. The message has the path and the rule.

@@ -23,7 +23,7 @@ _quiet = threading.RLock()
 
 @contextmanager
 def suppress_syntax_warnings() -> Iterator[None]:
-    """Suppress Python's warnings about a program within the block."""
+    """Suppress Python's warnings about a program within the `with` block."""
     with _quiet, warnings.catch_warnings():
         warnings.simplefilter("ignore")
         yield

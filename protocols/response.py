@@ -16,7 +16,7 @@ from pydantic_core import PydanticSerializationError, to_jsonable_python
 from protocols.errors import Outcome
 from protocols.schema import Json, JsonObject, dumps, loads, resolve, types
 
-MAX_DEPTH = 200  # levels of nesting in a response; its later readers are recursive
+MAX_DEPTH = 200  # levels of nesting in a response; the code that reads it later is recursive
 MAX_ERROR_TEXT = 500  # characters
 _MAYBE_DONE = (408, 409, 425, 429)
 """4xx statuses after which the call may have had an effect. All others mean that it was refused."""
@@ -60,7 +60,7 @@ class Answer:
 
     @property
     def succeeded(self) -> bool:
-        """True if this is a usable success."""
+        """True if the status is 2xx and the response is usable."""
         return self.status is not None and 200 <= self.status < 300 and not self.trouble
 
     @property
@@ -127,7 +127,7 @@ class Answer:
 
 
 class UnreadableBody(Exception):
-    """A 2xx response has a body that is not what its protocol or media type says."""
+    """A 2xx response has a body that its media type or the tool's output schema does not allow."""
 
 
 def read_body(
@@ -139,8 +139,8 @@ def read_body(
     U+FFFD. `mask` removes secrets from the parts of the body that messages quote.
 
     Raises:
-        UnreadableBody: it is neither JSON nor allowed text, is nested too deeply, or has NaN or
-            Infinity.
+        UnreadableBody: the body is neither JSON nor allowed text, is nested too deeply, or has NaN
+            or Infinity.
     """
     if answer.status in (204, 205) or not answer.body.strip():
         return None
@@ -177,12 +177,10 @@ def _describe_body(answer: Answer, mask: Callable[[str], str]) -> str:
 
 
 def parse_json(text: str) -> Json:
-    """Return the JSON value of `text`.
-
-    It has finite numbers, no lone surrogates and at most 200 levels.
+    """Return the JSON value of `text`. Lone surrogates in it are replaced by U+FFFD.
 
     Raises:
-        ValueError: it is not such JSON.
+        ValueError: the text is not JSON, has NaN or Infinity, or is nested deeper than 200 levels.
     """
     try:
         value = loads(text)
@@ -207,14 +205,15 @@ def _containers_in(value: Any) -> list[Any]:
 
 
 def to_json(value: object) -> Json:
-    """Return `value` as JSON, in the way of pydantic.
+    """Return `value` converted to JSON, as pydantic does it.
 
     Dataclasses and models become objects, dates and durations ISO 8601, enums their value, bytes
     base64, NaN and infinities null, arrays and data frames (`tolist`, `to_dict`) nested lists and
     records.
 
     Raises:
-        TypeError: it cannot be converted, contains itself, or is nested deeper than 200 levels.
+        TypeError: the value cannot be converted, contains itself, or is nested deeper than 200
+            levels.
     """
     try:
         plain = to_jsonable_python(
@@ -250,7 +249,10 @@ def status_phrase(status: int | None) -> str:
 
 
 def _summarize_error(value: Json, *, depth: int) -> str:
-    """Return the message of an error body, from its usual keys."""
+    """Return the message in the JSON body of an error, found under keys such as `message`.
+
+    `depth` is the number of levels that are searched.
+    """
     if isinstance(value, str):
         return value
     if isinstance(value, list) and depth:

@@ -22,7 +22,7 @@ JsonObject: TypeAlias = Mapping[str, Any]
 
 
 def as_mapping(value: Json) -> JsonObject:
-    """Return `value` if it is an object, else an empty one."""
+    """Return `value` if it is a JSON object, else {}."""
     return value if isinstance(value, Mapping) else {}
 
 

@@ -112,7 +112,7 @@ class InvokeSettings:
     """Settings for calls of tools."""
 
     credentials: Mapping[str, Credential] = field(default_factory=dict)
-    """Keyed by the name that tools use. They come only from the user's configuration."""
+    """Credentials from the user's own configuration, keyed by the name that tools use."""
     problems: Mapping[str, str] = field(default_factory=dict)
     """Reasons why credentials and MCP servers cannot be used, keyed by `NAME` and `mcp.NAME`."""
     headers: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
@@ -122,14 +122,13 @@ class InvokeSettings:
     timeout_seconds: float = 30.0
     """Time-out of one call with its retries, until the last byte of the body."""
     max_body_bytes: int = 8 * 1024 * 1024
-    """Limit for a response after decompression."""
+    """Maximum size of a response body after decompression."""
     retries: int = 2
-    """Retries of a read after a temporary failure."""
+    """Maximum number of retries of a read-only call after a temporary failure."""
     sleep: Callable[[float], object] = time.sleep
     """Function that waits for a number of seconds before a retry."""
     servers: Mapping[str, McpServer] = field(default_factory=dict)
-    """MCP servers, keyed by the name that tools use. They come only from the user's configuration.
-    """
+    """MCP servers from the user's own configuration, keyed by the name that tools use."""
     confirm_start: Callable[[McpServer], bool] | None = None
     """Returns True if the command of an MCP server that is not in `servers` may be started.
 

@@ -153,7 +153,7 @@ class Tool:
         return wrapper_key(self.protocol.output_schema)
 
     def original_arguments(self, arguments: JsonObject) -> dict[str, Json]:
-        """Return arguments by original name. Unknown aliases stay as they are."""
+        """Return arguments keyed by original name. Unknown aliases stay as they are."""
         return {self.arguments.get(alias, alias): value for alias, value in arguments.items()}
 
     def check(self, arguments: JsonObject) -> None:
@@ -169,7 +169,7 @@ class Tool:
 
 
 class Toolbox(Mapping[str, Tool]):
-    """Tools by alias, in the order of their sources.
+    """Tools, keyed by alias, in the order of their sources.
 
     Immutable: `only` and `+` return new toolboxes.
     """

@@ -19,7 +19,7 @@ _URL = re.compile(
     re.IGNORECASE,
 )
 _NUMBER = re.compile(r"(?:.*\.)?(?:[0-9]+|0x[0-9a-f]*)\.*", re.IGNORECASE)
-# Link-local addresses, and others at which clouds publish the secrets of a machine.
+# Link-local addresses, and others at which clouds publish secrets of a machine (metadata services).
 _METADATA = "169.254.0.0/16 100.100.100.200 192.0.0.192 fe80::/10 fec0::/10 fd00:ec2::254"
 _SECRETS = [*map(ip_network, _METADATA.split())]
 _PORTS = {"http": 80, "https": 443}
@@ -54,8 +54,8 @@ def split_url(url: str) -> tuple[Origin, str]:
     """Return the origin of an http(s) URL, and the rest of it without the fragment.
 
     Raises:
-        ValueError: it has another scheme, user info, or a backslash, braces or control characters
-            in the host. Whatever URL parsers read in different ways is refused.
+        ValueError: the URL has another scheme, user info, or a backslash, braces or control
+            characters in the host. URLs that parsers read in different ways are refused.
     """
     match = _URL.fullmatch(url)
     if match is None:

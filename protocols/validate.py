@@ -180,7 +180,7 @@ class BoundedValidator:
         )
 
     def _below(self, place: _SchemaPlace, key: Any) -> _SchemaPlace:
-        """Return the `_SchemaPlace` of the value at `key` in a value with the `_SchemaPlace` place.
+        """Return the `_SchemaPlace` of the member at `key` of the value that has `place`.
 
         `key` is a property name, an index, or `str` or `int` for any name or index without a schema
         of its own.

@@ -18,7 +18,7 @@ Records with only an `id` would match too many others.
 
 
 def guess_verifiers(protocols: Sequence[ToolProtocol]) -> list[ToolProtocol]:
-    """Return the protocols with a guessed `verified_by` for writes that have none.
+    """Return the tools, with a guessed `verified_by` for each write that has none.
 
     A read-only tool verifies a write if (1) its response contains records with exactly the fields
     of the write's response, (2) some of these fields are arguments of the write, and (3) it
@@ -73,7 +73,10 @@ def _reads_by_record(
 
 
 def record_fields(protocol: ToolProtocol) -> frozenset[str]:
-    """Return the fields of the object that a tool returns, without a wrapper; empty if unknown."""
+    """Return the fields of the object that a tool returns, below a wrapper key if there is one.
+
+    The result is empty if the fields are unknown.
+    """
     return _fields(unwrap_schema(protocol.output_schema))
 
 

@@ -57,11 +57,11 @@ class Effect(NamedTuple):
 def annotate_effects(
     protocols: Iterable[ToolProtocol], *, written: Collection[str] = ()
 ) -> list[ToolProtocol]:
-    """Return the protocols of one source, with `read_only` set for each GET.
+    """Return the tools of one source, with the annotation `read_only` set for each GET.
 
-    A declaration that a GET acts is always followed. A declaration that it only reads is followed
-    unless something says that it acts. `written` contains the tool names that the author of the
-    source wrote, in contrast to generated names.
+    If the source declares that a GET acts, this is always followed. If it declares that a GET only
+    reads, this is followed unless something else says that it acts. `written` contains the names of
+    tools that the author of the source wrote, in contrast to generated names.
     """
     protocols = list(protocols)
     shown = Resources.of(protocols)
@@ -75,7 +75,7 @@ def annotate_effects(
 
 
 def is_safe(protocol: ToolProtocol) -> bool:
-    """Return True if a tool is called by a method that changes nothing according to HTTP."""
+    """Return True if the HTTP method of a tool changes nothing according to the standard."""
     return isinstance(protocol.binding, HttpBinding) and protocol.binding.method.upper() in SAFE
 
 
@@ -92,9 +92,9 @@ def is_known_read(protocol: ToolProtocol) -> bool:
 def likely_action(protocol: ToolProtocol) -> tuple[VerbKind, str]:
     """Return what a tool probably does, and the reason.
 
-    The more careful reading wins: a GET called `delete_user` removes, and a POST without any
-    evidence creates. A GET without any evidence is a *read* here, but `is_known_read` says that it
-    may not be called without asking.
+    In doubt, the more dangerous action is assumed: a GET called `delete_user` removes something,
+    and a POST without other evidence creates something. A GET without any evidence is a *read*
+    here, although `is_known_read` returns False for it.
     """
     if is_safe(protocol):
         effect = effect_of(protocol)
@@ -116,7 +116,7 @@ def likely_action(protocol: ToolProtocol) -> tuple[VerbKind, str]:
 def _likely_action_of_method(
     method: str, named: tuple[VerbKind, str] | None
 ) -> tuple[VerbKind, str]:
-    """Return the probable action of a tool that is called by an unsafe HTTP method.
+    """Return the probable action of a tool whose HTTP method is not in `SAFE`, and the reason.
 
     `named` is the action that its name suggests.
     """
@@ -132,7 +132,7 @@ def _likely_action_of_method(
 def effect_of(
     protocol: ToolProtocol, shown: Resources | None = None, *, written: bool = False
 ) -> Effect:
-    """Return the effect of a call by a safe method.
+    """Return the effect of calling a tool whose HTTP method is in `SAFE`.
 
     `shown` has the URLs of all tools of the source, which are further evidence. `written` is True
     if the author of the source wrote the name of the tool, so that it was not generated.
@@ -155,7 +155,7 @@ def effect_of(
 
 
 def _statements_of(protocol: ToolProtocol) -> list[Statement]:
-    """Classify the title, the description and, if it consists of words, the name of a tool."""
+    """Classify the title, the description and, if it has several words, the name of a tool."""
     name = protocol.name if " " in protocol.name.strip() else ""
     texts = [text for text in (protocol.title, protocol.description, name) if text.strip()]
     return [classify_description(text) for text in texts]
@@ -199,7 +199,7 @@ def _find_statement(statements: Sequence[Statement], *voices: Voice) -> Statemen
 
 
 def _sets_nothing(arguments: Sequence[QueryArgument]) -> bool:
-    """Return True if no argument can be a value that the call sets."""
+    """Return True if no argument can be a value that the call stores, such as a brightness."""
     return all(argument.is_view_filter or not argument.may_set for argument in arguments)
 
 
@@ -289,8 +289,8 @@ def _is_named_read(protocol: ToolProtocol, http: HttpBinding, parts: Sequence[st
 def _words_beyond_address(words: list[str], http: HttpBinding) -> list[str]:
     """Return the words of a name, or [] if a generator made the name from method and path.
 
-    Such names add nothing to the address. Examples: `get_play` for `GET /play`, `get_users_by_id`
-    for `GET /users/{id}`.
+    A generated name says no more than the URL. Examples: `get_play` for `GET /play`,
+    `get_users_by_id` for `GET /users/{id}`.
     """
     method = http.method.lower()
     path = http.url.partition("?")[0].split("/")[3:]

@@ -114,7 +114,10 @@ def find_acting_verb(words: Sequence[str]) -> str:
 
 
 def find_later_acting_verb(words: list[str]) -> str:
-    """Return the verb of a later sentence that acts, such as `Also clears the queue.`, or ""."""
+    """Return the acting verb of a sentence that is not the first one, or "".
+
+    Example: `clears` in `Also clears the queue.`
+    """
     start = next((n for n, word in enumerate(words[:4]) if word not in _BEFORE_VERBS | _CALL), 0)
     word = words[start]
     after = words[start + 1] if start + 1 < len(words) else ""

@@ -38,7 +38,7 @@ class Resources:
 
     @classmethod
     def of(cls, protocols: Iterable[ToolProtocol]) -> Resources:
-        """Return the addresses of these tools."""
+        """Return the URLs of these tools, with the HTTP methods of each."""
         found: dict[str, set[str]] = {}
         for one in protocols:
             if isinstance(one.binding, HttpBinding):
@@ -69,7 +69,10 @@ class Resources:
         )
 
     def has_whole(self, url: str) -> bool:
-        """Return True if another call reads the whole: `/config` for `/config/{section}`."""
+        """Return True if another call reads what a URL is a part of.
+
+        For example `/config` for `/config/{section}`.
+        """
         return "GET" in self.methods.get(without_variable_names(url).rpartition("/")[0], ())
 
     def has_things(self, noun: str) -> bool:

@@ -45,7 +45,7 @@ says nothing that is understood.
 
 
 class Statement(NamedTuple):
-    """The voice of a text, and the word that shows it."""
+    """How a text describes a call (see `Voice`), and the word that shows this."""
 
     voice: Voice
     word: str = ""
@@ -71,7 +71,7 @@ _OPENERS = frozenset(
 )
 """Words that begin a clause before the main clause."""
 _MORE = re.compile("[并且和及后再同、,후및]")
-"""Signs in Chinese, Japanese and Korean after which a sentence may name a second action."""
+"""Characters of Chinese, Japanese and Korean after which a sentence may name a second action."""
 _NEVER = GRAMMAR["never"]
 _CALLS = "|".join(sorted(_CALL))
 _PURPOSE = (  # `Use this endpoint to delete a user`, `The API that lists users`
@@ -156,7 +156,7 @@ def _without_marks(words: list[str]) -> list[str]:
 
 
 def _classify_first_sentence(words: list[str]) -> Statement:
-    """Classify the first sentence of a description."""
+    """Classify a sentence as if a description began with it; see `Voice` for the classes."""
     words = _without_preamble(words)
     lead = words[0]
     if statement := _classify_after_opening_clause(words):
@@ -276,7 +276,10 @@ def _classify_noun_phrase(words: Sequence[str], *, determined: bool = False) -> 
 
 
 def _has_neutral_verb(phrase: Phrase, after: str) -> bool:
-    """Return True if the last word of a phrase is a verb that neither reads nor acts."""
+    """Return True if the last word of a phrase is a verb that says nothing about the effect.
+
+    Example: `covers` in `The search capability covers all content`. `after` is the next word.
+    """
     if len(phrase.nouns) <= 2 or after not in DETERMINERS:
         return False
     return bool(base_form(phrase.head, READS["neutral"] | {"contain"}))
@@ -331,7 +334,7 @@ def _classify_unknown_lead(lead: str, words: Sequence[str]) -> Statement:
 
 
 def _is_noun(lead: str, verb: str, words: Sequence[str]) -> bool:
-    """Return True if the first word of a sentence is a noun, although it may be a verb."""
+    """Return True if the first word of a sentence is a noun, although it could be a verb."""
     if verb in STRICT and is_present_tense(lead, verb):
         return False
     if _is_plain_noun(lead, verb) or (len(words) > 1 and words[1] in _AFTER_NOUNS):
@@ -355,7 +358,10 @@ def _is_plain_noun(lead: str, verb: str) -> bool:
 
 
 def _classify_reading_verb(verb: str, words: list[str]) -> Statement:
-    """Classify a sentence that begins with a reading verb: it reads, unless a later word acts."""
+    """Classify a sentence that begins with a reading verb.
+
+    The call reads, unless a later word says that it acts or makes this doubtful.
+    """
     if second := second_verb(words):
         return Statement("acts", second)
     clause = _first_clause(words)
@@ -369,7 +375,10 @@ def _classify_reading_verb(verb: str, words: list[str]) -> Statement:
 
 
 def _acting_phrasal_verb(verb: str, words: Sequence[str], clause: Sequence[str]) -> str:
-    """Return a phrasal verb that acts, or "": `check in`, `read … out`."""
+    """Return a phrasal verb which says that the call acts, or "".
+
+    Examples: `check in`, `read … out`. `clause` are the words up to the first punctuation mark.
+    """
     after = words[1] if len(words) > 1 else ""
     seeks = verb in READS["seeking"] and after != "down"
     if after in _PARTICLES and f"{verb} {after}" != "return back" and not seeks:

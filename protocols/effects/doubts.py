@@ -157,7 +157,7 @@ def _find_doubt_in_gift(verb: str, tail: Sequence[str]) -> str:
 
 
 def _find_second_action(words: Sequence[str]) -> str:
-    """Return the second verb of a sentence if it acts, or "".
+    """Return the second verb of a sentence if it says that the call acts, or "".
 
     Examples: `detects all devices and pairs with them`, `analyzes the disk and repairs errors`.
     """
@@ -196,7 +196,7 @@ def _find_doubt_in_phrase(verb: str, phrase: Phrase) -> str:
 
 
 def _is_only_read(verb: str, phrase: Phrase, after: str) -> bool:
-    """Return True if the object shows that nothing changes: information, or a computation."""
+    """Return True if the object shows that nothing changes: it is information, or is computed."""
     if phrase.kind in ("information", "things") or _is_as_format(phrase, after):
         return True
     if verb not in READS["computing"] or not phrase.nouns:
@@ -210,7 +210,10 @@ def _is_as_format(phrase: Phrase, after: str) -> bool:
 
 
 def _find_doubt_in_object(verb: str, phrase: Phrase) -> str:
-    """Return what is doubtful about the object: `a new token`, `the blinds closed`, or ""."""
+    """Return what is doubtful about the object of a reading verb, or "".
+
+    Examples: `a new token`, `the blinds closed`.
+    """
     new = {"fresh", "freshly", "new", "newly"} & {*phrase.nouns}
     article = phrase.nouns[:1] in (("a",), ("an",), ("the",))
     if new and article and singular(phrase.head) == phrase.head and "most" not in phrase.nouns:
@@ -254,7 +257,10 @@ def _acting_participle(phrase: Phrase) -> str:
 
 
 def _is_put_somewhere(verb: str, phrase: Phrase, after: str) -> bool:
-    """Return True if the object is put into, spoken or used as something else."""
+    """Return True if the word after the object says that it is moved, spoken or put to use.
+
+    Examples of such words: `into`, `aloud`, `as`.
+    """
     if after in ("into", "onto", "aloud") and verb not in READS["computing"] | {"translate"}:
         return True
     if after not in ("aloud", "into", "onto", "off", "as") or phrase.kind == "information":

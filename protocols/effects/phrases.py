@@ -27,10 +27,10 @@ _THINGS_MADE = VERBS["create"]
 
 
 class Phrase(NamedTuple):
-    """A noun phrase at the beginning of some words, and the words after it.
+    """The noun phrase with which a text begins.
 
-    `nouns` are the words of the phrase. `participles` follow its head, such as `sent` in "the code
-    sent to the phone".
+    `nouns` are the words of the phrase, and `head` is the last of them. `participles` follow the
+    head, such as `sent` in "the code sent to the phone". `rest` are the words after the phrase.
     """
 
     kind: PhraseKind

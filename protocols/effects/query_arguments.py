@@ -34,7 +34,7 @@ _CHANGES = VERBS["update"] | VERBS["remove"] | (VERBS["create"] & STRICT)
 _KEEPS = frozenset(
     {"apply", "clear", "exclude", "order", "rate", "remove", "return", "start", "submit", "tag"}
 )
-"""Verbs that are just as common in descriptions of the response: `filters to apply`."""
+"""Verbs that do not show a change: arguments of reads have them, too, as in `filters to apply`."""
 _TO_SET = re.compile(r"\bto (?:be )?(\w+)(?= to\b|[^\w\s]|\s*$)")
 """Matches `Brightness to set` and `the level to be set, in percent`."""
 _DONE = re.compile(

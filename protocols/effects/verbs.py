@@ -45,7 +45,7 @@ _KINDS = VERBS["create"] | VERBS["update"] | VERBS["remove"] | VERBS["end"]
 ACTING = (_KINDS | PATHS["acts"]) - PATHS["things"]
 _NOUNS_TOO = PATHS["nouns_too"]
 STRICT = ACTING - _NOUNS_TOO
-"""Acting verbs that are rarely nouns."""
+"""Verbs which say that a call acts, and which are rarely nouns."""
 CAN_BE_VERB = (
     ACTING | PATHS["things"] | PATHS["nouns_too"] | PATHS["verbs_too"] | PATHS["plurals"]
 ) - _READING
@@ -92,7 +92,7 @@ _IRREGULAR = {
 
 
 def kind_of_word(word: str) -> VerbKind | None:
-    """Return what a verb does, or None if the word is not a known verb."""
+    """Return what a verb does (see `VerbKind`), or None if the word is not a known verb."""
     if word.startswith("un") and word[2:] in _UNDOES:
         return "remove"
     return cast(
@@ -196,13 +196,13 @@ def _find_verb_in_part(part: str, below: str, *, after_id: bool, trusted: bool) 
 
 
 def _meaningful_parts(segments: list[str]) -> list[str]:
-    """Return the parts of a path without file endings and without parts such as `api` and `v2`."""
+    """Return the segments of a path without file extensions; leave out `api`, `v2` and the like."""
     parts = [re.sub(r"\.[a-z]{2,4}$", "", unquote_plus(part)) for part in segments if part]
     return [part for part in parts if not re.fullmatch(r"api|rest|v?\d[\d.]*", part)]
 
 
 def _is_verb_in_path(word: str, below: str, *, after_id: bool) -> bool:
-    """Return True if a word that may be a noun is a verb because of the parts around it."""
+    """Return True if a path segment that may be a noun is a verb, judging by its neighbors."""
     if not below:
         return after_id or word not in PATHS["verbs_behind_ids"]
     return "{" not in below and not _names_a_thing(below)
@@ -282,9 +282,9 @@ def _strict_stem(word: str, ending: str) -> str:
 
 
 def _names_a_thing(text: str) -> bool:
-    """Return True if the word before `text` must be a noun because of `text`.
+    """Return True if `text` shows that the word before it is a noun and not a verb.
 
-    Examples: `/vote/count`, `/order_items`.
+    Examples: `count` in `/vote/count`, `items` in `/order_items`.
     """
     last = (name_words(text) or [""])[-1]
     return (

@@ -20,7 +20,7 @@ from protocols.urls import Origin
 
 MASK = "***"
 Alternatives = Sequence[str | tuple[str, ...]]
-"""Alternatives of which one is sent: a credential name, or a tuple of names to send together.
+"""Alternatives, of which one is sent: the name of a credential, or names to send together.
 
 An empty tuple means that no credential is needed.
 """
@@ -83,9 +83,9 @@ def _api_key_placement(scheme: JsonObject) -> tuple[Place, str] | None:
 def _declared_prefix(value: str, scheme: JsonObject) -> str | None:
     """Return the prefix, such as `Basic `, that a security scheme declares; None if unknown.
 
-    Swagger 2 has no bearer scheme, so its documents declare an API key called Authorization. Those
-    of Django REST framework have the description 'Token-based authentication with required prefix
-    "Token"'. A value with a space already has its prefix.
+    Swagger 2 has no bearer scheme, so its documents declare an API key called Authorization.
+    Documents from Django REST framework describe this key as 'Token-based authentication with
+    required prefix "Token"'. A `value` that contains a space has a prefix already.
     """
     key = _api_key_placement(scheme)
     if key is not None and key[1].lower() == "authorization":
@@ -105,8 +105,8 @@ def host_entry(origin: Origin) -> str:
 def missing_credential_advice(name: str, scheme: JsonObject, origin: Origin, tool: str) -> str:
     """Return a one-line message that says how to configure a missing credential.
 
-    The proposed environment variable has a prefix. A name chosen by the document alone could be
-    that of a variable which contains another secret.
+    The proposed environment variable has a fixed prefix. Otherwise a document could choose the name
+    of a variable that contains another secret.
     """
     kind = " (user:password)" if _is_basic(scheme) else ""
     if scheme.get("type") == "oauth2":

@@ -43,7 +43,7 @@ class NameResolver:
         self._homes = homes
         self._root = root
         self._first: dict[str, bool] = {}
-        """By host: True if it was on this machine or its networks when it was first resolved."""
+        """For each host: True if it was on this machine or its networks when first resolved."""
 
     def addresses(self, host: str, port: int, *, seconds: float) -> list[str]:
         """Resolve `host` and return the IP addresses that may be reached, in the resolver's order.

@@ -162,7 +162,7 @@ def _pattern_has_slash(pattern: str) -> bool:
 
     Slashes in negated classes (`[^/]`) and in negative look-arounds (`(?!…)`) do not count.
     """
-    groups: list[bool] = []  # for each open group: True if it is or lies in a negative look-around
+    groups: list[bool] = []  # for each open group: True if in a negative look-around
     place = 0
     while place < len(pattern):
         character = pattern[place]

@@ -55,10 +55,7 @@ _COOKIE_SAFE = (
 _MULTIPART = "multipart/form-data"
 _FILE_MEDIA = "application/octet-stream"
 _OBJECTS = {"query": "query", "form": "form", "whole_body": "field"}
-"""Locations of arguments from which an object is sent field by field.
-
-The value is the location of the fields.
-"""
+"""Locations at which an object is sent field by field, mapped to the location of the fields."""
 
 Place = Literal["path", "query", "header", "cookie", "body", "form", "whole_body"]
 
@@ -132,7 +129,7 @@ class RequestBuilder:
             name for argument, value in arguments.items() for name in self._names(argument, value)
         ]
         self._refuse_collisions(sent, reserved)
-        at: dict[str, dict[str, Json]] = defaultdict(dict)  # by location, then by name
+        at: dict[str, dict[str, Json]] = defaultdict(dict)  # keyed by location, then by name
         for name in sent:
             # Null has a meaning in a JSON body only.
             if name.place in ("body", "whole_body") or name.value is not None:
@@ -342,7 +339,7 @@ def _used_places(
 def _object_fields(
     schemas: Mapping[str, JsonObject], root: JsonObject, *, skip: Container[str]
 ) -> dict[str, Mapping[str, Any]]:
-    """Return the fields of each argument that takes an object, except for those in `skip`."""
+    """Return the fields of each argument that is an object. Arguments in `skip` are left out."""
     fields: dict[str, Mapping[str, Any]] = {}
     for name, schema in schemas.items():
         top = resolve(schema, root)

@@ -57,7 +57,7 @@ def normalize_name(name: str) -> str:
 
 
 def by_reading(names: Iterable[RequestName]) -> dict[tuple[str, str], list[RequestName]]:
-    """Return the names, keyed by each of their `readings`."""
+    """Return the names, keyed by each (location, name) under which a server may read them."""
     found: dict[tuple[str, str], list[RequestName]] = defaultdict(list)
     for name in names:
         for reading in name.readings:

@@ -31,7 +31,7 @@ from protocols.validate import is_schema
 if TYPE_CHECKING:
     from protocols.mcp.connection import Connection
 
-_MAX_ANSWER = 65_536  # characters of an error kept for the host
+_MAX_ANSWER = 65_536  # characters that are kept of an error's text
 _UNSURE = re.compile(
     r"timed?[ -]?out|timeout|ECONNRESET"
     r"|\b(EPIPE|broken pipe|deadline exceeded|connection (reset|closed|aborted|lost)"
@@ -86,7 +86,7 @@ class Servers:
     def open(self, text: str, *, name: str = "") -> tuple[str, list[ToolProtocol]]:
         """Connect to the server of the tool source `text`. Return the server's name and its tools.
 
-        Bindings refer to the server by this name; if `name` is not empty, it is the name. A command
+        Bindings refer to the server by its name, which is `name` if that is not empty. A command
         that is not configured is started only if the setting `confirm_start` allows it.
 
         Raises:
@@ -252,7 +252,7 @@ class Servers:
 
 
 def _value(result: JsonObject, schema: JsonObject | None, *, failed: Outcome) -> Json:
-    """Return the result that programs see.
+    """Return the value of a tool's result, as programs get it.
 
     It is the structured content, else the only content block, else the list of blocks. Text that is
     JSON is decoded unless `schema` expects text. Images, audio and binary files are replaced by a
@@ -298,7 +298,7 @@ def _block(block: JsonObject, schema: JsonObject | None) -> Json:
     )
 
 
-# --- tools as protocols: descriptions are data, hints are not trusted by default
+# --- descriptions of tools: hints are not trusted by default
 
 
 def _trusted_annotations(hints: JsonObject, *, trusted: bool) -> Annotations:

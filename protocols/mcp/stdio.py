@@ -76,7 +76,7 @@ class _PendingRequests:
     requests: int = 0
 
     def count(self, message: SessionMessage | Exception, *, by: int) -> None:
-        """Count a message: +1 for a received request, -1 for a sent response."""
+        """Add `by` if a message is a request (`by` is 1) or a response (`by` is -1)."""
         kind = JSONRPCRequest if by > 0 else JSONRPCResponse | JSONRPCError
         if isinstance(message, SessionMessage) and isinstance(message.message, kind):
             self.requests += by

@@ -35,7 +35,9 @@ _TYPES = ("string", "integer", "number", "boolean", "array", "object")
 
 
 def read_folder(path: Path, *, base_url: str | None = None) -> list[ToolProtocol]:
-    """Return the protocols of all files under `path`, in path order. Hidden files are skipped.
+    """Return the tools that the files under `path` describe, in path order.
+
+    Hidden files are skipped.
 
     `base_url` is the URL to which the paths in bare descriptions are relative.
 
@@ -72,7 +74,7 @@ def _is_description_file(file: Path, folder: Path) -> bool:
 def read_protocols(
     document: Json, *, where: str, base_url: str | None = None
 ) -> list[ToolProtocol]:
-    """Return the protocols in the content of one file; see `read_folder`.
+    """Return the tools that the content of one file describes; see `read_folder`.
 
     Raises:
         InvalidProtocol: the content is not a valid protocol or bare description.
@@ -81,7 +83,7 @@ def read_protocols(
 
 
 def _read(document: Json, *, where: str, base_url: str | None) -> list[ToolProtocol]:
-    """Return the protocols in the content of one file.
+    """Return the tools that the content of one file describes.
 
     Their annotations do not say yet which of the tools only read; see `annotate_effects`.
     """
@@ -133,7 +135,7 @@ def _is_bare_description(document: Json) -> bool:
 
 
 def _complete_description(document: Json, where: str, base_url: str | None) -> dict[str, Any]:
-    """Return the protocol document of a bare description.
+    """Return a bare description as a complete protocol document.
 
     The arguments and the name come from the method and the URL, unless the description states them.
     `base_url` is the URL to which a path without a host is relative.
@@ -183,7 +185,10 @@ def _pop_request(description: dict[str, Json], where: str) -> tuple[str, Json]:
 
 
 def _pop_arguments(description: dict[str, Json], where: str) -> dict[str, Json]:
-    """Remove the arguments from a description. Return a sentence or a schema for each, by name."""
+    """Remove the arguments from a description. Return what describes each, keyed by name.
+
+    That is a sentence, a type, a schema, or None.
+    """
     described: Any = description.pop("arguments", None) or {}
     if isinstance(described, list) and all(isinstance(name, str) for name in described):
         return dict.fromkeys(described)

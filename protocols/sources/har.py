@@ -137,7 +137,7 @@ def _is_success(status: int, response: JsonObject) -> bool:
 
 
 def _query_arguments(pairs: Sequence[tuple[str, str]]) -> _HarArguments:
-    """Return the arguments in a query, without secrets, which a credential will replace."""
+    """Return the arguments in a query. Secrets are left out: a credential will replace them."""
     values = dict[str, list[Json]]()
     for name, text in pairs:
         if not is_secret(name, text):
@@ -190,7 +190,7 @@ def _convert_text(text: str) -> Json:
     return json.loads(text) if _LITERAL.fullmatch(text) else text
 
 
-# --- the protocol of an operation
+# --- operations as tools
 
 
 def _template(segments: Sequence[str]) -> str:

@@ -81,7 +81,7 @@ class _Reader:
         self._received = Schemas(self._document, hidden="writeOnly")
 
     def protocols(self) -> list[ToolProtocol]:
-        """Return the protocols of all operations."""
+        """Return all operations of the document as tools."""
         operations: dict[_Place, JsonObject] = {}
         for path, raw_item in as_mapping(self._content.get("paths")).items():
             self._document.at = f"path {path!r}"
@@ -175,7 +175,7 @@ class _Reader:
     def _protocol(
         self, name: str, place: _Place, operation: JsonObject, links: list[Link]
     ) -> ToolProtocol:
-        """Return the protocol of one operation."""
+        """Return one operation as a tool. `links` are the links that the document declares."""
         method, path = place
         self._document.at = f"{method} {path}"
         server = server_of(self._document, operation["servers"], self._base_url)
@@ -237,7 +237,8 @@ class _Reader:
     def _arguments(self, operation: JsonObject, url: str) -> OperationArguments:
         """Return the arguments of an operation.
 
-        Parameters in the path come first, then undeclared variables of the URL, then the body.
+        Declared parameters come first, those in the path before the others. Undeclared variables of
+        the URL follow, then the arguments in the body.
         """
         arguments = OperationArguments()
         variables = dict.fromkeys(re.findall(r"\{([^{}]+)\}", url))

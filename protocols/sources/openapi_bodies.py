@@ -73,8 +73,9 @@ def _choose_media(
 ) -> tuple[str, JsonObject, dict[str, Any] | bool]:
     """Return the media type to send, its entry in the document, and its schema.
 
-    It is the last multipart form with a file, else JSON (but not a JSON patch), else a form, else
-    the first media type. A body that is neither JSON nor a form is a string.
+    The media type is the last multipart form with a file, else JSON (if possible not a JSON patch),
+    else a form, else the first one. The schema of a body that is neither JSON nor a form is a
+    string.
     """
     kinds = {one: one.split(";")[0].strip().lower() for one in content}
     kinds = kinds or {"": "application/json"}

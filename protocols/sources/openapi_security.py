@@ -42,7 +42,7 @@ def scheme_of(document: OpenApiDocument, name: str, server: str) -> dict[str, An
     raw = document.follow(
         as_mapping(known or document.content.get("securityDefinitions")).get(name)
     )
-    if str(raw.get("scheme")).lower() == "bearer":  # as without any scheme
+    if str(raw.get("scheme")).lower() == "bearer":  # the default
         return {}
     kept = (
         "type",

@@ -16,7 +16,7 @@ from protocols.urls import is_url, split_url
 def server_of(document: OpenApiDocument, servers: list[Any], base_url: str | None) -> str:
     """Return the absolute URL that precedes an operation's path, without a trailing slash."""
     declared = _url(servers) or "/"
-    # A file has no address: what is relative in it is on the document's own server.
+    # A file has no address: relative URLs in it are resolved against the document's own server.
     base = document.where if is_url(document.where) else _url(document.content.get("servers"))
     url = declared if is_url(declared) else urljoin(base, declared)
     if base_url is not None:

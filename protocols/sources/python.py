@@ -220,7 +220,10 @@ def _input_schema(
 def _wrap_function(
     function: _Function, adapters: dict[str, TypeAdapter[Any]]
 ) -> Callable[..., Any]:
-    """Return `function` with arguments converted from JSON."""
+    """Return a function that converts its arguments from JSON and calls `function` with them.
+
+    `adapters` are the converters, keyed by argument.
+    """
     names = [*inspect.signature(function).parameters]
 
     @functools.wraps(function)

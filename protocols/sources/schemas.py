@@ -67,15 +67,15 @@ class Schemas:
         self._document = document
         self._hidden = hidden
         self._free = FreeNames()
-        self._names: dict[str, str] = {}  # by reference
-        self._refs: dict[str, str] = {}  # by name
-        # By name: its schema (None while it is being converted) and the names that it needs.
+        self._names: dict[str, str] = {}  # of definitions, keyed by reference
+        self._refs: dict[str, str] = {}  # references, keyed by name
+        # Keyed by name: the schema (None while it is being converted) and the names that it needs.
         self._made: dict[str, tuple[Any, set[str]]] = {}
-        # By a reference without siblings, and True if another schema extends its target.
+        # Keyed by a reference without siblings, and True if another schema extends its target.
         self._lone: dict[tuple[str, bool], Any] = {}
-        # By id of a schema in `_made`: the names that it needs.
+        # Keyed by the `id()` of a schema in `_made`: the names that it needs.
         self._needs: dict[int, set[str]] = {}
-        # By name: its definition and all others that it needs.
+        # Keyed by name: the definition and all others that it needs.
         self._roots: dict[str, dict[str, Any]] = {}
 
     def top(self, schema: Json) -> Any:
@@ -90,7 +90,7 @@ class Schemas:
         return {**schema, "$defs": needed} if needed else dict(schema)
 
     def _definitions(self, schema: JsonObject) -> dict[str, Any]:
-        """Return the definitions that the references of a schema need, by name.
+        """Return the definitions that the references of a schema need, keyed by name.
 
         Many tools share the result, so it must not be changed.
         """

@@ -1,4 +1,4 @@
-"""What a document from an address may do: call its own service, and ask for more care."""
+"""Limits for documents from an address: which hosts their tools call, and which hints count."""
 
 from __future__ import annotations
 
