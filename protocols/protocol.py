@@ -309,7 +309,10 @@ def load(document: Json, *, where: str = "protocol") -> ToolProtocol:
 
 
 def dump(protocol: ToolProtocol) -> dict[str, Any]:
-    """Return the protocol as a JSON document without defaults. `load(dump(p)) == p`."""
+    """Return a tool's description as a JSON document, from which `load` reads it again.
+
+    Fields with default values are left out.
+    """
     document: dict[str, Any] = _ADAPTER.dump_python(
         protocol, mode="json", by_alias=True, exclude_defaults=True
     )

@@ -19,8 +19,8 @@ _LONGEST_READ = 200_000
 def abridge_value(value: Json, *, most: int) -> str:
     """Return a value in Python syntax in about `most` characters.
 
-    A shortened value is followed by its structure. Keys are kept as long as possible, because
-    programs read by key.
+    A shortened value is followed by a sketch of its structure. The keys of objects are the last to
+    be left out, because programs need them.
     """
     whole = repr(value)
     if len(whole) <= most:

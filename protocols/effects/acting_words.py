@@ -89,7 +89,10 @@ def _is_second_verb(before: str, word: str, after: str) -> bool:
 
 
 def _cannot_act(word: str) -> bool:
-    """Return True if a word is no verb, or a verb that does not say that the call acts."""
+    """Return True if a word cannot show that the call acts.
+
+    That is so if it is not a verb, or if it is a verb that reads or only describes the request.
+    """
     if word in CLOSED | _BEFORE_VERBS or word.endswith(("ed", "ly")) or not word.isalpha():
         return True
     return base_form(word, READS["verbs"] | READS["neutral"]) != ""

@@ -1,4 +1,7 @@
-"""URL paths of reads: nouns, ids and reading verbs, with arguments that filter, page or select."""
+"""Decides if a URL path shows that a call only reads.
+
+Such a path consists of nouns, ids and reading verbs, and its arguments filter, page or select.
+"""
 
 from __future__ import annotations
 
@@ -20,9 +23,9 @@ def is_reading_path(
     *,
     described: str,
 ) -> bool:
-    """Return True if a path is that of a read, and its arguments filter, page or select.
+    """Return True if a path and its arguments show that a call only reads.
 
-    Such a path is made of nouns, ids and reading verbs. `parts` are its segments. `described` is
+    Such a path consists of nouns, ids and reading verbs. `parts` are its segments. `described` is
     `thing` or `information` if the description of the tool names one, else ""; if it does, the
     arguments may have any name.
     """
@@ -48,7 +51,7 @@ def is_reading_path(
 def _is_readable_variable(
     protocol: ToolProtocol, part: str, above: str, url: str, shown: Resources, *, described: str
 ) -> bool:
-    """Return True if a variable (`part`) fits into the path of a read.
+    """Return True if a call whose path contains a variable (`part`) may still only read.
 
     `above` is the segment before the variable. `url` ends with the variable.
     """
@@ -60,7 +63,10 @@ def _is_readable_variable(
 
 
 def _is_readable_before(part: str, below: str, shown: Resources) -> bool:
-    """Return True if a segment fits into the path of a read because of the next one (`below`)."""
+    """Return True if a segment before another one (`below`) does not show that the call acts.
+
+    It must be the singular of a noun that is listed elsewhere, or a ranking: `/top/{n}`.
+    """
     if shown.has_plural(part):
         return True
     return part in READS["ranked"] and _is_count_variable(below)
@@ -72,8 +78,9 @@ def _is_count_variable(part: str) -> bool:
 
 
 def _is_readable_part(part: str, above: str, *, last: bool, described: str) -> bool:
-    """Return True if a segment that is not a variable fits into the path of a read.
+    """Return True if a call whose path contains a segment may still only read.
 
+    The segment (`part`) is not a variable.
     `above` is the segment before it. `last` is True for the last segment.
     """
     kind = classify_path_part(part)

@@ -72,7 +72,7 @@ class TokenFile:
         return dict(self._known.get(name, {}))
 
     def save(self, name: str, token: JsonObject) -> None:
-        """Store a token."""
+        """Store a token under `name`."""
         with self._lock:
             self.get(name)  # reload, to keep what another process has stored since
             self._known[name] = dict(token)

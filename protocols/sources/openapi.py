@@ -308,7 +308,7 @@ class _Reader:
     def _output(self, responses: JsonObject, success: str) -> dict[str, Any] | None:
         """Return the schema of the body of a successful response, or None if it is unknown.
 
-        Responses of several 2xx statuses are alternatives.
+        If several 2xx statuses have different bodies, the schema has an `anyOf` of them.
         """
         if not success:
             return None
