@@ -1,1 +1,1 @@
-"""Tool protocols: their format, their sources, and calls."""
+"""Descriptions of tools (`ToolProtocol`): their format, where they are read from, and calls."""

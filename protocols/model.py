@@ -34,7 +34,7 @@ class Completion:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Powers:
-    """What a model endpoint can do besides returning text. All False if that is unknown."""
+    """Features of a model endpoint. All of them are False if the endpoint is unknown."""
 
     schema: bool = False
     """True if replies are forced to match a JSON Schema, which a prompt could only describe."""
@@ -86,9 +86,9 @@ class Ask(Protocol):
     ) -> Completion:
         """Return the next message of the conversation.
 
-        The message should be JSON that conforms to `schema`, or a text that `grammar` accepts.
-        `powers` says if the endpoint enforces this. If the last message is the assistant's, the
-        reply continues it and does not repeat it.
+        If there is a `schema`, the reply should be JSON that conforms to it; if there is a
+        `grammar`, a text that it accepts. `powers` says if the endpoint enforces this. If the last
+        message is the assistant's, the reply continues it and does not repeat it.
 
         Raises:
             ModelUnavailable: the model gave no reply. This says nothing about the task.

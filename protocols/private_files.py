@@ -1,4 +1,4 @@
-"""Atomic writes, and files and folders that only their user can read or change."""
+"""Atomic writes, and private files and folders, which other users can neither read nor change."""
 
 from __future__ import annotations
 

@@ -72,7 +72,7 @@ class Annotations:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HttpBinding:
-    """How to call a tool over HTTP.
+    """The HTTP request with which a tool is called.
 
     `url` is a template (`https://api.example.org/users/{id}`). Its scheme and host are literal,
     never from an argument. `locations` maps an argument to a part of the request (path, query, …),
@@ -194,7 +194,7 @@ class Verify:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Evidence:
-    """What the description of a tool is based on: a document, observed responses, or a guess.
+    """The basis of a tool's description: a document, observed responses, or a guess.
 
     `observations` is the number of observed calls. `fields` counts, for each path in a response,
     the responses that contain it.

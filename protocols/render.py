@@ -42,7 +42,7 @@ _FORMATS = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Detail:
-    """How detailed the stub of a tool is, that is, its Python signature with a docstring.
+    """Level of detail of a tool's stub, that is, of its Python signature with a docstring.
 
     Objects that are nested deeper than `depth` levels are shown as `dict`, without their fields.
     """

@@ -109,8 +109,9 @@ class Answer:
         return text if text.strip() else status_phrase(self.status)
 
     def outcome(self, *, reads: bool) -> Outcome:
-        """Return what is known about the effect of a failed call. `reads`: the call only reads.
+        """Return what is known about the effect of a failed call.
 
+        `reads` is True if the tool only reads.
         Without a response it is *unknown* if the request was sent, else *not_run*. Most 4xx
         statuses mean *refused*, because the service says that it did nothing. A few of them (such
         as 408 and 429) and all 5xx mean *unknown*.

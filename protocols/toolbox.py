@@ -105,10 +105,11 @@ class Tool:
 
     @cached_property
     def call_digest(self) -> str:
-        """Digest of the operation that a call reaches. Different operations differ in it.
+        """Digest of the operation that a call reaches. Different operations have different digests.
 
-        It covers the query of the URL, which may select the operation. A secret in the query cannot
-        be recovered from it. It does not depend on how the tool's description was stored.
+        The digest covers the query of the URL, which may select the operation. A secret in the
+        query cannot be recovered from the digest. How the tool's description was stored has no
+        influence.
         """
         binding = (
             None if self._binding_without_origin is None else asdict(self._binding_without_origin)

@@ -180,10 +180,10 @@ class BoundedValidator:
         )
 
     def _below(self, place: _SchemaPlace, key: Any) -> _SchemaPlace:
-        """Return the `_SchemaPlace` of the member at `key` of the value that has `place`.
+        """Return the `_SchemaPlace` of a member (property or item) of a value.
 
-        `key` is a property name, an index, or `str` or `int` for any name or index without a schema
-        of its own.
+        `place` is the `_SchemaPlace` of the value. `key` is a property name, an index, or the type
+        `str` or `int` for any name or index without a schema of its own.
         """
         if key not in place.children:
             place.children[key] = self._place([*iter_member_schemas(place.schemas, key)])

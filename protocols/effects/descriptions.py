@@ -45,7 +45,7 @@ says nothing that is understood.
 
 
 class Statement(NamedTuple):
-    """How a text describes a call (see `Voice`), and the word that shows this."""
+    """The class of a text that describes a call (see `Voice`), and the word that shows it."""
 
     voice: Voice
     word: str = ""

@@ -105,7 +105,7 @@ def doubtful_gerund(words: Sequence[str]) -> str:
 
 
 def find_doubt(verb: str, words: Sequence[str], clause: Sequence[str]) -> str:
-    """Return what makes a sentence with a reading verb doubtful, or "" if it clearly reads.
+    """Return what makes it doubtful that a sentence with a reading verb describes a read, or "".
 
     `words` begin with the verb; `clause` are the words up to the first comma.
     """
@@ -282,7 +282,7 @@ def _find_doubt_in_condition(tail: Sequence[str]) -> str:
 
 
 def _find_doubt_in_place(verb: str, clause: Sequence[str]) -> str:
-    """Return words which say that the result goes to a device or channel and not to the caller.
+    """Return words which say that the result is sent to a device or channel, not to the caller.
 
     Examples: `show … on` (the display), `by sms`. Return "" if there are none.
     """

@@ -145,9 +145,9 @@ def _is_code(name: str, parts: list[str]) -> bool:
 
 
 def _names_what_is_set(name: str, parts: list[str]) -> bool:
-    """Return True if an argument has the name of the noun in its path: `/lamp/status?state=`.
+    """Return True if an argument probably sets a new value of what the path names.
 
-    Such an argument sets a new value.
+    It has the name of the last noun in the path, or of a property: `/lamp/status?state=`.
     """
     fixed = [part for part in parts if "{" not in part]
     words = name_words(fixed[-1]) if fixed else []
@@ -179,9 +179,9 @@ def _find_acting_verb(name: str, text: str, values: frozenset[str], *, flag: boo
 
 
 def _find_setting_verb(text: str, *, flag: bool) -> str:
-    """Return a verb in an argument's description which says that the call changes something.
+    """Return a verb in an argument's description (`text`) which shows that the call acts, or "".
 
-    Return "" if there is none. `flag` is True if the argument is a boolean.
+    `flag` is True if the argument is a boolean.
     """
     plain = text[:300].lower()
     for found in _TO_SET.finditer(plain):

@@ -1,4 +1,4 @@
-"""Tool sources: protocol folders, OpenAPI documents, Python functions, HAR files, MCP servers."""
+"""Reads tools from protocol files, OpenAPI documents, Python functions, HAR files, MCP servers."""
 
 from __future__ import annotations
 

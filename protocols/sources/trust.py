@@ -54,7 +54,7 @@ def pin_binding(protocol: ToolProtocol, homes: Sequence[Origin], where: str) -> 
 
 
 def without_lax_hints(protocol: ToolProtocol) -> ToolProtocol:
-    """Return a fetched protocol without annotations that make its HTTP method look less harmful."""
+    """Return a fetched tool without annotations that make its HTTP method look less harmful."""
     binding = protocol.binding
     if not isinstance(binding, HttpBinding):
         return protocol
