@@ -289,7 +289,8 @@ def load(document: Json, *, where: str = "protocol") -> ToolProtocol:
     """Return the tool that a JSON document describes. `where` names the document in messages.
 
     Raises:
-        InvalidProtocol: the document breaks the format. The message has the path and the rule.
+        InvalidProtocol: the document does not conform to `DOCUMENT_SCHEMA`. The message has the
+            path of the invalid part and the rule.
     """
     error = first_error(_VALIDATOR, document)
     if error is not None:

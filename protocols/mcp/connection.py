@@ -157,8 +157,8 @@ class Connection:
         """Run a request on the event loop and wait for its result.
 
         Raises:
-            ToolError: the request failed, or took longer than `seconds`. The outcome is `failed` if
-                the server answered with an error.
+            ToolError: the request failed, or took longer than `seconds`. If the server answered
+                with an error, the outcome is `failed`, or *refused* if nothing was done.
         """
 
         async def answered() -> Any:

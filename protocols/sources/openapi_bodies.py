@@ -20,9 +20,9 @@ _PLAIN_OBJECT = ANNOTATIONS | {"type", "properties", "required", "additionalProp
 def add_body(arguments: OperationArguments, body: JsonObject, converted: Schemas) -> None:
     """Add the arguments of a request body to `arguments`.
 
-    Each property of the body becomes an argument. If one has the name of another argument, or the
-    body is not an object, the whole body becomes one argument. `converted` converts the schemas of
-    the document.
+    Each property of the body becomes an argument. The whole body becomes one argument if it is not
+    an object, or if a property of a JSON body has the name of another argument. `converted`
+    converts the schemas of the document.
     """
     media, content, whole = _choose_media(body["content"], converted)
     is_form = media in FORM_TYPES
