@@ -1,1 +1,1 @@
-"""Probing: learning the protocols of tools by calling them. `probing.probe` is the entry point."""
+"""Probing: learning how tools behave by calling them. `probing.probe` is the entry point."""

@@ -1,6 +1,6 @@
-"""Hints: facts about one argument that an error reply states.
+"""Hints: facts about one argument of a tool that an error reply states.
 
-Functions here read one clause of a reply.
+The functions of this module read a single clause, such as "limit must be at most 50".
 """
 
 from __future__ import annotations
@@ -19,20 +19,20 @@ HintKind = Literal[
 """Kinds of hints.
 
 - `missing`: the argument is required.
-- `any_of`: it, or another that the reply names, is required.
+- `any_of`: this argument, or another one that the reply names, is required.
 - `unknown`: there is no such argument.
-- `type`, `enum`, `range`, `length`, `pattern`, `format`: what its value must be.
-- `not_found`: its value is well-formed but names nothing that exists.
+- `type`, `enum`, `range`, `length`, `pattern`, `format`: a restriction of its value.
+- `not_found`: its value is well-formed, but no record with this value exists.
 - `refused`: the reply names the argument, and nothing more can be read from it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ArgumentHint:
-    """One fact that a reply states about one argument."""
+    """One fact that an error reply states about one argument."""
 
     kind: HintKind
     argument: str = ""
-    """The source's own name of the argument."""
+    """The argument's name in the tool's source, such as its OpenAPI document."""
     types: tuple[str, ...] = ()
     values: tuple[Json, ...] = ()
     """The allowed values of an `enum`."""
@@ -43,7 +43,7 @@ class ArgumentHint:
     pattern: str = ""
     format: str = ""
     text: str = ""
-    """The clause of the reply that states it, at most 200 characters."""
+    """The clause of the reply that states the fact, at most 200 characters."""
 
 
 _NUMBER = r"(-?\d[\d,]*(?:\.\d+)?)"
@@ -76,7 +76,10 @@ _MOST_OF = re.compile(
 
 
 def read_requirement(words: str) -> list[ArgumentHint]:
-    """Return hints on what a clause of a reply requires of a value. They name no argument yet."""
+    """Return hints on what a clause of a reply requires of a value.
+
+    Their `argument` is empty: the caller finds out which argument the clause is about.
+    """
     words = re.sub(
         r",? (?:but )?(?:got|found|was|received):? .*|, (?:but )?not .*", "", words[:8_000]
     )
@@ -109,7 +112,10 @@ def _listed_values(words: str) -> tuple[str, ...]:
 
 
 def _pattern_in(words: str, low: str) -> str:
-    """Return the regular expression that a clause requires, or an empty string."""
+    """Return the regular expression that a value must match, or "" if the clause requires none.
+
+    `words` is the clause, and `low` is the same text in lower case.
+    """
     if matched := REPLY_PATTERNS["matched"].search(words[:4_000]):
         return matched[1] or matched[2]
     if "isoformat" in low:  # Python's own word, for dates and times alike
@@ -123,9 +129,10 @@ def _pattern_in(words: str, low: str) -> str:
 
 
 def _read_type(low: str, found: list[ArgumentHint]) -> list[ArgumentHint]:
-    """Return a hint on the type or format that a lower-case clause requires, if it has one.
+    """Return a hint on the type or format that a lower-case clause requires, or an empty list.
 
-    A format is read only if nothing else was `found`.
+    `found` are the hints that were read from this clause already. A format is searched only if
+    there are none.
     """
     typed = REPLY_PATTERNS["typed"].search(low)
     if typed and not any(hint.kind == "length" for hint in found):
@@ -141,9 +148,9 @@ def _read_type(low: str, found: list[ArgumentHint]) -> list[ArgumentHint]:
 
 
 def _read_bounds(low: str) -> list[ArgumentHint]:
-    """Return a hint on the range or length that a lower-case clause requires, if it has one.
+    """Return a hint on the range or length that a lower-case clause requires, or an empty list.
 
-    An excluded bound counts as allowed, because replies are not exact about it.
+    "Less than 10" is read as "at most 10", because replies often confuse the two.
     """
     is_length = re.search(r"character|letter|\blong\b|length|short|items?\b|elements?\b", low)
     least = _LEAST.search(low)

@@ -1,4 +1,4 @@
-"""The plan of a probing: which tools it may call, and how often. Making the plan calls nothing."""
+"""The plan of a probing: which tools it may call, and how often. Planning calls no tool."""
 
 from __future__ import annotations
 
@@ -20,12 +20,13 @@ class PlannedTool:
     reads: bool
     """True if the tool is known to be read-only."""
     how: str
-    """`GET https://api.example.org/users/{id}`, `Python shop:find`, `MCP git:git_log`."""
+    """How the tool is called: `GET https://api.example.org/users/{id}`, `Python shop:find`, or
+    `MCP git:git_log`."""
     host: str
     at_most: int
-    """How many calls the tool may still get."""
+    """How many more calls of the tool may be made."""
     why_not: str = ""
-    """Why `at_most` is 0; empty if it is not."""
+    """Why the tool may not be called; "" if it may."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,11 +36,11 @@ class ProbePlan:
     tools: tuple[PlannedTool, ...]
     """The planned tools in the order of the toolbox."""
     total: int
-    """The most calls that all tools may get together."""
+    """The maximum number of calls of all tools together."""
 
     @property
     def hosts(self) -> Mapping[str, int]:
-        """The hosts that may be called, and the most calls that each may get."""
+        """The maximum number of calls to each host, keyed by the host's label."""
         found: dict[str, int] = {}
         for tool in self.tools:
             if tool.at_most:
@@ -53,7 +54,10 @@ class ProbePlan:
 
 
 def plan_probing(toolbox: Toolbox, settings: ProbeSettings, log: Log | None = None) -> ProbePlan:
-    """Return the calls that `settings` allow, without those that `log` contains already."""
+    """Return how many calls `settings` still allow for each tool.
+
+    Calls that `log` already contains are subtracted.
+    """
     left = (
         None
         if settings.budget is None
@@ -98,7 +102,10 @@ def why_not(protocol: ToolProtocol, settings: ProbeSettings) -> str:
 
 
 def host_label(protocol: ToolProtocol) -> str:
-    """Return a label for what a call reaches: `api.example.org:8080`, `MCP git`, `Python shop`."""
+    """Return a label for the host, MCP server or Python module that a tool's calls go to.
+
+    Examples are `api.example.org:8080`, `MCP git` and `Python shop`.
+    """
     binding = protocol.binding
     return (
         urlsplit(binding.url).netloc

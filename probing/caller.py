@@ -1,4 +1,4 @@
-"""The calls of a probing: which calls are allowed and how often. No call is made twice."""
+"""Makes the calls of a probing, within its limits. Equal calls are made only once."""
 
 from __future__ import annotations
 
@@ -25,21 +25,23 @@ from protocols.schema import Json, JsonObject, resolve, types
 from protocols.toolbox import Tool, Toolbox
 
 _FAILED = re.compile(r"(?:[\w.]+ ){0,2}\w*(?:[Ee]rror|ERROR|Exception): .{1,400}")
-"""A text that is nothing but an error message: `Database error: no such table: notes`."""
+"""A response that consists of an error message only: `Database error: no such table: notes`."""
 _HTML = re.compile(
     r"[\ufeff\s]*+(?:<!--(?:(?!-->).)*+-->\s*+)*+<(!doctype\s+html|html|head|body)\b",
     re.IGNORECASE | re.DOTALL,
 )
 ApprovalCheck: TypeAlias = Callable[[Tool, JsonObject], bool]
-"""Return True if a call, with arguments by original name, needs the approval of a person."""
+"""A function that returns True if a call needs the approval of a person.
+
+The arguments are keyed by their names in the tool's source, such as its OpenAPI document."""
 _CALLS_PER_RECORD = 2
-"""Calls reserved for each created record: a read that shows it, and its removal."""
+"""Calls reserved for each created record: one that reads it, and one that removes it."""
 
 
 class NotCalled(AtcError):
-    """A call that is not made. The message has the reason.
+    """Raised when a call is not allowed and therefore not made. The message has the reason.
 
-    `scope` says what the reason applies to: this call, every call of the tool, or all calls.
+    `scope` says what is not allowed: this `call`, any call of this `tool`, or `all` calls.
     """
 
     def __init__(self, why: str, *, scope: Literal["call", "tool", "all"]) -> None:
@@ -48,23 +50,23 @@ class NotCalled(AtcError):
 
 
 def needs_no_approval(_tool: Tool, _arguments: JsonObject) -> bool:
-    """Return False: no call needs the approval of a person."""
+    """Return False for every call. This is the default check: no call needs a person's approval."""
     return False
 
 
 class Caller:
     """Makes the calls of one probing, one at a time.
 
-    - Each call is written to the log before it is sent, and again with its answer.
-    - A call that the log contains is answered from the log. A call that was sent but never
-      answered, because the process was killed, is not sent again.
-    - A call that says nothing about its tool gives no sample and may be repeated: an answer that
-      asks to wait (429), an unreachable host, an unanswered read. It still counts as a call, unless
-      it never left this machine.
-    - A tool that writes gets only calls that the write rules allow. A call that needs the approval
-      of a person (`needs_approval`) is not made.
+    - Each call is written to the log before it is sent, and its answer is written afterwards.
+    - If the log contains the answer of an equal call, that answer is used. A call that was sent but
+      never answered, because the process was killed, is not sent again.
+    - Some outcomes show nothing about the tool: the service asks to wait (429), the host is
+      unreachable, or a call that only reads is not answered. They give no sample, and the call may
+      be repeated. It still counts against the limits, unless it never left this machine.
+    - A tool that changes data gets only calls that the write rules allow. A call that needs the
+      approval of a person (`needs_approval`) is not made.
 
-    `stopped` maps tools to the reason why they are not called, or not any more.
+    `stopped` maps the name of each tool that must not be called (any more) to the reason.
     """
 
     def __init__(
@@ -107,11 +109,11 @@ class Caller:
         """Return the sample of one call, from the log or by calling the tool.
 
         Args:
-            tool: the source's own name of the tool.
-            arguments: values by the source's own argument names.
-            purpose: what the call is to find out.
-            again: call even if the log has an answer, because a read may answer otherwise after a
-                write.
+            tool: the tool's name in its source, such as an OpenAPI document.
+            arguments: the values, keyed by the argument names of that source.
+            purpose: what the call is meant to find out.
+            again: make the call even if the log contains its answer. The answer may be different
+                after another call changed data.
 
         Raises:
             NotCalled: the call is not made.
@@ -141,10 +143,10 @@ class Caller:
         return max(0, mine if budget is None else min(mine, budget - self._log.sent_count))
 
     def _admit(self, tool: str, plain: JsonObject, purpose: Purpose) -> None:
-        """Check that a call may be made.
+        """Check that a call may be made. `plain` are its arguments without their origins.
 
         Raises:
-            NotCalled: it may not.
+            NotCalled: the call may not be made.
         """
         if reason := self.stopped.get(tool):
             raise NotCalled(f"{reason}.", scope="tool")
@@ -170,10 +172,10 @@ class Caller:
             raise NotCalled(f"its {self._settings.per_tool} calls are spent.", scope="tool")
 
     def _check_budget(self, tool: str, purpose: Purpose) -> None:
-        """Check that the budget of all tools allows a call and the removals that must follow.
+        """Check that the total budget allows a call and the later removal of all created records.
 
         Raises:
-            NotCalled: it does not.
+            NotCalled: the budget does not allow the call.
         """
         budget = self._settings.budget
         if budget is None:
@@ -193,7 +195,11 @@ class Caller:
             )
 
     def _send(self, sample: Sample, plain: JsonObject) -> str:
-        """Send a call once and log the result. Return a message for the user, or ""."""
+        """Send a call once and log the result.
+
+        Return a message for the user, or "" if there is nothing to say. `plain` are the arguments
+        without their origins.
+        """
         tool = self._tools[sample.tool]
         host = self._hosts[sample.tool]
         response, error = self._call_tool(tool, plain)
@@ -225,7 +231,10 @@ class Caller:
         return self._record(sample)
 
     def _record(self, sample: Sample) -> str:
-        """Log the sample of an answered call. Return a message for the user, or ""."""
+        """Log the sample of an answered call.
+
+        Return a message for the user, or "" if there is nothing to say.
+        """
         self._log.add(sample)
         self._watch(sample)
         message, discarded = self._hosts[sample.tool].record_answer(sample)
@@ -234,7 +243,10 @@ class Caller:
         return message
 
     def _record_not_sent(self, sample: Sample, error: ToolError) -> str:
-        """Note a call that could not be sent, to an unreachable host or without its credential."""
+        """Record a call that was not sent: its host is unreachable or its credential is missing.
+
+        Return a message for the user, or "" if there is nothing to say.
+        """
         self._log.void(sample.number, sent=False)
         is_http = isinstance(self._tools[sample.tool].protocol.binding, HttpBinding)
         if is_http and error.curl is not None:
@@ -243,8 +255,9 @@ class Caller:
         return ""
 
     def _call_tool(self, tool: Tool, plain: JsonObject) -> tuple[Json, ToolError | None]:
-        """Call a tool. Return its response, or the error; a success without usable data is an
-        error.
+        """Call a tool. Return (response, None) after a success and (None, error) after a failure.
+
+        A successful response without usable data, such as an HTML page, counts as a failure.
         """
         try:
             response = tool.call(plain)
@@ -265,9 +278,10 @@ class Caller:
 
 
 def _is_lost(protocol: ToolProtocol, error: ToolError) -> bool:
-    """Return True if the call got no answer from the tool or service.
+    """Return True if `error` means that the tool or service itself did not answer the call.
 
-    An exception of a Python tool is its answer. A 502, 503 or 504 of a gateway is not.
+    An exception of a Python tool counts as its answer. A 502, 503 or 504 does not, because it comes
+    from a gateway in front of the service.
     """
     silent = (
         error.status is None
@@ -278,7 +292,7 @@ def _is_lost(protocol: ToolProtocol, error: ToolError) -> bool:
 
 
 def unusable_reason(protocol: ToolProtocol, response: Json) -> str:
-    """Return why a successful response contains no data of the tool; empty if it does."""
+    """Return why a successful response contains no data of the tool, or "" if it contains data."""
     if isinstance(response, str) and _HTML.match(response):
         schema = protocol.output_schema or {}
         texts = (protocol.name, protocol.title, protocol.description)
@@ -291,7 +305,7 @@ def unusable_reason(protocol: ToolProtocol, response: Json) -> str:
 
 @contextmanager
 def delay_interrupt() -> Iterator[None]:
-    """Let Ctrl-C take effect at the end of the block; a second Ctrl-C takes effect at once.
+    """Delay the effect of Ctrl-C to the end of the block. A second Ctrl-C takes effect at once.
 
     Outside the main thread this does nothing, because signals reach only the main thread.
     """

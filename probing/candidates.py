@@ -1,7 +1,8 @@
 """Values to try for an argument, best first (ATC paper, §4).
 
 Values come from the tool's description, from responses, from error replies, from a model, and last
-from a generator. The arguments of one call are best taken from one record.
+from a generator. If a response contains a record with values for several arguments, these values
+are tried together, because they belong together.
 """
 
 from __future__ import annotations
@@ -47,7 +48,7 @@ class ValueFilter:
         self._gone = {self.value_key(value.value) for value in (*argument.refused, *lost)}
 
     def value_key(self, value: Json) -> str:
-        """Return a key that is equal for values that look the same when they are sent."""
+        """Return a key that is equal for two values that are sent as the same text."""
         return (
             url_text(value)
             if self._as_text and isinstance(value, str | int | float)
@@ -80,7 +81,7 @@ class ValueFilter:
         return forms
 
     def is_allowed(self, value: Json) -> bool:
-        """Return True unless the schema or an earlier reply excludes a value."""
+        """Return True unless the schema, or an error reply to an earlier call, excludes a value."""
         if self._argument.unknown or self.value_key(value) in self._gone:
             return False
         if self._argument.place == "path" and value in ("", ".", ".."):
@@ -94,7 +95,7 @@ class ValueFilter:
         return self._text is None or self._text.is_valid(sent)
 
     def _is_listed(self, value: Json) -> bool:
-        """Return True if a value, or each element of a list, is among those that replies listed."""
+        """Return True if error replies listed a value, or each element of a list, as allowed."""
         parts = value if isinstance(value, list) and "array" in self._wanted else [value]
         return all(
             not isinstance(part, list | dict) and url_text(part) in self._listed for part in parts
@@ -109,8 +110,10 @@ def _check(schema: JsonObject) -> Any:
 
 
 def _is_to_blame(tool: ToolFacts, name: str, suspect: Value) -> bool:
-    """Return True if a "not found" must be caused by this value: all others in its call are known
-    to be good.
+    """Return True if `suspect` must have caused the "not found" reply to a call.
+
+    This is the case if every other argument of the call had a value that the tool accepted in
+    another call.
     """
     good = {
         (argument.name, repr(value.value))
@@ -136,16 +139,15 @@ def _is_to_blame(tool: ToolFacts, name: str, suspect: Value) -> bool:
 def candidates(
     tool: ToolFacts, argument: ArgumentFacts, *, pools: Pools | None, suggested: Sequence[Json] = ()
 ) -> list[Value]:
-    """Return values for an argument with their origins, best first, without duplicates or excluded
-    values.
+    """Return values that an argument may take, best first, without duplicates.
 
-    The first values come from different sources: the sources are interleaved in the order of the
-    paper.
+    The origins (description, enum, responses, error replies, model, generator) take turns, so that
+    the first values have different origins. The order is that of the ATC paper.
 
     Args:
-        tool: the facts of the tool.
-        argument: the facts of the argument.
-        pools: values of other tools; None if the tool is probed alone.
+        tool: what is known about the tool.
+        argument: what is known about the argument.
+        pools: values that tools returned; None to use no values of other tools.
         suggested: values that a model proposed.
     """
     fits = ValueFilter(tool, argument)
@@ -180,7 +182,7 @@ def candidates(
 
 
 def _described_values(tool: ToolFacts, argument: ArgumentFacts) -> Iterator[Json]:
-    """Yield the examples, constants and defaults in the tool's description."""
+    """Yield the examples, constants and defaults of an argument in the tool's description."""
     declared = argument.declared
     yield from examples if isinstance(examples := declared.get("examples"), list) else ()
     yield from (declared[key] for key in ("example", "const", "default") if key in declared)
@@ -192,10 +194,14 @@ def _described_values(tool: ToolFacts, argument: ArgumentFacts) -> Iterator[Json
 def combinations(
     offered: Mapping[str, Sequence[Value]], records: Sequence[ResponseRecord]
 ) -> Iterator[dict[str, Value]]:
-    """Yield values for all arguments together, best first, without duplicates.
+    """Yield combinations of values, one value for each argument, best first, without duplicates.
 
-    Values from one record come first, then the best value of each argument, then the other
-    candidates of each argument in turn.
+    Combinations from the fields of one record come first. Then come the best value of each
+    argument, and combinations in which one or all arguments have a later candidate.
+
+    Args:
+        offered: the candidates for each argument, best first.
+        records: objects in responses, whose fields may be values for several arguments.
     """
     if any(not values for values in offered.values()):
         return
@@ -212,9 +218,10 @@ def combinations(
 def _combine_from_records(
     offered: Mapping[str, Sequence[Value]], records: Sequence[ResponseRecord]
 ) -> Iterator[dict[str, Value]]:
-    """Yield values for all arguments that are fields of one record.
+    """Yield combinations in which at least two arguments have values from fields of one record.
 
-    Records with values for more arguments, and with better candidates, come first.
+    The other arguments have their best candidate. Records with values for more arguments, and with
+    better candidates, come first.
     """
     best = {name: values[0] for name, values in offered.items()}
     fit = _RecordFit(offered)
@@ -232,7 +239,7 @@ def _combine_from_records(
 
 
 class _RecordFit:
-    """Assigns the fields of a record to arguments."""
+    """Chooses which field of a record is used for which argument of a call."""
 
     def __init__(self, offered: Mapping[str, Sequence[Value]]) -> None:
         self._offered = offered
@@ -248,9 +255,10 @@ class _RecordFit:
             self._ranks[name] = {place: float(rank) for rank, place in enumerate(places)}
 
     def assign(self, record: ResponseRecord) -> tuple[float, dict[str, tuple[str, str]]]:
-        """Return the cost of taking arguments from a record, and the field for each argument.
+        """Return the cost of using a record, and the chosen field for each argument.
 
-        A field is used for one argument only. Each argument without a field adds 3 to the cost.
+        Lower costs are better. A field is used for one argument only, and is identified by its tool
+        and response path. Each argument for which no field is suitable adds 3 to the cost.
         """
         cost = 0.0
         fields: dict[str, tuple[str, str]] = {}
@@ -270,7 +278,10 @@ class _RecordFit:
         return cost, fields
 
     def _rank(self, name: str, place: tuple[str, str]) -> float | None:
-        """Return how well a field suits an argument (lower is better), or None if it does not."""
+        """Return how well a field suits an argument (lower is better), or None if it is unsuitable.
+
+        `place` is the tool and the response path of the field.
+        """
         field_name = place[1].rpartition(".")[2].strip("[]()")
         return 0.5 if field_name == name else self._ranks[name].get(place)
 

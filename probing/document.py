@@ -1,9 +1,9 @@
-"""Protocols of probed tools (ATC paper, §4.1), with shapes but without private values.
+"""Builds the protocols of probed tools (ATC paper, §4.1): their schemas, without private values.
 
-What a document declared stays as it is; what the calls showed is added, with its evidence. The
-arguments of every successful call conform to the schema: a declared clause that such a call breaks
-is relaxed or dropped, and a hint that contradicts one is ignored. Values that probing invented
-never become a type, an example or a format.
+The declarations of the tool's document are kept, and what the calls showed is added with its
+evidence. The arguments of every successful call conform to the resulting schema: a declared rule
+that such a call breaks is relaxed or dropped, and a hint of an error reply that contradicts such a
+call is ignored. No type, example or format is derived from values that probing invented.
 """
 
 from __future__ import annotations
@@ -36,15 +36,15 @@ from protocols.secrets import (
 from protocols.secrets.names import is_secret
 
 MOST_SENTENCES = 3
-"""Error messages of one status that a protocol quotes."""
+"""Maximum number of error messages that a protocol quotes for one status."""
 _LONGEST_WORDS = 160
-"""Most characters of one quoted error message."""
+"""Maximum number of characters of one quoted error message."""
 _SHORTEST = 4
-"""Least characters of a secret. Shorter texts may be ordinary words."""
+"""Minimum number of characters of a secret. Shorter texts may be ordinary words."""
 _SHORT = 2
-"""Values of at most this length are recognised in a text only if they are quoted there."""
+"""A value of at most this many characters is recognised in a text only if it is in quotes."""
 _LONGEST = 2_000
-"""Most characters of the result, as JSON, in an example."""
+"""Maximum number of characters of a response, as JSON, that is shown in an example."""
 _HIDDEN = "<secret>"
 _QUOTED = re.compile(r"(?<!\w)(['\"`])([^'\"`]{1,80})\1")
 _EXAMPLES = 3
@@ -56,7 +56,10 @@ _NUMERIC = frozenset({"minimum", "maximum", "exclusiveMinimum", "exclusiveMaximu
 
 
 def protocols_of(probed: Probed, *, keep_values: bool = False) -> dict[str, ToolProtocol]:
-    """Return the protocol of each tool, by name."""
+    """Return the protocols of all probed tools, keyed by the tool's name.
+
+    Values of calls are shown in examples only if `keep_values` is True. Secrets are never shown.
+    """
     return {
         name: build_protocol(
             facts,
@@ -76,10 +79,10 @@ def build_protocol(
     A tool that gave no response gets a protocol with its declared parts and its error replies.
 
     Args:
-        facts: what is known of the tool.
-        links: the links of its arguments.
-        words: a description, used if the tool has none.
-        keep_values: show values of calls. Secrets are never shown.
+        facts: what is known about the tool.
+        links: the tools and response fields that can provide values for its arguments.
+        words: a description written by a model. It is used if the tool has none.
+        keep_values: True to show values of calls. Secrets are never shown.
     """
     protocol = facts.protocol
     disclosure = Disclosure(facts, keep_values=keep_values)
@@ -111,8 +114,9 @@ def build_protocol(
 
 
 def _examples(facts: ToolFacts, disclosure: Disclosure) -> Iterator[Example]:
-    """Yield the successful calls with the fewest and the most arguments, if their values may be
-    shown.
+    """Yield two successful calls as examples: one with the fewest and one with the most arguments.
+
+    Only calls whose argument values may all be shown are considered.
     """
     # A wrong value that the tool accepted by mistake is a bad example.
     good = [
@@ -125,10 +129,10 @@ def _examples(facts: ToolFacts, disclosure: Disclosure) -> Iterator[Example]:
 
 
 def status_of(sample: Sample) -> str | None:
-    """Return the status under which a protocol documents a sample.
+    """Return the status under which a protocol documents a failed call.
 
-    It is `default` for a refusal without a status (an exception), and None for a success, for a
-    missing answer and for an unreadable one.
+    The status is "default" for an error without an HTTP status, such as an exception. Return None
+    if the call succeeded, or got no answer or an unusable one.
     """
     if sample.done or sample.outcome == "not_run":
         return None
@@ -138,7 +142,7 @@ def status_of(sample: Sample) -> str | None:
 
 
 def _outcomes(facts: ToolFacts, disclosure: Disclosure) -> tuple[ErrorOutcome, ...]:
-    """Return the declared outcomes in their order, then those that were seen, by status."""
+    """Return the declared error outcomes in their order, then the observed ones by status."""
     seen: dict[str, list[Sample]] = {}
     for sample in facts.samples:
         if status := status_of(sample):
@@ -152,7 +156,7 @@ def _outcomes(facts: ToolFacts, disclosure: Disclosure) -> tuple[ErrorOutcome, .
 
 
 def _describe_errors(status: str, samples: Sequence[Sample], disclosure: Disclosure) -> str:
-    """Return a sentence that quotes the error messages of samples, or an empty string."""
+    """Return a sentence that quotes the error messages of samples, or "" if they have none."""
     messages: dict[str, None] = {}
     for sample in samples:
         if sample.error:
@@ -170,9 +174,9 @@ def _describe_errors(status: str, samples: Sequence[Sample], disclosure: Disclos
 def input_schema(facts: ToolFacts, *, keep_values: bool = True) -> dict[str, Any]:
     """Return the JSON Schema 2020-12 of a tool's arguments.
 
-    An argument is required if the facts show that it is needed and every successful call had it.
-    Examples are accepted values; without `keep_values`, only values from the tool's own texts and
-    invented ones.
+    An argument is required if the facts say so and every successful call had it. Examples are
+    values that the tool accepted. If `keep_values` is False, only those examples are included that
+    the tool's description or error replies contained, or that probing invented.
     """
     calls = [sample.plain_arguments for sample in facts.done]
     known = {
@@ -221,9 +225,10 @@ def _property(
 
 
 def _types(argument: ArgumentFacts, found: Mapping[str, Any]) -> list[str]:
-    """Return the types that the values of an argument show.
+    """Return the JSON types that an argument takes, as far as its accepted values show them.
 
-    Values that probing invented are no evidence, except for a number whose replacement was refused.
+    `found` are the schema keywords that error replies stated. Values that probing invented are not
+    evidence, except for numbers if the tool refused a text.
     """
     made = [type_name(accepted.value) for accepted in argument.accepted]
     if "enum" in found:
@@ -240,10 +245,15 @@ def _types(argument: ArgumentFacts, found: Mapping[str, Any]) -> list[str]:
 
 
 def _types_of_text(argument: ArgumentFacts, made: list[str], real: Sequence[Json]) -> list[str]:
-    """Return the types of an argument that is sent as text.
+    """Return the JSON types of an argument that is sent as text, such as a query parameter.
 
-    Accepted numbers show a number only if a text was refused. Accepted texts show a string only if
-    none of them could be a number.
+    The argument is a number if numbers were accepted and a text was refused. It is a string if
+    texts were accepted that cannot be read as numbers. Otherwise the list is empty.
+
+    Args:
+        argument: what is known about the argument.
+        made: the types of all accepted values.
+        real: the accepted values that probing did not invent.
     """
     if made and set(made) <= {"integer", "number"}:
         refused_text = any(number_of(url_text(value.value)) is None for value in argument.refused)
@@ -254,7 +264,10 @@ def _types_of_text(argument: ArgumentFacts, made: list[str], real: Sequence[Json
 
 
 def _all_conform(clause: dict[str, Any], accepted: Sequence[Json], argument: ArgumentFacts) -> bool:
-    """Return True if all accepted values conform to a clause. In a URL, `5` and `"5"` are equal."""
+    """Return True if all accepted values conform to `clause`, a part of a JSON Schema.
+
+    For an argument that is sent as text, such as a query parameter, `5` and `"5"` are equal.
+    """
     for value in accepted:
         forms: list[Json] = [value]
         if clause.keys() & _NUMERIC and (number := number_of(value)) is not None:
@@ -270,7 +283,11 @@ def _all_conform(clause: dict[str, Any], accepted: Sequence[Json], argument: Arg
 
 
 def _shown_values(facts: ToolFacts, name: str, *, keep_values: bool) -> list[Json]:
-    """Return values of calls that were meant to succeed, those with a useful response first."""
+    """Return up to three example values of an argument from successful calls.
+
+    Calls whose response contained data come first. Calls that were meant to be refused are left
+    out, even if the tool accepted them.
+    """
     fruitful = {sample.number for sample in facts.fruitful}
     meant = [
         sample for sample in facts.done if sample.purpose != "refuse" and name in sample.arguments
@@ -290,8 +307,9 @@ def _shown_values(facts: ToolFacts, name: str, *, keep_values: bool) -> list[Jso
 class Disclosure:
     """Decides what a protocol may show of the values and texts of one tool.
 
-    Secrets are never shown. A secret is recognised by its name or form in any sample, and is hidden
-    in every text that contains it. Other values of calls are shown only if `keep_values` is set.
+    Secrets are never shown. A value is a secret if its name or form says so in any sample. It is
+    then replaced in every text that contains it. Other values of calls are shown only if
+    `keep_values` is True.
     """
 
     def __init__(self, facts: ToolFacts, *, keep_values: bool) -> None:
@@ -313,7 +331,7 @@ class Disclosure:
         self._secrets = sorted(spellings, key=lambda text: (-len(text), text))
 
     def text(self, text: str) -> str:
-        """Return a text without secrets."""
+        """Return a text with `<secret>` in place of each secret."""
         for spelled in (*find_embedded_secrets(text), *self._secrets):
             text = text.replace(spelled, _HIDDEN)
         return text
@@ -321,8 +339,8 @@ class Disclosure:
     def words(self, text: str, arguments: Mapping[str, Value]) -> str:
         """Return an error message with placeholders for values.
 
-        A value of an argument becomes `{name}`. Other quoted values become `…`, unless values are
-        kept.
+        The value of an argument becomes `{name}`. Other texts in quotes become `…`, unless
+        `keep_values` is True.
         """
         for name, given in sorted(arguments.items(), key=lambda pair: -len(str(pair[1].value))):
             text = _insert_argument_name(text, name, given.value)
@@ -339,7 +357,10 @@ class Disclosure:
         return all(self.may_show(name, value) for name, value in sample.arguments.items())
 
     def result(self, response: Json) -> Json:
-        """Return a response for an example, or None if it is too long or values are not kept."""
+        """Return a response to be shown in an example, without secrets.
+
+        Return None if the response is too long or values must not be shown.
+        """
         if not self._keep or len(json.dumps(response)) > _LONGEST:
             return None
         return replace_secrets(response, self._output, lambda _: _HIDDEN, rest=self._leaf)
@@ -348,7 +369,7 @@ class Disclosure:
         return self.text(leaf) if isinstance(leaf, str) else leaf
 
     def schema(self, schema: Json) -> Any:
-        """Return a copy of a schema without the `enum` and `examples` that contain secrets."""
+        """Return a copy of a schema without any `enum` or `examples` that contains a secret."""
         changed = copy.deepcopy(schema)
         for path, node in nodes(changed):
             name = path.rpartition(".")[2].rstrip("[]*")

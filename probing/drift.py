@@ -1,5 +1,6 @@
-"""Drift: differences between the protocols of tools and their present answers (`atc probe
---check`).
+"""Drift: differences between the stored protocols of tools and their present answers.
+
+The command `atc probe --check` finds and reports them.
 """
 
 from __future__ import annotations
@@ -37,17 +38,17 @@ from protocols.validate import BoundedValidator, TooExpensive, validator
 Severity = Literal["breaking", "risky", "harmless"]
 """How much a change matters.
 
-- `breaking`: a program that follows the protocol fails.
-- `risky`: it fails on some answers, or there is little evidence.
-- `harmless`: no program can notice the change."""
+- `breaking`: a program that relies on the protocol fails.
+- `risky`: such a program fails on some answers, or there is little evidence.
+- `harmless`: such a program does not notice the change."""
 _WORST = ("breaking", "risky", "harmless")
-"""The severities, the worst first."""
+"""All severities, from the worst to the least."""
 CALLS = 3
-"""Most calls of one tool."""
+"""Maximum number of calls of one tool during a check."""
 _ENOUGH = 3
-"""Records without a formerly constant field after which the field counts as removed."""
+"""A required field counts as removed if at least this many records lack it and none has it."""
 _NO_TOOL = {404, 405, 410, 501}
-"""Statuses that mean that the tool does not exist."""
+"""HTTP statuses that mean that the tool does not exist."""
 _DENIED = {401, 403, 407}
 _NO_ARGUMENTS = "no arguments are known with which it answers; keep the folder's log"
 
@@ -58,37 +59,37 @@ class DriftChange:
 
     tool: str
     path: str
-    """A response path (`airports[].code`), or an empty string for the tool as a whole."""
+    """The changed field as a response path (`airports[].code`), or "" for the tool as a whole."""
     kind: str
     severity: Severity
     text: str
-    """The change in a clause, with the counts that support it."""
+    """The change in words, with the counts that support it."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class DriftReport:
-    """The changes that a check found, the worst first."""
+    """The result of a check: the changes that it found, and the tools that it could not check."""
 
     tools: int
     """Number of tools that were checked."""
     changes: tuple[DriftChange, ...] = ()
     unchecked: Mapping[str, str] = field(default_factory=dict)
-    """Why tools were not checked, or not completely, by tool."""
+    """The reason for each tool that was not or not completely checked, keyed by the tool's name."""
     calls: int = 0
     """Number of calls that were made."""
 
     @property
     def breaking(self) -> bool:
-        """True if a program fails because of a change."""
+        """True if at least one change has the severity `breaking`."""
         return any(change.severity == "breaking" for change in self.changes)
 
 
 def compare_answers(old: ToolProtocol, facts: ToolFacts) -> list[DriftChange]:
-    """Return the changes of a tool, the worst first.
+    """Return the differences between a tool's protocol and its new answers, the worst first.
 
     Args:
         old: the tool's protocol.
-        facts: facts from new calls only, with arguments that worked before.
+        facts: what new calls showed. These calls used arguments that worked before.
     """
     changes = [*_refusals(old, facts), *_departures(old, facts)]
     return sorted(
@@ -97,7 +98,7 @@ def compare_answers(old: ToolProtocol, facts: ToolFacts) -> list[DriftChange]:
 
 
 def _departures(old: ToolProtocol, facts: ToolFacts) -> Iterator[DriftChange]:
-    """Yield a change for each rule of the schema that answers break, then the new fields."""
+    """Yield a change for each broken rule of the output schema, and for each new field."""
     replies = [sample.response for sample in facts.done]
     known = {path for path, _ in nodes(old.output_schema or {})}
     now = dict(nodes(infer(replies, words=document_words(old))))
@@ -121,7 +122,10 @@ def _departures(old: ToolProtocol, facts: ToolFacts) -> Iterator[DriftChange]:
 
 
 def _new_fields(old: ToolProtocol, paths: Iterable[str]) -> Iterator[DriftChange]:
-    """Yield a change for each new path that is a field of a known record."""
+    """Yield a change for each path that is a new field of an object in the output schema.
+
+    `paths` are the response paths that the old output schema does not contain.
+    """
     records = {path for path, node in nodes(old.output_schema or {}) if node.get("properties")}
     for path in dict.fromkeys(paths):
         if path.rpartition(".")[0] in records and not path.endswith(("*", "[]")):
@@ -129,7 +133,7 @@ def _new_fields(old: ToolProtocol, paths: Iterable[str]) -> Iterator[DriftChange
 
 
 def _error_path(error: ValidationError, known: Collection[str]) -> str:
-    """Return the response path of a validation error; of a missing field, the field's path."""
+    """Return the response path of a validation error. If a field is missing, return its path."""
     path = _path_of(error.instance_path, known)
     if error.kind.name == "required":
         return f"{path}.{error.kind.as_dict()['property']}".lstrip(".")
@@ -144,9 +148,14 @@ def _departure(
     *,
     is_gone: bool,
 ) -> DriftChange:
-    """Return the change that equal validation errors at one path show.
+    """Return the change of a tool that the validation errors at one path show.
 
-    `is_gone` is True if no answer has the path any more.
+    Args:
+        old: the tool's protocol.
+        path: the response path of the errors.
+        keyword: the JSON Schema keyword that all errors violate, such as `required`.
+        errors: the errors.
+        is_gone: True if no answer has this path any more.
     """
     if keyword == "required":
         return _missing_field(old, path, errors, is_gone=is_gone)
@@ -171,7 +180,10 @@ def _departure(
 def _missing_field(
     old: ToolProtocol, path: str, errors: Sequence[ValidationError], *, is_gone: bool
 ) -> DriftChange:
-    """Return the change of a field that some records lack, or all of them (`is_gone`)."""
+    """Return the change that a required field is missing.
+
+    The field is missing in some records, or in all of them if `is_gone` is True.
+    """
     times = len(errors)
     seen = old.evidence.observations
     before = f"it was in all of {seen} answers" if seen else "it was always there"
@@ -184,8 +196,10 @@ def _missing_field(
 
 
 def _path_of(place: Iterable[str | int], known: Collection[str]) -> str:
-    """Return the response path of a part of an answer: `films[].title`, `rates.*` for a key of a
-    map.
+    """Return the response path for the keys and indexes that lead to a value in an answer.
+
+    For example, `("films", 0, "title")` gives `films[].title`. A key of a map is written as `*`:
+    `rates.*`. `known` are the response paths of the tool's protocol.
     """
     path = ""
     for step in place:
@@ -200,7 +214,10 @@ def _path_of(place: Iterable[str | int], known: Collection[str]) -> str:
 
 
 def _refusals(old: ToolProtocol, facts: ToolFacts) -> Iterator[DriftChange]:
-    """Yield the changes that refused calls show. A failing service shows none."""
+    """Yield a change if the tool refused calls that it answered before.
+
+    A call that failed for another reason, such as an unreachable service, shows no change.
+    """
     refused = [s for s in facts.samples if s.outcome == "refused"]
     if not refused:
         return
@@ -228,7 +245,7 @@ def _refusals(old: ToolProtocol, facts: ToolFacts) -> Iterator[DriftChange]:
 
 
 def earlier_samples(folder: Path) -> list[Sample]:
-    """Return the samples of the probing that wrote `folder`, or an empty list if its log is gone.
+    """Return the samples of the probing that wrote `folder`, or an empty list if it has no log.
 
     Raises:
         LogUnreadable: the log cannot be read, or another process is writing it.
@@ -250,14 +267,15 @@ def recheck(
 ) -> DriftReport:
     """Call the read-only tools again and compare their answers with their protocols.
 
-    A tool that fails raises nothing; it is reported.
+    The failure of a tool raises no exception but is part of the report.
 
     Args:
-        toolbox: the protocols of the folder, bound to the live tools.
-        log: a new log, so that every call is made.
+        toolbox: the tools with their stored protocols.
+        log: a new, empty log, so that every call is made.
         settings: limits of the calls.
-        earlier: samples whose arguments are used again. Then come the arguments of examples. A tool
-            without any is probed with values that the other tools return now.
+        earlier: samples of the probing. Their arguments are used again, followed by those of the
+            protocols' examples. A tool without any known arguments is probed with values that
+            the other tools return during the check.
         watch: called with each sample and with messages for the user.
         needs_approval: returns True for a call that needs the approval of a person.
     """
@@ -299,7 +317,10 @@ def recheck(
 def _call_reads_again(
     session: Session, known: Mapping[str, Sequence[JsonObject]]
 ) -> dict[str, str]:
-    """Call each tool that only reads with its known arguments. Return why some were not called."""
+    """Call each read-only tool with its known arguments.
+
+    Return the reason for each tool that was not called, keyed by the tool's name.
+    """
     # Tools without known arguments come last, and again: they need the values of the others.
     order = sorted(session.reads, key=lambda name: not known[name])
     order += [name for name in known if not known[name]]
@@ -318,7 +339,7 @@ def _samples_of(tool: str, samples: Sequence[Sample]) -> list[Sample]:
 
 
 def _why_unchecked(facts: ToolFacts) -> str:
-    """Return why nothing was learned about a tool that gave no response."""
+    """Return why a tool that gave no response could not be checked."""
     last = next((sample.error for sample in facts.samples), "")
     return f"no answer came: {last}" if last else _NO_ARGUMENTS
 
@@ -326,7 +347,7 @@ def _why_unchecked(facts: ToolFacts) -> str:
 def _without_removed_records(
     protocols: Mapping[str, ToolProtocol], samples: Sequence[Sample]
 ) -> list[Sample]:
-    """Return the successful samples, without those that name a record that was removed."""
+    """Return the successful samples whose arguments contain no id of a removed record."""
     removers = {
         name for name, protocol in protocols.items() if likely_action(protocol)[0] == "remove"
     }
@@ -341,10 +362,10 @@ def _without_removed_records(
 
 
 def _call_again(session: Session, tool: str, known: Sequence[ArgumentValues]) -> None:
-    """Call a tool with known arguments, or probe it without any.
+    """Call a tool with its known arguments. If there are none, probe it to find some.
 
     Raises:
-        NotCalled: the tool may not be called, or not any more.
+        NotCalled: the tool may not be called (any more).
     """
     for arguments in known[:CALLS]:
         session.call(tool, arguments, purpose="check")
@@ -353,15 +374,19 @@ def _call_again(session: Session, tool: str, known: Sequence[ArgumentValues]) ->
 
 
 def _facts_of_check(protocol: ToolProtocol, log: Log) -> ToolFacts:
-    """Return the facts of one tool, without refusals of calls whose arguments were guessed."""
+    """Return what the check showed about one tool.
+
+    Refusals of calls with guessed arguments are left out, because they do not show a change.
+    """
     samples = log.samples_of(protocol.name)
     return learn(protocol, [s for s in samples if s.done or s.purpose == "check"])
 
 
 def _find_known_arguments(protocol: ToolProtocol, done: list[Sample]) -> Iterator[ArgumentValues]:
-    """Yield arguments with which a tool answered before, then those of its examples.
+    """Yield the arguments of successful calls (`done`), then those of the tool's examples.
 
-    The call with the fewest arguments comes first, then that with the most.
+    Of the calls, that with the fewest arguments comes first. The others follow, with the most
+    arguments first.
     """
     done.sort(key=lambda s: (not says_something(s.response), len(s.arguments), s.number))
     others = sorted(done[1:], key=lambda sample: -len(sample.arguments))
@@ -380,5 +405,5 @@ def _find_known_arguments(protocol: ToolProtocol, done: list[Sample]) -> Iterato
 
 
 def _as_values(arguments: JsonObject) -> ArgumentValues:
-    """Return the arguments of an example, with their origin."""
+    """Return the arguments of an example as values with the origin `given`."""
     return {name: Value(value, ValueOrigin(kind="given")) for name, value in arguments.items()}

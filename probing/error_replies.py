@@ -1,9 +1,10 @@
 """Turns error replies into hints about the arguments of a tool.
 
-Structured complaints are read by rule: lists of them (FastAPI, JSON:API, RFC 9457, JSON Schema
-output, GraphQL-like), and maps from fields to messages (DRF, Rails, ASP.NET). Of sentences, only
-those are read that name an argument and plainly state what it must be. Other replies may be read by
-a model, see `probing.model_hints`. All work is bounded.
+A complaint is one error in a JSON reply. Two structures of complaints are recognised: lists of them
+(FastAPI, JSON:API, RFC 9457, JSON Schema output, GraphQL-like), and maps from fields to messages
+(DRF, Rails, ASP.NET). A plain sentence gives a hint only if it names an argument and clearly states
+what the argument must be. A model may read other replies, see `probing.model_hints`. The amount of
+text that is read is limited.
 """
 
 from __future__ import annotations
@@ -29,21 +30,25 @@ from protocols.response import one_line
 from protocols.schema import Json
 
 _MOST = 60
-"""Entries of an object or list that are read."""
+"""Maximum number of entries that are read of each object or list in a reply."""
 _PLACES = frozenset(REPLIES["places"])
-"""Words for the part of a request that has the arguments: `body`, `query`."""
+"""Words for the part of a request that contains the arguments, such as `body` and `query`."""
 _NOT_FIELDS = frozenset(REPLIES["no_arguments"])
 """Keys of error replies that are never names of arguments."""
 _SELDOM_FIELDS = frozenset(REPLIES["seldom"])
-"""Keys that are names of arguments only in an object of nothing but messages."""
+"""Keys that are seldom names of arguments.
+
+They count as names only in an object whose values are all lists or objects, that is, messages."""
 _TEXTS = REPLIES["texts"]
 _PLACE_KEYS = REPLIES["place_keys"]
 _WORDS = REPLIES["complaints"]
 _CODES = REPLIES["codes"]
 _PLAIN = frozenset({"date", "field", "format", "name", "number", "text", "time", "type", "value"})
-"""Argument names that are common words. They count as names only if quoted, or at the start."""
+"""Argument names that are common words.
+
+In a sentence they count as names only in quotes or at its beginning."""
 _Complaint = tuple[tuple[str, ...], str, Mapping[str, Json]]
-"""The path to the subject of a complaint, its words, and its parameters."""
+"""One error in a JSON reply: the path to the wrong argument, the message, and other fields."""
 _QUOTED = r"['\"`“‘]([^'\"`”’\n]{1,80})['\"`”’]"
 
 
@@ -52,8 +57,9 @@ def hints(sample: Sample, names: Mapping[str, str]) -> tuple[ArgumentHint, ...]:
 
     Args:
         sample: a call that failed.
-        names: the argument's own name for each name that the service may use. For another name,
-            only a `missing` hint is returned, and only if the reply certainly names an argument.
+        names: the known arguments. The keys are the names that the service may use in its reply,
+            and the values are the names that the protocol uses. For a name that is not a key, only
+            a `missing` hint is returned, and only if the reply certainly means an argument.
     """
     text = reply_of(sample)
     if not text:
@@ -89,18 +95,22 @@ def _hints(
 
 
 class _Reader:
-    """Reads one refusal; `sent` are the arguments of its call."""
+    """Reads the error reply of one call. `sent` are the arguments of the call."""
 
     def __init__(self, names: Mapping[str, str], sent: Mapping[str, Json]) -> None:
         self.sent = sent
         self._folded = {snake(spelled): name for spelled, name in names.items()}
 
     def find_argument(self, spelled: Json) -> str | None:
-        """Return the argument that a service calls `spelled`, or None."""
+        """Return the name of the argument that a service calls `spelled`, or None."""
         return self._folded.get(snake(spelled)) if isinstance(spelled, str) and spelled else None
 
     def read(self, text: str) -> Iterator[ArgumentHint]:
-        """Yield the hints of a whole reply: those of its complaints, else of its sentences."""
+        """Yield the hints in a whole reply.
+
+        In a JSON reply, complaints are read first, then messages that belong to no complaint. Any
+        other reply is read as sentences.
+        """
         document = _document(text)
         if not isinstance(document, dict | list):
             yield from self._sentences(text)
@@ -114,7 +124,7 @@ class _Reader:
                 yield from self._sentences(message)
 
     def _complaints(self, document: Json) -> Iterator[_Complaint]:
-        """Yield the complaints in a JSON reply."""
+        """Yield the complaints in a JSON reply, each about one argument."""
         queue: list[Json] = [document]
         for _ in range(2_000):
             if not queue:
@@ -140,7 +150,10 @@ class _Reader:
                         queue.append(part)
 
     def _find_path(self, node: Mapping[str, Json]) -> tuple[str, ...]:
-        """Return the path to an argument that an object contains, or an empty tuple."""
+        """Return the path to an argument that a JSON object names, such as ("body", "limit").
+
+        Return an empty tuple if the object is not a complaint about an argument.
+        """
         source = node.get("source")
         if isinstance(source, Mapping):  # JSON:API
             node = {**node, "pointer": source.get("pointer"), "parameter": source.get("parameter")}
@@ -160,8 +173,10 @@ class _Reader:
         return ()
 
     def _field_map(self, node: Mapping[str, Json], *, top: bool) -> Iterator[_Complaint]:
-        """Yield the complaints of a map from fields to messages: `{"limit": ["A valid integer is
-        required."]}`.
+        """Yield the complaints in a map from fields to messages.
+
+        An example is `{"limit": ["A valid integer is required."]}`. `top` is True if the map is the
+        whole reply.
         """
         only_messages = all(isinstance(value, list | Mapping) for value in node.values())
         for key, value in list(node.items())[:_MOST]:
@@ -176,7 +191,14 @@ class _Reader:
                 yield from ((path, message, {}) for message in messages[:20])
 
     def _field_messages(self, key: str, value: Json, *, top: bool, is_known: bool) -> Sequence[str]:
-        """Return the messages about a field, or an empty list if its value is no message."""
+        """Return the messages about one field of a reply, or an empty list if its value has none.
+
+        Args:
+            key: the name of the field.
+            value: the value of the field.
+            top: True if the field is at the top of the reply.
+            is_known: True if the field is named like a known argument.
+        """
         if isinstance(value, Mapping) and key.lower() not in _PLACES and not self._find_path(value):
             value = _words_of(value)
         if isinstance(value, str):
@@ -191,7 +213,13 @@ class _Reader:
     def _complaint(
         self, path: tuple[str, ...], words: str, parameters: Mapping[str, Json]
     ) -> Iterator[ArgumentHint]:
-        """Yield the hints of one complaint."""
+        """Yield the hints in one complaint.
+
+        Args:
+            path: the path to the argument that the complaint is about.
+            words: the message.
+            parameters: other fields of the complaint, such as `allowedValues`.
+        """
         spelled = _argument_in(path)
         property_name = parameters.get("missingProperty") or parameters.get("additionalProperty")
         if isinstance(property_name, str):  # JSON Schema's path is that of the object around it
@@ -209,7 +237,7 @@ class _Reader:
             yield from (replace(fact, argument=name, text=words) for fact in facts)
 
     def _sentences(self, text: str) -> Iterator[ArgumentHint]:
-        """Yield the hints of sentences that name an argument or quote its value."""
+        """Yield the hints in sentences that name an argument or quote its value."""
         yield from self._python_missing(text)
         without_name: list[ArgumentHint] = []  # hints of a sentence that names no argument
         for sentence in re.split(r"(?<=[a-z0-9'\"\])…])[.;!](?:\s+|$)|\n", text[:4_000])[:20]:
@@ -227,7 +255,10 @@ class _Reader:
             without_name = [fact for fact in facts if not names and fact.kind != "unknown"]
 
     def _python_missing(self, text: str) -> Iterator[ArgumentHint]:
-        """Yield the arguments that Python's own message for a call names as missing."""
+        """Yield a hint for each argument that a Python TypeError names as missing.
+
+        The message is "f() missing 1 required positional argument: 'x'".
+        """
         for match in re.finditer(r"missing \d+ required [\w-]+ arguments?: ([^\n]{1,500})", text):
             for name in re.findall(r"'(\w+)'", match[1]):
                 argument = self.find_argument(name) or name
@@ -236,7 +267,10 @@ class _Reader:
     def _new_argument(
         self, words: str, facts: Sequence[ArgumentHint], sentence: str
     ) -> Iterator[ArgumentHint]:
-        """Yield hints on an argument that is not known yet, if the words certainly name one."""
+        """Yield hints on an argument that is not known yet, if a sentence certainly names one.
+
+        `words` is the sentence without lists of all arguments, and `facts` are the hints in it.
+        """
         stated = REPLY_PATTERNS["stated"].search(words.strip())
         if not stated:
             return
@@ -248,8 +282,9 @@ class _Reader:
                 yield replace(fact, argument=new, text=sentence)
 
     def _find_named_arguments(self, sentence: str) -> list[str]:
-        """Return the arguments that a sentence names, in its order, else the one whose value it
-        quotes.
+        """Return the known arguments that a sentence names, in the order of the sentence.
+
+        If it names none, return the arguments whose sent values it quotes.
         """
         found: dict[str, None] = {}
         for match in re.finditer(
@@ -266,7 +301,10 @@ class _Reader:
         return list(found) or self._find_quoted_arguments(sentence)
 
     def _find_quoted_arguments(self, sentence: str) -> list[str]:
-        """Return the arguments whose values a sentence quotes."""
+        """Return the arguments whose sent values occur in quotes in a sentence.
+
+        A value that was sent for several arguments is ignored.
+        """
         found: dict[str, None] = {}
         for match in re.finditer(_QUOTED, sentence):
             holding = [name for name, value in self.sent.items() if url_text(value) == match[1]]
@@ -276,7 +314,7 @@ class _Reader:
 
 
 def _parameter_hints(parameters: Mapping[str, Json]) -> list[ArgumentHint]:
-    """Return the hints in the parameters of a complaint: allowed values and a pattern."""
+    """Return hints on the allowed values and the pattern that fields of a complaint contain."""
     found = []
     allowed = next(
         (parameters[key] for key in ("allowedValues", "allowed", "options") if parameters.get(key)),
@@ -293,7 +331,11 @@ def _parameter_hints(parameters: Mapping[str, Json]) -> list[ArgumentHint]:
 def _is_missing(
     spelled: str, facts: Sequence[ArgumentHint], parameters: Mapping[str, Json]
 ) -> bool:
-    """Return True if a complaint about an unknown name shows a missing argument of that name."""
+    """Return True if a complaint about `spelled` means that an argument of this name is missing.
+
+    The name is not that of a known argument. `facts` are the hints in the complaint's message, and
+    `parameters` are its other fields.
+    """
     kinds = {fact.kind for fact in facts}
     if not re.fullmatch(r"[A-Za-z_][\w.-]{0,60}", spelled):
         return False
@@ -306,18 +348,25 @@ _ISSUES = re.compile(r"\[\s*\{")
 
 
 def _argument_in(path: tuple[str, ...]) -> str:
-    """Return the argument at the start of a path, after words such as `body` or `query`."""
+    """Return the first step of a path that is not a word such as `body` or `query`.
+
+    If all steps are such words, return the last one. Return "" for an empty path.
+    """
     return next((step for step in path if step.lower() not in _PLACES), path[-1] if path else "")
 
 
 def _steps(text: Json) -> tuple[str, ...]:
-    """Return the steps of a path: `/data/attributes/limit`, `body.limit`, `items[0].price`."""
+    """Return the steps of a path, in any of the notations that error replies use.
+
+    Examples are `/data/attributes/limit`, `body.limit` and `items[0].price`. Return an empty tuple
+    if `text` is not a string.
+    """
     found = re.split(r"[/.\[\]]+", text[:300].lstrip("$#")) if isinstance(text, str) else []
     return tuple(part for part in found if part)
 
 
 def _words_of(node: Mapping[str, Json]) -> str:
-    """Return the text of a complaint, with its code."""
+    """Return the message of a complaint, followed by its error code in words."""
     words = [str(node[key]) for key in _WORDS if isinstance(node.get(key), str)]
     words += [
         snake(str(node[key])).replace("_", " ") for key in _CODES if isinstance(node.get(key), str)
@@ -326,9 +375,9 @@ def _words_of(node: Mapping[str, Json]) -> str:
 
 
 def _document(text: str) -> Json:
-    """Return a reply as JSON, or None.
+    """Return the JSON value of a reply, or the list of objects inside its text.
 
-    The text may contain a list of complaints, as Zod's messages do.
+    Messages of the library Zod contain such a list. Return None if the reply contains neither.
     """
     listed = _ISSUES.search(text)
     for part in (text, text[listed.start() : text.rfind("]") + 1] if listed else ""):
@@ -347,7 +396,11 @@ def _unfold(node: dict[str, Json]) -> dict[str, Json]:
 
 
 def _messages(document: Json, depth: int = 5) -> Iterator[str]:
-    """Yield the sentences of a JSON reply: texts under known keys, or with a space in them."""
+    """Yield the texts in a JSON reply that may be messages.
+
+    These are the strings that have a key such as `message`, and strings that contain a space.
+    `depth` is the number of levels of nesting that are read.
+    """
     if isinstance(document, str):
         yield document
     elif isinstance(document, list) and depth:

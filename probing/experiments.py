@@ -1,6 +1,7 @@
 """Experiments with one tool: how to call it, and which arguments it accepts and refuses.
 
-An experiment yields the calls that would answer its question, until the facts answer it.
+An experiment is a generator that proposes calls, for example calls that each leave out one
+argument. It is started again after each call, and proposes nothing once its question is answered.
 """
 
 from __future__ import annotations
@@ -17,25 +18,25 @@ from protocols.naming import PAYS, SENDS, TELLS, snake
 from protocols.schema import Json
 
 _VARIED = 3
-"""Calls with other values of the needed arguments.
+"""Number of calls that repeat a successful call with other values of its arguments.
 
 One response rarely shows all fields of a record."""
 
 ATTEMPTS = 6
-"""Failed calls of one tool in one round (the paper's N)."""
+"""Maximum number of failed calls of one tool in one round (N in the ATC paper)."""
 
 ProposedCalls = Iterator[tuple[Purpose, ArgumentValues]]
-"""Purposes and arguments of the calls that an experiment proposes."""
+"""The (purpose, arguments) pairs of the calls that an experiment proposes."""
 
 
 def discover(session: Session, tool: str, *, attempts: int = ATTEMPTS) -> None:
     """Call a tool until a response contains data, values run out, or `attempts` calls failed.
 
-    Each call has the arguments that are known to be needed. In round 0 a tool is probed alone,
-    without values from other tools.
+    Each call has the arguments that are known to be needed. In the first round (0), values from
+    other tools are not used.
 
     Raises:
-        NotCalled: the tool may not be called, or not any more.
+        NotCalled: the tool may not be called (any more).
     """
     for attempt in range(attempts):
         facts = session.facts(tool)
@@ -54,12 +55,12 @@ def discover(session: Session, tool: str, *, attempts: int = ATTEMPTS) -> None:
 
 
 def sharpen(session: Session, tool: str, *, reserve: int = 0) -> None:
-    """Run all experiments with a tool that answers.
+    """Run all experiments with a tool that already answered a call successfully.
 
     Args:
         session: the running probing.
-        tool: the source's own name of the tool.
-        reserve: calls of the tool's limit that are left for other purposes.
+        tool: the tool's name in its source, such as an OpenAPI document.
+        reserve: the number of calls that must be left for other purposes.
 
     Raises:
         NotCalled: the tool may not be called any more.
@@ -102,10 +103,10 @@ def _omit_argument(session: Session, facts: ToolFacts, start: Sample) -> Propose
 
 
 def _wrong_value(_: Session, facts: ToolFacts, start: Sample) -> ProposedCalls:
-    """Yield calls with a nonsense word, to see what the arguments must be.
+    """Yield calls with a nonsense word, because the error replies may state what is valid.
 
-    The first call has it in all arguments, since many tools name everything that is wrong. For
-    tools that name only the first mistake, calls with one wrong value follow.
+    In the first call all arguments are wrong, because many tools report all mistakes at once. For
+    tools that report only the first mistake, calls with one wrong value each follow.
     """
     wrong = {
         name: value
@@ -125,9 +126,9 @@ def _wrong_value(_: Session, facts: ToolFacts, start: Sample) -> ProposedCalls:
 
 
 def _optional_arguments(session: Session, facts: ToolFacts, start: Sample) -> ProposedCalls:
-    """Yield calls with good values for arguments that were never accepted.
+    """Yield calls with likely values for arguments that were never accepted.
 
-    The first call has all of them; if it fails, each is tried alone.
+    The first call has all these arguments. If it fails, each argument is tried alone.
     """
     # An argument that was refused several times leaves the others a turn.
     open_arguments = [
@@ -148,7 +149,7 @@ def _optional_arguments(session: Session, facts: ToolFacts, start: Sample) -> Pr
 
 
 def _vary_values(session: Session, facts: ToolFacts, start: Sample) -> ProposedCalls:
-    """Yield calls with other values of the needed arguments, to see more fields of the records."""
+    """Yield calls with other values of the arguments, to see more fields of the records."""
     done = [
         s
         for s in facts.done
@@ -163,7 +164,7 @@ def _vary_values(session: Session, facts: ToolFacts, start: Sample) -> ProposedC
 
 
 def _missing_resource(_: Session, facts: ToolFacts, start: Sample) -> ProposedCalls:
-    """Yield a call that names something that does not exist, to see the error reply."""
+    """Yield a call with an id in the URL path that does not exist, to see the error reply."""
     lost = any(not s.done and s.status in (404, 410) for s in facts.samples)
     if lost or any(argument.not_found for argument in facts.arguments.values()):
         return
@@ -176,7 +177,7 @@ def _missing_resource(_: Session, facts: ToolFacts, start: Sample) -> ProposedCa
 
 
 def _missing_id(value: Json) -> Json:
-    """Return an id like `value` that most likely does not exist."""
+    """Return an id that has the form of `value` and most likely does not exist."""
     if isinstance(value, int):
         return value + 999_983
     text = url_text(value)

@@ -1,4 +1,4 @@
-"""Invented values for an argument, by its type and limits, else by its name."""
+"""Invented values for an argument, derived from its type and limits, or else from its name."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from probing.tool_facts import ArgumentFacts
 from protocols.schema import Json, JsonObject, resolve, types
 
 IMPROBABLE = "qzx~!7w"
-"""A word that no service knows, with characters that most patterns refuse."""
+"""A nonsense word that no service knows. It contains characters that most patterns refuse."""
 _TEXTS = ("test", "a", "example", "hello")
 _MOST = 100
-"""Most values that are generated for one argument."""
+"""Maximum number of values that are generated for one argument."""
 _DEEPEST = 3
-"""Levels of nested arrays and objects that are generated."""
+"""Maximum number of nested levels of arrays and objects that are generated."""
 _SAID = frozenset({"type", "enum", "range", "length", "pattern", "format"})
 """Kinds of hints that state what a value must be."""
 _DATES = ("2024-01-15", "2020-06-01", "2010-01-01", "2030-06-01", "2000-01-01")
@@ -34,7 +34,10 @@ _EDGES = ("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum")
 
 
 def limits_of(argument: ArgumentFacts, root: JsonObject | None = None) -> dict[str, Any]:
-    """Return the JSON Schema of an argument's value, narrowed by error replies."""
+    """Return the JSON Schema of an argument: the declared one, with limits from error replies.
+
+    `root` is the document in which references of the declared schema are resolved.
+    """
     declared = _flat(argument.declared, root or {})
     schema: dict[str, Any] = {"type": list(argument.types)} if argument.types else {}
     for clause in clauses(argument):
@@ -44,8 +47,9 @@ def limits_of(argument: ArgumentFacts, root: JsonObject | None = None) -> dict[s
 
 
 def clauses(argument: ArgumentFacts) -> Iterator[dict[str, Any]]:
-    """Yield the hints on an argument as clauses of JSON Schema. Later clauses override earlier
-    ones.
+    """Yield the hints on an argument as parts of a JSON Schema, such as `{"maximum": 50}`.
+
+    If two parts have the same keyword, the later one is valid.
     """
     listed = list(
         dict.fromkeys(value for hint in argument.hints_of_kind("enum") for value in hint.values)
@@ -58,7 +62,10 @@ def clauses(argument: ArgumentFacts) -> Iterator[dict[str, Any]]:
 
 
 def _clause(hint: ArgumentHint, *, is_array: bool) -> Iterator[dict[str, Any]]:
-    """Yield the clause of JSON Schema that a hint states, if any. An enum is left out."""
+    """Yield the part of a JSON Schema that a hint states, if any.
+
+    `enum` hints are left out, because the caller merges them.
+    """
     limits = {"min": finite(hint.minimum), "max": finite(hint.maximum)}
     given = {end: value for end, value in limits.items() if value is not None}
     if hint.kind == "type" and hint.types:
@@ -78,10 +85,11 @@ def _as_number(value: Json) -> Json:
 
 
 def generate_values(argument: ArgumentFacts, root: JsonObject | None = None) -> Iterator[Value]:
-    """Yield invented values for an argument, best first, the same for the same facts.
+    """Yield invented values for an argument, best first. Equal facts give equal values.
 
-    They have the declared type, or the type in error replies; they may still break another limit.
-    If the type is unknown, the name decides, and the last values are `1`, `"test"` and `true`.
+    The values have the type that is declared or stated in error replies, but may break other
+    limits. If the type is unknown, values are derived from the argument's name, and `1`, `"test"`
+    and `true` follow.
     """
     schema = limits_of(argument, root)
     for value in islice(_values(argument.name, schema, root or {}, _DEEPEST), _MOST):
@@ -90,10 +98,9 @@ def generate_values(argument: ArgumentFacts, root: JsonObject | None = None) -> 
 
 
 def make_bogus_value(argument: ArgumentFacts) -> Value | None:
-    """Return a word that a tool refuses if it checks anything, so that its reply states what is
-    valid.
+    """Return a nonsense word, so that the tool refuses it and its reply states what is valid.
 
-    Return None if such a word was sent before, or if it is known what the argument must be.
+    Return None if such a word was sent before, or if it is already known what is valid.
     """
     if argument.unknown or any(hint.kind in _SAID for hint in argument.hints):
         return None
@@ -113,7 +120,10 @@ def finite(value: Json) -> float | None:
 
 
 def number_of(value: Json) -> float | None:
-    """Return a number, or the number that a string contains; None for any other value."""
+    """Return the number that a value is or contains (`5` for `"5"`), or None.
+
+    Infinite numbers and booleans give None.
+    """
     if isinstance(value, str):
         if not re.fullmatch(r"-?\d{1,18}(\.\d{1,18})?", value):
             return None
@@ -122,7 +132,10 @@ def number_of(value: Json) -> float | None:
 
 
 def guess_values(name: str) -> tuple[Json, ...]:
-    """Return likely values by an argument's name, best first, or an empty tuple."""
+    """Return likely values for an argument with this name, best first.
+
+    Return an empty tuple if the name suggests no value.
+    """
     own = expand_name(name).rstrip("0123456789_") or expand_name(name)
     words = own.split("_")
     while len(words) > 1 and words[-1] in NAMES["units"]:
@@ -137,7 +150,10 @@ def guess_values(name: str) -> tuple[Json, ...]:
 
 
 def _guess_by_words(words: list[str]) -> tuple[Json, ...]:
-    """Return likely values by the first and last words of a name."""
+    """Return values that the first and last words of a name suggest, such as dates for `start_at`.
+
+    Return an empty tuple if they suggest none.
+    """
     if words[-1] in ("datetime", "timestamp") or (words[-1] == "at" and len(words) > 1):
         return tuple(f"{day}T00:00:00Z" for day in _DATES)
     if set(words) & _DATE_WORDS:
@@ -148,7 +164,7 @@ def _guess_by_words(words: list[str]) -> tuple[Json, ...]:
 
 
 def _flat(schema: Any, root: JsonObject) -> JsonObject:
-    """Return a schema with its reference resolved, or its first alternative that is not null."""
+    """Return a schema without `$ref`, and with its first alternative that is not null merged in."""
     here = resolve(schema, root)
     for keyword in ("anyOf", "oneOf", "allOf"):
         for part in here.get(keyword, ()):

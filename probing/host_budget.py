@@ -11,26 +11,32 @@ from protocols.protocol import ToolProtocol
 from protocols.secrets import may_name_secrets
 
 TOOL_LOSSES = 2
-"""Unanswered calls in a row after which a tool is given up."""
+"""Number of consecutive unanswered calls after which a tool is not called any more."""
 HOST_LOSSES = 6
-"""Unanswered calls in a row after which a host is given up."""
+"""Number of consecutive unanswered calls after which a host is not called any more."""
 DENIED = 3
-"""Tools in a row answering 401 or 403 (or calls, if there is one tool) after which a host is given
-up that gave no data."""
+"""Number of consecutive 401 or 403 answers after which a host may be given up.
+
+If none of its tools answered before, the answers must come from as many different tools (or from
+all, if the host has fewer)."""
 GATEWAY = (502, 503, 504)
-"""Statuses by which a gateway says that the service behind it does not answer."""
+"""HTTP statuses with which a gateway reports that the service behind it does not answer."""
 MOST_WAITS = 7
-"""Answers in a row asking to wait after which a host is given up for this run."""
+"""Number of consecutive answers that ask to wait after which a host is given up for this run."""
 LONGEST_WAIT = 120.0
-"""Seconds. A host that asks for a longer wait is given up for this run."""
+"""Longest wait in seconds. A host that asks for a longer wait is given up for this run."""
 _SLOWER = 0.5
-"""Least seconds between two calls once a host asked to wait. The pause shrinks as calls succeed."""
+"""Minimum pause in seconds between two calls after a host asked to wait.
+
+The pause becomes shorter with each call that is answered."""
 
 
 class HostBudget:
-    """The pace of calls to one host, and its unanswered, delayed or denied calls in a row.
+    """Limits the rate of calls to one host, and decides when to stop calling it.
 
-    A tool that must not be called any more is added to `stopped` with the reason.
+    It counts consecutive calls that were not answered, denied, or answered with a request to wait.
+    A tool that must not be called any more is added to `stopped`, a dict from tool names to
+    reasons.
     """
 
     def __init__(
@@ -51,13 +57,16 @@ class HostBudget:
         self._waits = 0
 
     def wait(self) -> None:
-        """Wait until the next call may be sent, and reserve that moment."""
+        """Wait until a call may be sent, and set the earliest time of the call after it."""
         if (pause := self._next - self._now()) > 0:
             self._sleep(pause)
         self._next = max(self._now(), self._next) + self._interval
 
     def record_delay(self, error: ToolError) -> str:
-        """Slow down after an answer that asks to wait. Return a message for the user, or ""."""
+        """Make fewer calls per second after an answer that asks to wait (HTTP 429 or 503).
+
+        Return a message for the user, or "" if there is nothing to say.
+        """
         self._waits += 1
         self._interval = max(2 * self._interval, _SLOWER)
         asked = max(error.retry_after or 0.0, min(2.0 ** (self._waits - 1), 30.0))
@@ -76,7 +85,7 @@ class HostBudget:
     def record_loss(self, tool: str, error: ToolError) -> str:
         """Count an unanswered call.
 
-        Return a message for the user if the host is given up, else "".
+        Return a message for the user if the host is not called any more, else "".
         """
         self._lost.append(tool)
         self._pause(1.0)
@@ -91,11 +100,11 @@ class HostBudget:
         )
 
     def record_answer(self, sample: Sample) -> tuple[str, list[Sample]]:
-        """Note an answered call.
+        """Count an answered call, and stop calling the host if it denies access (401 or 403).
 
-        Return a message for the user if the host is given up (else ""), and the samples to discard
-        because they say nothing about their tools. A host that denies every call is given up,
-        unless its tools take credentials as arguments.
+        A host whose tools take credentials as arguments is called further. Return two values: a
+        message for the user if the host is not called any more (else ""), and the denied samples
+        that the log must discard, because they show nothing about their tools.
         """
         self._lost.clear()
         self.answered |= {sample.tool} if sample.done else set()

@@ -1,8 +1,10 @@
-"""The schema of a tool's responses, inferred by GenSON, with maps and formats.
+"""Infers the JSON Schema of a tool's responses, with the library GenSON, and adds maps and formats.
 
-1. Every response that was added conforms to the schema. 2. What a known document allows stays
-allowed. A keyword of it stays as long as no response breaks it. 3. Within 1 and 2 the schema is as
-strict as possible, except for formats, which need evidence, and for depth.
+1. Every observed response conforms to the schema.
+2. A schema that is already known is kept: what it allows stays allowed, and each of its keywords
+   stays unless a response violates it.
+3. Otherwise the schema is as strict as possible. Exceptions are formats, which need evidence, and
+   very deep levels, which are not described.
 """
 
 from __future__ import annotations
@@ -21,9 +23,9 @@ from protocols.schema import Json, JsonObject, resolve, resolve_pointer, type_na
 from protocols.validate import first_error, validator
 
 _DEEPEST = 64
-"""Levels of nesting that a schema describes."""
+"""Maximum number of nested levels that an inferred schema describes."""
 _FOLLOWED = 12
-"""Levels of a known document that are merged."""
+"""Maximum number of nested levels of a known schema that are merged with an inferred one."""
 _FORMATS = {
     "date": r"\d{4}-\d\d-\d\d",
     "date-time": r"\d{4}-\d\d-\d\d[Tt]\d\d:\d\d:\d\d(\.\d+)?([Zz]|[+-]\d\d:\d\d)",
@@ -32,15 +34,17 @@ _FORMATS = {
     "email": r"[^@\s<>]+@[^@\s<>]+\.[^@\s<>.]+",
     "uri": r"[A-Za-z][A-Za-z0-9+.\-]*://\S+",
 }
-"""Patterns that are narrower than the formats: `a:b` is a URI, too."""
+"""Patterns by which formats are recognised. They are stricter than the formats themselves:
+`a:b` is a valid URI, but is not recognised as one."""
 _BRANCHES = ("anyOf", "oneOf", "allOf")
 _ORDER = ("integer", "number", "boolean", "string", "array", "object", "null")
 _MOST_CHANGES = 200
-"""Changes of a known schema after which it is dropped."""
+"""Maximum number of changes for one value. A known schema that needs more is not used."""
 
 
 DataKeys: TypeAlias = Callable[[Sequence[JsonObject]], frozenset[str]]
-"""Takes the objects at one path, and returns those of their keys that are data and not fields."""
+"""A function that takes all objects at one response path, and returns those of their keys that are
+data (such as currency codes) and not names of fields."""
 
 
 def infer(
@@ -55,11 +59,11 @@ def infer(
 
     Args:
         responses: the responses of one tool.
-        known: a schema to merge with what the responses show.
-        words: the words of the tool's document, see `probing.keys`.
-        every_key: treat every key as a field, for a schema that is not shown to anybody.
-        shared: the schema will be shown to other people than the owner of the responses, so keys
-            that may be data become a map.
+        known: a declared schema. It is relaxed where a response violates it, and completed.
+        words: the words in the tool's document, which are not private (see `probing.keys`).
+        every_key: True to treat every key as a field, for a schema that is shown to nobody.
+        shared: True if the schema will be shown to other people than the owner of the responses.
+            Then keys that may be data are not named but described as the keys of a map.
     """
     seen = [_cut(response, _DEEPEST) for response in responses]
     known_words = frozenset({*words, *property_names(known)})
@@ -76,9 +80,10 @@ def _infer_from_values(values: Sequence[Any], data_of: DataKeys) -> dict[str, An
 
 
 def relax_schema(known: JsonObject, values: Iterable[Json]) -> dict[str, Any] | None:
-    """Return a copy of a schema that allows all of `values`, or None if `known` is no valid schema.
+    """Return a copy of `known`, relaxed so that all of `values` conform to it.
 
-    A keyword that a value breaks is widened where that is possible, else dropped.
+    A keyword that a value violates is widened if possible, and otherwise dropped. Return None if
+    `known` is not a valid schema, or if it would have to be changed too often.
     """
     schema = copy.deepcopy(dict(known))
     for value in values:
@@ -100,7 +105,7 @@ def relax_schema(known: JsonObject, values: Iterable[Json]) -> dict[str, Any] | 
 
 
 def _relax(node: Any, keyword: str | int, value: Any) -> None:
-    """Widen or drop a keyword that a value breaks."""
+    """Change a schema in place: widen or drop the keyword that a value violates."""
     listed = node[keyword]
     if keyword == "type":
         node["type"] = one_or_all([*types(node), type_name(value)])
@@ -123,9 +128,9 @@ def conforms(schema: JsonObject, value: Json, *, otherwise: bool = False) -> boo
 
 
 def one_or_all(kinds: Sequence[str]) -> str | list[str]:
-    """Return one type, or several in a fixed order without duplicates.
+    """Return the value of a schema's `type`: a string for one type, else a list in a fixed order.
 
-    `integer` is left out beside `number`, which includes it.
+    Duplicates are dropped, and so is "integer" if "number" is among the types.
     """
     found = [
         kind for kind in _ORDER if kind in kinds and not (kind == "integer" and "number" in kinds)
@@ -143,7 +148,10 @@ def _schema_of(values: Sequence[Any], data_of: DataKeys = shared_data_keys) -> d
 def _refine_schema(
     schema: dict[str, Any], values: Sequence[Any], data_of: DataKeys
 ) -> dict[str, Any]:
-    """Return GenSON's schema of values with formats, fields and maps."""
+    """Return a schema by GenSON with two additions: formats, and maps for keys that are data.
+
+    `values` are the values from which GenSON inferred the schema.
+    """
     branches = schema.pop("anyOf", [])
     merged: dict[str, Any] = {}
     for branch in (schema, *branches):
@@ -174,9 +182,9 @@ def _elements(values: Sequence[Any]) -> list[Any]:
 
 
 def _format_of(texts: Collection[str]) -> str | None:
-    """Return the JSON Schema format that all texts have, as the validator judges it, or None.
+    """Return the JSON Schema format that all texts have, such as `date`, or None.
 
-    There must be at least three texts, two of them different.
+    Return None for fewer than three texts, and if all texts are equal: this is too little evidence.
     """
     different = set(texts)
     if len(texts) < 3 or len(different) < 2:
@@ -195,7 +203,17 @@ def _fields(
     objects: Sequence[JsonObject],
     data_of: DataKeys,
 ) -> dict[str, Any]:
-    """Return the part of a schema that describes the keys of objects: fields, or a map of data."""
+    """Return the keywords of a schema that describe the keys of `objects`.
+
+    Names of fields are described by `properties` and `required`, and keys that are data by
+    `additionalProperties`.
+
+    Args:
+        properties: the schema of each key, as GenSON inferred it.
+        required: the keys that all objects have.
+        objects: the objects.
+        data_of: returns the keys that are data.
+    """
     data = data_of(objects)
     below: dict[str, list[Json]] = {key: [] for key in properties}
     for one in objects:
@@ -224,9 +242,15 @@ def _merge_schemas(
     depth: int,
     data_of: DataKeys,
 ) -> dict[str, Any]:
-    """Return a known schema, completed with the inferred one where it has no rule.
+    """Return a known schema, completed with an inferred one where the known schema has no rule.
 
-    All `values` conform to `known`.
+    Args:
+        known: the known schema, to which all `values` conform.
+        found: the schema that was inferred from `values`.
+        root: the document in which the references of `known` are resolved.
+        values: the values at this path of the responses.
+        depth: the number of levels that are merged. Below, only the known schema is used.
+        data_of: returns the keys of objects that are data and not names of fields.
     """
     here = dict(resolve(known, root))
     if not values or not depth or here.keys() & {*_BRANCHES, "if", "patternProperties"}:
@@ -252,9 +276,10 @@ def _merge_fields(
     depth: int,
     data_of: DataKeys,
 ) -> dict[str, Any]:
-    """Return a known schema of objects with the fields that were found.
+    """Return a known schema of objects, completed with the fields of an inferred schema.
 
-    A field that the known schema describes as a part of a map stays a part of the map.
+    If the known schema describes the objects as a map, no fields are added. The arguments are
+    those of `_merge_schemas`.
     """
     merged = dict(known)
     named = dict(known.get("properties", {}))
@@ -281,7 +306,10 @@ def _merge_fields(
 
 
 def _cut(value: Json, depth: int) -> Any:
-    """Return a value without its parts below `depth`. The schema allows anything there."""
+    """Return a value in which objects and lists below `depth` levels are empty.
+
+    The inferred schema then allows anything in them.
+    """
     if isinstance(value, dict):
         return {key: _cut(part, depth - 1) for key, part in value.items()} if depth else {}
     if isinstance(value, list):
@@ -290,7 +318,10 @@ def _cut(value: Json, depth: int) -> Any:
 
 
 def count_fields(schema: JsonObject, replies: Iterable[Json]) -> dict[str, int]:
-    """Return how many replies have a value at each response path (`airports[].code`, `rates.*`)."""
+    """Return the number of replies that have a value at each response path of a schema.
+
+    Response paths are written as `airports[].code`, or `rates.*` for the values of a map.
+    """
     counts: Counter[str] = Counter()
     for reply in replies:
         counts.update({path for path, _ in nodes(schema, values=[reply])} - {""})
@@ -305,16 +336,17 @@ def nodes(
     above: tuple[str, ...] = (),
     values: list[Json] | None = None,
 ) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Yield the parts of a schema that may be changed, with their response paths.
+    """Yield each subschema of a schema with its response path, the schema itself first.
 
-    References are followed; a recursive one is followed once, at the path where it first occurs.
+    The subschemas are not copies, so the caller may change them. References are followed, but a
+    recursive reference only once.
 
     Args:
         schema: a JSON Schema.
-        path: the response path of `schema`: `airports[].code`, `rates.*`.
-        root: the document of the references; by default `schema`.
-        above: the references that led here.
-        values: if given, yield only the parts for which one of these values has a part.
+        path: the response path of `schema`, such as `airports[].code` or `rates.*`.
+        root: the document in which references are resolved; by default `schema`.
+        above: the references that were followed to reach `schema`.
+        values: responses. If given, only subschemas are yielded that describe a part of one.
     """
     root = schema if root is None else root
     if not isinstance(schema, dict) or values == []:

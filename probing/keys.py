@@ -1,13 +1,13 @@
-"""Keys of JSON objects: names of fields, or data.
+"""Decides whether the keys of JSON objects are names of fields or data.
 
-The keys of a map may be names of people, codes or passwords. Two rules decide which keys are data:
+The keys of a map may be names of people, codes or passwords. There are two rules:
 
-- `own_data_keys`, for schemas that only the owner of the responses sees: a key is a field if a
-  programmer may have written it, and only an evident map is a map.
-- `shared_data_keys`, for schemas that others see: a key is a field only on evidence. It is spelled
-  like an identifier, and its words are words of field names or of the tool's own document. Or
-  several different records have it, and most of their keys are such fields. All other keys are
-  data.
+- `own_data_keys` is for schemas that only the owner of the responses sees. A key is the name of a
+  field if a programmer may have written it. Objects are a map only if this is evident.
+- `shared_data_keys` is for schemas that other people see. A key is data unless there is evidence
+  that it is the name of a field: it is spelled like an identifier, and its words are usual in field
+  names or occur in the tool's document; or several different records have the key, and most of
+  their other keys are such names.
 """
 
 from __future__ import annotations
@@ -32,7 +32,8 @@ _DATA = re.compile(
     r"|([A-Za-z0-9-]+\.)+(com|dev|example|io|local|net|org|test)(:\d+)?|[^\s/]+\.(csv|html|js|json"
     r"|log|md|py|txt|ya?ml)"
 )
-"""Keys that are data by their form: numbers, dates, ids, hashes, addresses, paths, hosts, files."""
+"""Keys whose form shows that they are data: numbers, dates, ids, hashes, addresses, paths, host
+names and file names."""
 _IDENTIFIER = re.compile(r"[@$]?[^\W\d][\w.$:@-]{0,79}")
 _OWN_IDENTIFIER = re.compile(r"[@$_]*[^\W\d][\w.$:@-]*")
 _CODE = re.compile(
@@ -40,37 +41,40 @@ _CODE = re.compile(
     r"|[A-Z]{1,4}\d{4,}[A-Z0-9]*"
     r"|(?=.*[a-z])(?=.*[A-Z])(\w*?\d+[A-Za-z_-]+){2,}\d+\w*"
 )
-"""Keys that are codes: capitals and digits in groups or mixed, or letters of both cases with digits
-between them."""
+"""Keys that look like codes: capital letters and digits, in groups or mixed, or letters of both
+cases with digits between them."""
 _LONGEST_WRITTEN = 60
-"""Most characters of a key that a programmer may have written."""
+"""Maximum number of characters of a key that a programmer may have written."""
 _MOST_HEADING = 6
-"""Most words of the heading of a column."""
+"""Maximum number of words of a key that is the heading of a table column, such as `Ship Date`."""
 _MOST_OWN_FIELDS = 20
-"""Keys with values of one shape above which unknown words are data, if most keys are unknown."""
+"""Maximum number of fields of an object if their values have one shape and most keys are unknown
+words. In a larger object, unknown words are data."""
 _CAPITALS = re.compile(r"[A-Z]{1,4}")
-"""A word in capitals is a code, such as that of a country, except for the words of the next
-constant."""
+"""A short word in capital letters is a code, such as that of a country. Exceptions are listed in
+`_SPELLED_IN_CAPITALS`."""
 _SPELLED_IN_CAPITALS = frozenset({"ID", "IP", "URI", "URL", "UUID"})
 _COUNTED = frozenset("hpqxyz")
-"""Letters that are followed by a number in names of fields (`x1`, `q3`, `p95`). Other letters with
-a number are codes (`f32`, `k7`)."""
+"""Letters that may be followed by a number in the name of a field (`x1`, `q3`, `p95`). Any other
+letter with a number is a code (`f32`, `k7`)."""
 _SHORTEST_PART = 3
 _KNOWN = WORDS["fields"]["known"]
 
 _MOST_FIELDS = {"object": 40, "array": 40}
 _MOST_SCALARS = 100
-"""Most keys of a record. More keys with values of one type are those of a map."""
+"""Maximum number of fields of a record whose values are all scalars of one type.
+
+An object with more keys is a map."""
 _RECORDS = 3
-"""Different records that must have a key for it to count as shared."""
+"""Minimum number of different records. A key that they all have may then count as a field name."""
 _MOST_COMPARED = 1_000
-"""Most objects that are compared."""
+"""Maximum number of objects that are compared with each other."""
 
 
 def document_words(protocol: ToolProtocol) -> frozenset[str]:
-    """Return the words of a tool's document and the field names of its output schema.
+    """Return the words in a tool's document, and the field names of its output schema.
 
-    Everybody may see the document, so these words cannot be private data.
+    The tool's document is not secret, so these words cannot be private data.
     """
     texts = [protocol.name, protocol.title, protocol.description]
     for name, schema in protocol.parameters.items():
@@ -97,11 +101,11 @@ def property_names(schema: Any, depth: int = 0) -> Iterable[str]:
 def own_data_keys(
     objects: Sequence[JsonObject], words: Collection[str] = frozenset()
 ) -> frozenset[str]:
-    """Return the keys that evidently are data, for schemas that only the owner sees.
+    """Return the keys that evidently are data, for a schema that only the owner sees.
 
     Args:
-        objects: objects at one path of the responses.
-        words: words and keys of the tool's document.
+        objects: all objects at one response path.
+        words: words and keys in the tool's document.
     """
     keys = _keys_of(objects)
     kinds = _kinds(objects)
@@ -123,8 +127,12 @@ def _are_map_keys(
     keys: frozenset[str],
     known: frozenset[str],
 ) -> bool:
-    """Return True if keys are those of a map: their values have one type, and they are codes or
-    mostly unknown words.
+    """Return True if `objects` are maps: their keys are codes, or mostly unknown words.
+
+    Args:
+        objects: all objects at one response path. Their values have one type.
+        keys: the keys of the objects.
+        known: those of the keys that are known to be names of fields.
     """
     codes = [key for key in keys - known if _CAPITALS.fullmatch(key)]
     if len(codes) == len(keys) > 1:
@@ -137,11 +145,11 @@ def _are_map_keys(
 def shared_data_keys(
     objects: Sequence[JsonObject], words: Collection[str] = frozenset()
 ) -> frozenset[str]:
-    """Return the keys that may be data, for schemas that others see.
+    """Return the keys that may be data, for a schema that other people see.
 
     Args:
-        objects: objects at one path of the responses.
-        words: words and keys of the tool's document.
+        objects: all objects at one response path.
+        words: words and keys in the tool's document.
     """
     keys = _keys_of(objects)
     kinds = _kinds(objects)
@@ -166,8 +174,9 @@ def shared_data_keys(
 
 
 def shareable(schema: Any, words: Collection[str] = frozenset()) -> Any:
-    """Return a schema of one's own responses without the keys that may be data, so others may see
-    it.
+    """Return a copy of a schema that other people may see, without the keys that may be data.
+
+    `words` are words and keys in the tool's document.
     """
     if isinstance(schema, list):
         return [shareable(part, words) for part in schema]
@@ -192,7 +201,10 @@ def shareable(schema: Any, words: Collection[str] = frozenset()) -> Any:
 
 
 def _sample(schema: Any) -> Json:
-    """Return a value of the type that a schema describes; of an object, with its keys."""
+    """Return a value of the type that a schema describes. An object has the schema's keys.
+
+    Return None if the schema allows no type or several.
+    """
     if not isinstance(schema, dict):
         return None
     if isinstance(properties := schema.get("properties"), dict):
@@ -218,14 +230,20 @@ def _kinds(objects: Sequence[JsonObject]) -> frozenset[str]:
 
 
 def _are_too_many(keys: Collection[str], kinds: Collection[str]) -> bool:
-    """Return True if there are more keys with values of one type than a record has."""
+    """Return True if there are more keys than a record has, and their values have one type.
+
+    `kinds` are the JSON types of the values.
+    """
     return len(kinds) == 1 and len(keys) >= max(
         _MOST_FIELDS.get(kind, _MOST_SCALARS) for kind in kinds
     )
 
 
 def _are_alike(objects: Sequence[JsonObject]) -> bool:
-    """Return True if all values have one shape: objects with the same keys, or no objects."""
+    """Return True if those values in `objects` that are objects have the same keys.
+
+    Return False if all values are empty objects.
+    """
     shapes = {
         frozenset(part) if isinstance(part, dict) else None
         for one in objects
@@ -235,7 +253,10 @@ def _are_alike(objects: Sequence[JsonObject]) -> bool:
 
 
 def _is_written(key: str, words: Collection[str]) -> bool:
-    """Return True if a programmer may have written a key: an identifier or heading, no code."""
+    """Return True if a programmer may have written a key: it is an identifier or a heading.
+
+    `words` are the words in the tool's document.
+    """
     if _DATA.fullmatch(key) or _CODE.fullmatch(key) or len(key) > _LONGEST_WRITTEN:
         return False
     if _OWN_IDENTIFIER.fullmatch(key):
@@ -246,8 +267,9 @@ def _is_written(key: str, words: Collection[str]) -> bool:
 
 
 def _find_counted_words(keys: Collection[str]) -> frozenset[str]:
-    """Return the words with a number that also occur with another number or without: `line1`,
-    `line2`.
+    """Return the words in keys that occur with different numbers, or with and without a number.
+
+    For the keys `line1`, `line2` and `city`, these are `line1` and `line2`.
     """
     words = {word for key in keys for word in snake(key).split("_")}
     bare = Counter(word.rstrip("0123456789") for word in words)
@@ -255,9 +277,11 @@ def _find_counted_words(keys: Collection[str]) -> frozenset[str]:
 
 
 def _is_spoken(key: str, words: Collection[str], counted: Collection[str] | None = None) -> bool:
-    """Return True if a key is an identifier whose words are in `words` or are words of field names.
+    """Return True if a key is an identifier that consists of known words.
 
-    With `counted`, a word with a number must be in it: alone, such a word may be a password.
+    A word is known if it is in `words` (those of the tool's document) or is usual in names of
+    fields. If `counted` is given, a word that ends with a number must be in it, because it may be a
+    password otherwise.
     """
     if not _IDENTIFIER.fullmatch(key):
         return False
@@ -271,15 +295,19 @@ def _is_spoken(key: str, words: Collection[str], counted: Collection[str] | None
 
 
 def _is_plain(word: str) -> bool:
-    """Return True for a word without a number at its end, or with one that is part of it: `q3`,
-    `last4`.
+    """Return True for a word that does not end with a number, or that contains it as usual.
+
+    Examples of the latter are `q3` and `last4`.
     """
     return not word[-1:].isdigit() or len(word) <= _SHORTEST_PART or word in _KNOWN
 
 
 @lru_cache(maxsize=16_384)
 def _is_known(word: str) -> bool:
-    """Return True for a word of field names, also with a short number or made of two such words."""
+    """Return True for a word that is usual in names of fields.
+
+    It may have a number of one or two digits at its end, or be a compound of two such words.
+    """
     bare = re.sub(r"\d{1,2}$", "", word)
     if len(bare) == 1 and bare != word:
         return bare in _COUNTED
@@ -297,10 +325,10 @@ def _ends_compound(word: str) -> bool:
 def _find_shared_keys(
     objects: Sequence[JsonObject], keys: Collection[str], *, known: int
 ) -> frozenset[str]:
-    """Return those of `keys` that all of several different records have.
+    """Return those of `keys` that occur in all of at least three different records.
 
-    Return none unless `known`, the number of known fields, is larger than the number of `keys`: the
-    heading of a table may contain data, such as a column for each person.
+    Return an empty set unless more fields are known (`known`, a number) than there are `keys`. Most
+    columns of a table may be data: for example, there may be one for each person.
     """
     if known <= len(keys):
         return frozenset()

@@ -1,16 +1,17 @@
-"""Links: arguments that take values from responses, as observed (ATC paper, §4.2).
+"""Links: observed pairs of a response field and an argument that takes its values.
 
-Values are compared as text. Response paths with the same name and the same kind of values form a
-source: all `player_id`s, whichever tools return them. An argument takes its values from a source if
-it accepted a value of the source, and
+The method is that of the ATC paper, §4.2. Values are compared as text. Response fields with the
+same name and the same kind of values form a source: for example all `player_id`s, whichever tools
+return them. An argument takes its values from a source if it accepted a value of the source, and
 
-- its name matches that of the source (`airport` and `airports[].code`), or its description or a
+- its name matches the name of the source (`airport` and `airports[].code`), or its description or a
   reply mentions the source; or
 - the values are ids or codes, the argument refuses invented values, and it accepted two values of
   the source.
 
-Every path of a source is a link. Values that only repeat an argument of their own call are no
-source, and neither are paging values, search texts and choices.
+Every field of such a source is linked to the argument. Fields that only repeat an argument of their
+own call belong to no source, and neither do page tokens. Search texts, limits and enums are not
+linked.
 """
 
 from __future__ import annotations
@@ -41,19 +42,22 @@ from protocols.naming import NOT_LINKED, POSITIONS, VAGUE
 from protocols.protocol import Link
 
 _ENOUGH = 2
-"""Values of one source that are tried on an argument."""
+"""Number of values of one source that are tried for an argument."""
 
 
 @dataclass
 class LinkSource:
-    """Response paths with one name and one kind of values: the ids of one kind of record."""
+    """Response fields with the same name and kind of values, such as all fields `player_id`.
+
+    Arguments of other calls may take these values.
+    """
 
     name: NormalizedName
     places: list[ValuePlace] = field(default_factory=list)
 
     @cached_property
     def secret(self) -> bool:
-        """True if the values are secrets. Only arguments for secrets may take them."""
+        """True if the values are secrets. Only an argument for secrets may take them."""
         return self.name.secret or any(place.secret for place in self.places)
 
     @cached_property
@@ -65,7 +69,7 @@ class LinkSource:
     def ids(self) -> set[str]:
         """The values that look like ids or codes.
 
-        In a list of scalars, each distinctive value counts.
+        If all fields are elements of lists (`codes[]`), words that are not too common are included.
         """
         listed = all(place.path.endswith("[]") for place in self.places)
         return {text for text in self.texts if is_id(text) or (listed and is_identifying(text))}
@@ -73,9 +77,9 @@ class LinkSource:
 
 @dataclass
 class ArgumentProfile:
-    """An argument, and the outcome of each value that it was given.
+    """An argument of a tool, and which values it accepted and refused.
 
-    Values are compared by their text.
+    Values are keyed by their text.
     """
 
     tool: ToolFacts
@@ -84,9 +88,9 @@ class ArgumentProfile:
     accepted_values: dict[str, Value] = field(default_factory=dict)
     """Values with which a call returned data."""
     refused: set[str] = field(default_factory=set)
-    """Values that a reply called invalid."""
+    """Values that an error reply called invalid."""
     not_found_values: set[str] = field(default_factory=set)
-    """Well-formed values to which no record belongs."""
+    """Well-formed values for which the service found no record."""
     sent: set[str] = field(default_factory=set)
     """All values that were sent."""
 
@@ -108,27 +112,28 @@ class ArgumentProfile:
 
     @cached_property
     def has_telling_name(self) -> bool:
-        """True if the name describes the value: `airport_code`, but not `to` or `value`."""
+        """True if the name says what the value is: `airport_code`, but not `to` or `value`."""
         key = self.name.key
         return self.name.secret or (
             key not in NOT_LINKED | VAGUE and (self.name.is_identifier or len(key) >= 4)
         )
 
     def can_leak_secret(self, source: LinkSource) -> bool:
-        """Return True if a source contains secrets and the argument is not for secrets."""
+        """Return True if a source contains secrets, but the argument is not meant for secrets."""
         return source.secret and not self.name.secret
 
     def distance_to(self, source: LinkSource) -> float | None:
-        """Return the distance between the names of the argument and a source.
+        """Return the distance between the names of the argument and of a source; 0 if equal.
 
-        Return None if they do not match, or if the argument's name says nothing.
+        Return None if the names do not match, if the argument's name does not say what its value
+        is, or if the source contains secrets that the argument must not get.
         """
         usable = self.has_telling_name and not self.can_leak_secret(source)
         return distance(self.name, source.name, words_about(self.argument)) if usable else None
 
 
 class Flows:
-    """The observed links, and the calls that would confirm more of them."""
+    """Finds the links between tools, and proposes calls that could confirm more of them."""
 
     def __init__(self, facts: Mapping[str, ToolFacts], pools: Pools) -> None:
         self._pools = pools
@@ -138,7 +143,10 @@ class Flows:
         self._sources = list(_sources(pools))
 
     def links(self) -> dict[str, list[Link]]:
-        """Return the links by the tool that takes the value, an argument's best link first."""
+        """Return the confirmed links, keyed by the name of the tool that takes the value.
+
+        The links of one argument are sorted, best first.
+        """
         found: dict[str, list[Link]] = {}
         for profile in self._argument_profiles:
             ranked: dict[tuple[str, str], tuple[bool, int, bool]] = {}
@@ -157,7 +165,7 @@ class Flows:
         return found
 
     def plan_tests(self) -> list[tuple[str, ArgumentValues]]:
-        """Return the calls that may confirm a link, the likeliest first."""
+        """Return the calls that may confirm a link, as (tool, arguments), the likeliest first."""
         planned: list[tuple[int, str, ArgumentValues]] = []
         for profile in self._argument_profiles:
             if (base := _base_arguments(profile)) is not None:
@@ -171,7 +179,11 @@ class Flows:
         ]
 
     def _find_sources(self, profile: ArgumentProfile) -> list[tuple[LinkSource, bool]]:
-        """Return the sources of an argument, each with True if its name matches (these first)."""
+        """Return the confirmed sources of an argument.
+
+        Each is paired with True if it is confirmed by its name, and with False if only its values
+        show it. Those confirmed by name come first.
+        """
         named = [source for source in self._sources if self._is_confirmed(profile, source)]
         others = [
             source
@@ -181,7 +193,10 @@ class Flows:
         return [*((source, True) for source in named), *((source, False) for source in others)]
 
     def _is_confirmed(self, profile: ArgumentProfile, source: LinkSource) -> bool:
-        """Return True if the names match and the accepted values do not contradict."""
+        """Return True if the names match, and the accepted values agree with that.
+
+        A less exact match of the names needs accepted values that are ids or codes.
+        """
         gap = profile.distance_to(source)
         accepted = profile.accepted_values.keys() & source.texts
         if gap is None or not accepted:
@@ -195,7 +210,7 @@ class Flows:
         return telling and not self._accepts_anything(profile)
 
     def _is_confirmed_by_values(self, profile: ArgumentProfile, source: LinkSource) -> bool:
-        """Return True if the accepted values alone show that they come from a source."""
+        """Return True if accepted values alone show that an argument takes those of a source."""
         accepted = profile.accepted_values.keys() & source.ids
         if (
             len(accepted) < 2
@@ -216,7 +231,10 @@ class Flows:
         return False
 
     def _trials(self, profile: ArgumentProfile, base: ArgumentValues) -> Iterator[Value]:
-        """Yield values to try on an argument: from sources with a near name, then from lists."""
+        """Yield values to try for an argument, at most one from each unconfirmed source.
+
+        `base` are the arguments of the call in which the value will be tried.
+        """
         value_filter = ValueFilter(profile.tool, profile.argument)
         others = {
             url_text(value.value) for name, value in base.items() if name != profile.argument.name
@@ -234,7 +252,7 @@ class Flows:
                     break
 
     def _untested_sources(self, profile: ArgumentProfile) -> list[LinkSource]:
-        """Return the unconfirmed sources that may feed an argument, the nearest name first."""
+        """Return the unconfirmed sources whose values may suit an argument, nearest name first."""
         is_known = any(is_identifying(value.value) for value in profile.accepted_values.values())
         confirmed = [source for source, _ in self._find_sources(profile)]
         ranked: list[tuple[float, str, LinkSource]] = []
@@ -251,7 +269,7 @@ class Flows:
 
 
 def _values_of_others(source: LinkSource, tool: str) -> Iterator[Value]:
-    """Yield the first values of each path of a source, without the paths of one tool."""
+    """Yield the first 60 values of each field of a source, except the fields of one tool."""
     for place in source.places:
         if place.tool != tool:
             yield from islice(place.values.values(), 60)
@@ -271,7 +289,10 @@ def _argument_profiles(facts: Mapping[str, ToolFacts]) -> Iterator[ArgumentProfi
 
 
 def _note_outcome(profile: ArgumentProfile, sample: Sample, value: Value) -> None:
-    """Add the scalars that one call gave an argument to its profile."""
+    """Add the value that an argument had in one call to its profile.
+
+    Of a list, each element is added.
+    """
     returned_data = sample.done and (
         profile.tool.protocol.writes or says_something(sample.response)
     )
@@ -282,12 +303,15 @@ def _note_outcome(profile: ArgumentProfile, sample: Sample, value: Value) -> Non
 
 
 def _texts(values: Iterable[Value]) -> set[str]:
-    """Return the texts of all scalars in values."""
+    """Return all scalars in the values, each as it is written in a URL."""
     return {url_text(part) for value in values for part in scalars(value.value)}
 
 
 def _sources(pools: Pools) -> Iterator[LinkSource]:
-    """Yield the sources of values for other calls, without paging values and echoed arguments."""
+    """Yield the sources: response fields grouped by their name and kind of values.
+
+    Page tokens are left out, and so are fields that only repeat an argument of their call.
+    """
     found: dict[tuple[str, str], LinkSource] = {}
     for place in pools.places:
         if place.echoes or place.name.own in PAGING or not place.values:
@@ -304,10 +328,10 @@ def _sources(pools: Pools) -> Iterator[LinkSource]:
 
 
 def _base_arguments(profile: ArgumentProfile) -> ArgumentValues | None:
-    """Return the arguments of the successful call with the fewest, preferring calls with this
-    argument.
+    """Return the arguments of a successful call in which values for an argument can be tried.
 
-    If no call succeeded, return no arguments, or None if the tool requires another argument.
+    Calls that have this argument are preferred, and among these the one with the fewest arguments.
+    If no call succeeded, return {}, or None if the tool requires another argument.
     """
     name = profile.argument.name
     tool = profile.tool

@@ -1,4 +1,4 @@
-"""The random mark of one probing run, which identifies the records that the run created."""
+"""The mark of a probing: a random text by which the records that it created are recognised."""
 
 from __future__ import annotations
 
@@ -14,20 +14,24 @@ from probing.samples import Log
 from protocols.schema import Json, JsonObject, resolve
 
 _NOTE = "mark"
-"""Key of the note in the log that keeps the mark."""
+"""Key of the note in the log that contains the mark."""
 _LETTERS = 8
 _TEMPLATES = {
     "email": "{}@example.com",
     "hostname": "{}.example.com",
     "uri": "https://example.com/{}",
 }
-"""How the mark is written in a string of a given format."""
+"""How the mark is written in a string, keyed by the string's JSON Schema format."""
 _UNMARKABLE = frozenset({"byte", "date", "date-time", "duration", "ipv4", "ipv6", "time"})
-"""String formats that leave no room for the mark."""
+"""String formats that cannot contain the mark."""
 
 
 class ProbeMarker:
-    """The mark of one probing run. It is kept in the log, so a resumed run has the same mark."""
+    """The mark of one probing: a random text that is put into every record that it creates.
+
+    It is stored in the log, so a resumed probing has the same mark. A fixed random number and UUID
+    are used where the text does not fit.
+    """
 
     def __init__(self, log: Log) -> None:
         if _NOTE not in log.notes:
@@ -42,7 +46,7 @@ class ProbeMarker:
         self.text = f"{self.token}-atc-probe"
 
     def is_in(self, value: Json) -> bool:
-        """Return True if a string or number carries the mark."""
+        """Return True if a value contains the mark, or equals the mark's UUID or number."""
         if isinstance(value, str):
             return (
                 self.token in value.lower()
@@ -54,13 +58,15 @@ class ProbeMarker:
     def insert_into(
         self, value: Json, schema: Json, root: JsonObject, *, key: bool = False
     ) -> Json:
-        """Return a copy of `value` with the mark in each string whose schema allows it.
+        """Return a copy of `value` in which strings are replaced by marked ones.
+
+        A string stays as it is if its schema does not allow the mark, or if it is marked already.
 
         Args:
             value: any JSON value.
             schema: the JSON Schema of `value`.
             root: the document in which the references of `schema` are resolved.
-            key: True if `value` identifies a record; then integers are replaced as well.
+            key: True if `value` identifies a record. Then integers are replaced as well.
         """
         clauses: Mapping[str, Any] = resolve(schema, root) if isinstance(schema, Mapping) else {}
         match value:
@@ -84,10 +90,10 @@ class ProbeMarker:
                 return value
 
     def _marked_texts(self, value: str, clauses: Mapping[str, Any]) -> list[str]:
-        """Return marked replacements for a string, best first.
+        """Return strings that contain the mark and may replace `value`, best first.
 
-        Return an empty list if the string is one of an enum, a number, a date or a time, or if it
-        carries the mark already.
+        Return an empty list if `value` is a number, a date or a time, if the schema lists the
+        allowed values, or if `value` contains the mark already.
         """
         if self.is_in(value) or is_number_or_time(value):
             return []
@@ -117,7 +123,10 @@ def is_number_or_time(text: str) -> bool:
 
 
 def _format_of(value: str, clauses: Mapping[str, Any]) -> str:
-    """Return the declared format of a string, or the one that it looks like (email, uri)."""
+    """Return the format of a string: the declared one, or `email` or `uri` if it looks like one.
+
+    Return "" if neither is known.
+    """
     declared = str(clauses.get("format", ""))
     if declared in _TEMPLATES or declared in _UNMARKABLE or declared == "uuid":
         return declared

@@ -1,8 +1,8 @@
-"""The model's part in probing: it proposes values, reads refusals and describes tools.
+"""Uses of a language model in probing: it proposes values, reads error replies, describes tools.
 
-It never decides a type. Texts of a tool reach the model as quoted data; the model can only propose
-a value, a hint under a schema, or a text that is reduced to one plain line. Each answer is a note
-in the log, so nothing is asked twice.
+The model never decides a type. Its prompts contain texts of tools only as quoted data. Its answer
+can only be a value, a hint that conforms to a schema, or one line of plain text. Each answer is
+stored in the log, so no question is asked twice.
 """
 
 from __future__ import annotations
@@ -26,12 +26,14 @@ from protocols.secrets import replace_secrets
 from protocols.truncate import sample_value
 
 _READ_NOTE = "read "
-"""Prefix of the notes that keep how the model read a refusal; the template follows."""
+"""Beginning of the keys of notes in the log with the hints that the model read in an error reply.
+
+The template of the reply follows, see `template_of`."""
 _MOST_VALUES = 5
-"""Most values that the model proposes for one argument."""
+"""Maximum number of values that the model proposes for one argument."""
 _HIDDEN = "<secret>"
 _NOT_PLAIN = re.compile(r"https?:|www\.|[<>{}`\[\]]|\w\(")
-"""Parts of a text that a description must not have: addresses, markup, code."""
+"""Texts that a description must not contain: web addresses, markup, code."""
 _ORDERS = re.compile(
     r"\b(ignore|disregard|forget|override|(previous|above|these|new|following"
     r"|system) (instructions?|prompts?)"
@@ -82,9 +84,10 @@ _HINT = _record({
 
 
 class Teacher:
-    """Asks a model about tools.
+    """Asks a language model about tools.
 
-    After a failure all answers are empty, and `failed` has the reason.
+    If the model fails, it is not asked again: all later answers that are not in the log are empty.
+    `failed` is the reason, or "".
     """
 
     def __init__(self, ask: Ask, log: Log) -> None:
@@ -93,7 +96,10 @@ class Teacher:
         self.failed = ""
 
     def suggest(self, tool: ToolFacts, argument: ArgumentFacts) -> Sequence[Json]:
-        """Return at most five untried values of an argument that the facts allow."""
+        """Return at most five values that the model proposes for an argument.
+
+        Values that were tried before, or that the schema or a reply excludes, are left out.
+        """
         if {"enum", "const"} & argument.declared.keys() or set(argument.types) & {
             "boolean",
             "object",
@@ -122,9 +128,10 @@ class Teacher:
         ]
 
     def read(self, tool: ToolFacts, sample: Sample) -> Sequence[ArgumentHint]:
-        """Return hints on arguments from refusals that no rule can read.
+        """Return the hints on arguments that the model reads in an error reply.
 
-        The model is asked once for each template of a refusal.
+        Replies that differ only in the values that were sent have the same template. The model is
+        asked once for each template.
         """
         names = list(tool.arguments)
         item = _HINT | {"properties": _HINT["properties"] | {"argument": {"enum": names}}}
@@ -145,9 +152,10 @@ class Teacher:
         return [hint for hint in _hints(answer) if hint.argument in names]
 
     def description(self, tool: ToolFacts) -> str:
-        """Return what the tool does in one sentence.
+        """Return a sentence by the model that says what a tool does.
 
-        Return "" if the source describes the tool or if the model gave no usable text.
+        Return "" if the tool has a description, if no call of it succeeded, or if the model's text
+        is not usable.
         """
         if tool.protocol.description or not tool.done:
             return ""
@@ -160,9 +168,10 @@ class Teacher:
     def _answer(
         self, note: str, instructions: str, question: str, schema: JsonObject, *, max_tokens: int
     ) -> JsonObject:
-        """Return the model's JSON answer, from the log if it is there.
+        """Return the model's answer as a JSON object, from the log if it is there.
 
-        Return an empty object if the model failed or its answer is no JSON.
+        Return an empty object if the model failed or its answer is not JSON. `note` is the key of
+        the answer in the log.
         """
         if note not in self._log.notes and not self.failed:
             messages = [Message("system", instructions), Message("user", question)]
@@ -183,7 +192,10 @@ class Teacher:
 
 
 def hints_in(log: Log) -> dict[str, Sequence[ArgumentHint]]:
-    """Return how a model read refusals, by their template, from the notes of a log."""
+    """Return the hints that a model read in error replies, from the notes of a log.
+
+    The keys are the templates of the replies, see `template_of`.
+    """
     kept = {
         key.removeprefix(_READ_NOTE): note
         for key, note in log.notes.items()
@@ -193,7 +205,7 @@ def hints_in(log: Log) -> dict[str, Sequence[ArgumentHint]]:
 
 
 def _hints(answer: Json) -> list[ArgumentHint]:
-    """Return the hints in a model's answer that have the required form."""
+    """Return the hints in a model's answer that conform to the schema of a hint."""
     listed = answer.get("hints") if isinstance(answer, dict) else None
     if not isinstance(listed, list):
         return []
@@ -208,7 +220,10 @@ def _hint(note: Mapping[str, Any]) -> ArgumentHint:
 
 
 def _describe_tool(facts: ToolFacts) -> str:
-    """Return a tool for a prompt: its name, arguments, responses and last refusals."""
+    """Return a text about a tool for a prompt: its name, arguments, responses and last errors.
+
+    Secrets are replaced.
+    """
     protocol = facts.protocol
     lines = [
         f"Function: {_inert(protocol.name)}",
@@ -236,12 +251,18 @@ def _describe_tool(facts: ToolFacts) -> str:
 
 
 def _inert(text: str) -> str:
-    """Return a text on one line, without unprintable characters and code fences."""
+    """Return a text of a tool in a form that cannot disturb a prompt.
+
+    It is on one line, without unprintable characters and without marks that begin a code block.
+    """
     return one_line(text).replace("```", "'''").replace('"""', "'''")
 
 
 def _sensible(value: Json, name: str) -> bool:
-    """Return True for a value that is no placeholder."""
+    """Return True if a proposed value is a short text or a number, and no placeholder.
+
+    The name of the argument counts as a placeholder, too.
+    """
     empty = {
         "",
         "example",
@@ -260,10 +281,11 @@ def _sensible(value: Json, name: str) -> bool:
 
 
 def _text(answer: Json, name: str) -> str:
-    """Return a model's text as a protocol may have it, or "".
+    """Return a model's description of a tool as one plain line, or "" if it must not be used.
 
-    Other models will read it, and a tool's output may have influenced it. So a text is dropped if
-    it addresses its reader, gives an order, or contains an address or code.
+    Other models will read the description, and a tool's output may have influenced it. So it is not
+    used if it addresses its reader, gives an order, or contains a web address or code. It is not
+    used either if it only repeats the tool's name.
     """
     if not isinstance(answer, str):
         return ""

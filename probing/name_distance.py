@@ -1,4 +1,4 @@
-"""Distances between the names of arguments and of response fields, and recognition of ids."""
+"""Compares names of arguments with names of response fields, and recognises values that are ids."""
 
 from __future__ import annotations
 
@@ -22,34 +22,35 @@ _READ: dict[str, dict[str, Any]] = tomllib.loads(
 VALUES: dict[str, tuple[Json, ...]] = {
     name: tuple(values) for names, values in _READ["values"].items() for name in names.split()
 }
-"""Likely values by an argument's name, best first."""
+"""Likely values of an argument, best first, keyed by the argument's name."""
 FORMATS: dict[str, tuple[str, ...]] = {
     name: tuple(values) for name, values in _READ["formats"].items()
 }
-"""Texts that have a format of JSON Schema, by format."""
+"""Example texts, keyed by the JSON Schema format that they have."""
 REPLIES: dict[str, tuple[str, ...]] = {
     name: tuple(words.split()) for name, words in _READ["replies"].items()
 }
-"""Fields of error replies, by what they contain."""
+"""Names of fields in error replies, keyed by the kind of their content."""
 NAMES: dict[str, frozenset[str]] = {
     kind: frozenset(words.split()) for kind, words in _READ["names"].items()
 }
-"""Words in names of arguments and fields, by meaning."""
+"""Words in names of arguments and fields, keyed by their meaning."""
 REPLY_PATTERNS = {kind: re.compile("|".join(parts)) for kind, parts in _READ["said"].items()}
-"""Patterns of sentences in error replies, by meaning."""
+"""Patterns of sentences in error replies, keyed by their meaning."""
 TYPE_WORDS: dict[str, str] = {
     word: kind for kind, words in _READ["types"].items() for word in words.split()
 }
-"""JSON types by the words that error replies use for them."""
+"""JSON types, keyed by the words that error replies use for them."""
 FORMAT_PHRASES: dict[str, str] = _READ["told_formats"]
-"""Formats of JSON Schema by patterns of phrases that require them."""
+"""JSON Schema formats, keyed by patterns of phrases in error replies that require them."""
 _SAME: dict[str, str] = _READ["same"]
-"""Full words by their abbreviations."""
+"""Full words, keyed by their abbreviations."""
 
 EQUAL = 0.0
-"""Distance of names that are the same."""
+"""Distance of two equal names."""
 NEAR = 0.75
-"""Distance of names for the same kind of record, or of one that is the other with a prefix."""
+"""Distance of two names for the same kind of record, such as `database` and `database_name`, or of
+two names of which one is the other with a prefix."""
 NAMED_IN_TEXT = 1.5
 """Distance if the argument's description or a reply contains the noun of the response field."""
 PAGING = NAMES["paging"]
@@ -60,26 +61,26 @@ _VAGUE_ENDS = re.compile(rf"(_({'|'.join(ID_WORDS | VAGUE)}))+$")
 
 @dataclass(frozen=True)
 class NormalizedName:
-    """A name in snake case."""
+    """The name of an argument or response field in snake case, with abbreviations written out."""
 
     own: str
-    """The last name of a path: `code`."""
+    """The name itself, without the path before it: `code` for `airports[].code`."""
     key: str
-    """The name with the noun of its record, if it is vague: `airport_code`."""
+    """The name, preceded by the noun of its record if it is vague: `airport_code` for `code`."""
 
     @cached_property
     def thing(self) -> str:
-        """The noun at the beginning of the name: `airport` for `airport_code`, else ""."""
+        """The kind of record in the name: `airport` for `airport_code`. "" if there is none."""
         return re.sub(_VAGUE_ENDS, "", f"_{self.key}").strip("_")
 
     @cached_property
     def is_identifier(self) -> bool:
-        """True if the name is one of an id."""
+        """True if this is the name of an id or code."""
         return self.key.rpartition("_")[2] in ID_WORDS
 
     @cached_property
     def is_search_text(self) -> bool:
-        """True if the name is one of a search text."""
+        """True if this is the name of a search text, such as `query`."""
         words = set(self.own.split("_"))
         return (
             bool(words & (SEARCHES | {"s", "phrase"}))
@@ -89,7 +90,7 @@ class NormalizedName:
 
     @cached_property
     def secret(self) -> bool:
-        """True if the name is one of a secret, whatever the value."""
+        """True if this is the name of a secret, such as a password."""
         return secret_kind(self.own) in ("text", "number")
 
 
@@ -102,7 +103,10 @@ def expand_name(name: str) -> str:
 
 
 def argument_name(protocol: ToolProtocol, argument: str) -> NormalizedName:
-    """Return the name of an argument. A vague name gets the noun of its tool."""
+    """Return the normalized name of an argument.
+
+    To a vague name such as `id`, the kind of record that the tool is about is added.
+    """
     own = expand_name(argument)
     declared = protocol.parameters.get(argument)
     listed = isinstance(declared, dict) and "array" in types(declared)
@@ -113,9 +117,10 @@ def argument_name(protocol: ToolProtocol, argument: str) -> NormalizedName:
 
 
 def field_name(protocol: ToolProtocol, path: str) -> NormalizedName:
-    """Return the name of a response path.
+    """Return the normalized name of a response field.
 
-    A vague name gets the noun of its record, and the name of a list becomes singular.
+    To a vague name such as `id`, the kind of record that contains the field is added. The name of
+    a list is in the singular. `path` is the response path of the field: `airports[].code`.
     """
     parts = path.split(".")
     own = expand_name(parts[-1].replace("[]", ""))
@@ -129,10 +134,10 @@ def field_name(protocol: ToolProtocol, path: str) -> NormalizedName:
 def distance(
     wanted: NormalizedName, field: NormalizedName, text: frozenset[str] = frozenset()
 ) -> float | None:
-    """Return the distance between the names of an argument and a response field, or None.
+    """Return the distance between the names of an argument and a response field; 0 if equal.
 
-    None means that they do not match. `text` are the words of the argument's description and of
-    replies about it.
+    Return None if the names do not match. `text` are the words in the argument's description and
+    in replies about the argument.
     """
     if wanted.key == field.key or (wanted.own == field.own and field.own not in VAGUE):
         return NEAR if wanted.key in VAGUE else EQUAL  # `id` and `id`, of whatever
@@ -146,8 +151,9 @@ def distance(
 
 
 def _ends(longer: str, shorter: str) -> bool:
-    """Return True if a name is another with a prefix: `from_place_id` and `place_id`, not `paid`
-    and `id`.
+    """Return True if `longer` is `shorter` with a prefix, as in `from_place_id` and `place_id`.
+
+    A short or vague name such as `id` never counts, because it is the end of too many names.
     """
     particular = "_" in shorter or (len(shorter) >= 4 and shorter not in VAGUE)
     return particular and longer.endswith(f"_{shorter}")
@@ -155,27 +161,34 @@ def _ends(longer: str, shorter: str) -> bool:
 
 @lru_cache(maxsize=8192)
 def words_in(texts: tuple[str, ...]) -> frozenset[str]:
-    """Return the words of texts in singular."""
+    """Return all words in the texts, each in the singular and in lower case."""
     return frozenset(
         singular(word) for text in texts for word in re.findall(r"[a-z]+", text[:2_000].lower())
     )
 
 
 def url_text(value: Json) -> str:
-    """Return a scalar as it is written in a URL, where `5` and `"5"` are equal."""
+    """Return a scalar as text, as it is written in a URL: `5` and `"5"` give the same text."""
     if isinstance(value, bool):
         return "true" if value else "false"
     return value if isinstance(value, str) else repr(value)
 
 
 def scalars(value: Json) -> list[Json]:
-    """Return the scalar itself, or the scalars in a list."""
+    """Return the scalars among the first 20 elements of a list, or [value] for a scalar.
+
+    For an object or null, return an empty list.
+    """
     items = value[:20] if isinstance(value, list | tuple) else [value]
     return [item for item in items if isinstance(item, str | int | float)]
 
 
 def scalar_parts(name: str, value: Json) -> Iterator[tuple[str, Json]]:
-    """Yield the scalars in an argument, each with the nearest name."""
+    """Yield (name, scalar) for each scalar in an argument's value.
+
+    The name is the key of the innermost object that contains the scalar, or `name` (the name of the
+    argument) outside of objects.
+    """
     if isinstance(value, Mapping):
         for inner, part in value.items():
             yield from scalar_parts(str(inner), part)
@@ -209,7 +222,7 @@ def is_identifying(value: Json) -> bool:
 
 
 def is_id(value: Json) -> bool:
-    """Return True if a value looks like an id or code: it is distinctive, and no word."""
+    """Return True if a value looks like an id or code: it is distinctive, and not a plain word."""
     plain = (
         isinstance(value, str)
         and re.fullmatch(r"[^\W\d_]?[^\W\d_A-Z]*( [^\W\d_]+)*", value) is not None

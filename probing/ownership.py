@@ -1,9 +1,9 @@
-"""Records that one probing created, recognised in the samples of its log.
+"""Recognises the records that a probing created, in the samples of its log.
 
-Only these records may be changed or removed. A record counts as created by this probing if a read
-shows it with the random mark, under an id that no earlier response contained. If a record has no
-room for the mark, the id in the response to the creating call counts, once a read shows under it
-the values that were sent.
+Only these records may be changed or removed. A record counts as created by this probing if the
+response of a read-only tool shows it with the probing's random mark and with an id that no earlier
+response contained. A record that cannot contain the mark is recognised by the id in the response to
+the creating call, once a read-only tool shows the values that were sent under this id.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from protocols.schema import Json, JsonObject
 
 
 class CreatedRecords:
-    """The records that one probing created, brought up to date from its log."""
+    """The records that one probing created, with their ids. They are derived from its log."""
 
     def __init__(self, roles: ToolRoles, log: Log) -> None:
         self._roles = roles
@@ -46,7 +46,7 @@ class CreatedRecords:
 
     @property
     def mark(self) -> ProbeMarker:
-        """The mark of this probing, drawn at the first use."""
+        """The random mark of this probing. It is chosen when it is first used."""
         self._mark = self._mark or ProbeMarker(self._log)
         return self._mark
 
@@ -60,12 +60,12 @@ class CreatedRecords:
         return [record for record in self.all() if record.is_present]
 
     def marks_in(self, arguments: JsonObject) -> set[str]:
-        """Return the strings in arguments that carry the mark."""
+        """Return the strings in the arguments of a call that contain the mark."""
         parts = argument_parts(arguments)
         return {part for _, part in parts if isinstance(part, str) and self.mark.is_in(part)}
 
     def count_removable(self) -> int:
-        """Return the number of present records that some tool can remove."""
+        """Return the number of created records that still exist and that a tool can remove."""
         roles = self._roles
         removers = [tool for tool in roles.writes if roles.kinds[tool] == "remove"]
         count = 0
@@ -83,7 +83,12 @@ class CreatedRecords:
     ) -> list[str | int]:
         """Return ids of created records that an argument may take, the latest record first.
 
-        With `of`, only ids of that record. With `unconfirmed`, also ids that no read has shown yet.
+        Args:
+            tool: the name of the tool.
+            argument: the name of the argument. Only ids of its kind of record are returned.
+            of: if given, only ids of this record are returned.
+            unconfirmed: True to include ids that occurred only in the response to a creating call,
+                and that no read-only tool has shown yet.
         """
         noun = self._roles.argument_noun(tool, argument)
         texts: list[str] = []
@@ -103,10 +108,11 @@ class CreatedRecords:
     def belongs_to_probe(
         self, tool: str, argument: str, value: Json, *, unconfirmed: bool = False
     ) -> bool:
-        """Return True if a value carries the mark, or is the id of a created record.
+        """Return True if an argument's value contains the mark, or is the id of a created record.
 
-        Booleans and null count as harmless unless the argument identifies a record: a service may
-        read `true` as the id 1. With `unconfirmed`, ids that no read has shown yet count as well.
+        Of a list or object, all scalars must belong to this probing. Booleans and null count as
+        belonging to it, unless the argument identifies a record: a service may read `true` as the
+        id 1. If `unconfirmed` is True, ids that no read-only tool has shown yet count as well.
         """
         if isinstance(value, Mapping | list):
             return all(
@@ -123,7 +129,10 @@ class CreatedRecords:
     def is_created_id(
         self, tool: str, argument: str, value: Json, *, unconfirmed: bool = False
     ) -> bool:
-        """Return True if a value is the id of a created record of the argument's noun."""
+        """Return True if a value is the id of a created record of the kind that the argument takes.
+
+        If `unconfirmed` is True, ids that no read-only tool has shown yet count as well.
+        """
         noun = self._roles.argument_noun(tool, argument)
         text = url_text(value)
         for record in self._records:
@@ -133,7 +142,11 @@ class CreatedRecords:
         return False
 
     def exists_already(self, tool: str, key: str, value: Json) -> bool:
-        """Return True if a read of what a tool creates showed a value that no call sent."""
+        """Return True if a record that this probing did not create has this value already.
+
+        The value occurred in the response of a read-only tool for the kind of record that `tool`
+        creates, and no creating call sent it as `key`.
+        """
         for record in self._records:
             if any((key, value) in argument_parts(call.plain_arguments) for call in record.calls):
                 return False
@@ -144,11 +157,11 @@ class CreatedRecords:
         )
 
     def is_single_record(self, tool: str) -> bool:
-        """Return True if a read of the same URL as `tool` shows one record instead of a list."""
+        """Return True if a read-only tool with the same URL path returns one record and no list."""
         return any(self._roles.has_same_path(read, tool) for read in self._single)
 
     def answers_with_id(self, tool: str) -> bool:
-        """Return True if a response of a creating tool contained the id of the new record."""
+        """Return True if a response of `tool` contained the id of the record that it created."""
         return any(record.answered_ids for record in self._records if record.tool == tool)
 
     def update(self) -> None:
@@ -174,7 +187,10 @@ class CreatedRecords:
             self._read_response(sample)
 
     def _read_write(self, sample: Sample) -> None:
-        """Add the record that a call created, or the call to the record that it changed."""
+        """Add the record that a call created to the created records.
+
+        If the call repeated an earlier one and the record is already known, add the call to it.
+        """
         if not may_have_acted(self._roles.protocol(sample.tool), sample):
             return
         noun = self._roles.noun(sample.tool)
@@ -213,7 +229,14 @@ class CreatedRecords:
         answered: set[Id],
         known: set[str],
     ) -> bool:
-        """Return True if an update changed an existing record instead of creating one."""
+        """Return True if an update changed an existing record instead of creating one.
+
+        Args:
+            sample: the call.
+            identifying: the (name, value) pairs of its arguments that identify a record.
+            answered: ids of the record in the response.
+            known: the ids of the created records of this kind that still exist.
+        """
         noun = self._roles.noun(sample.tool)
         sent = {url_text(part) for _, part in identifying}
         answered_texts = {text for _, text in answered}
@@ -226,7 +249,7 @@ class CreatedRecords:
         )
 
     def _known_ids(self, noun: str) -> set[str]:
-        """Return the ids of the present records of a noun that reads have shown."""
+        """Return the confirmed ids of created records of one kind (`noun`) that still exist."""
         return {
             text
             for record in self._records
@@ -238,7 +261,11 @@ class CreatedRecords:
     def _find_same_record(
         self, sample: Sample, answered: set[Id], new_ids: set[Id]
     ) -> CreatedRecord | None:
-        """Return the record that a repeated call created before: it has the same id or name."""
+        """Return the known record that a call created again, because it has the same id or name.
+
+        Return None if the call created a new record. `answered` are the ids of the record in the
+        response, and `new_ids` those that no earlier response contained.
+        """
         noun = self._roles.noun(sample.tool)
         key = self._identity_key(sample)
         for record in self._records:
@@ -260,13 +287,16 @@ class CreatedRecords:
         ]
 
     def _identity_key(self, sample: Sample) -> frozenset[str]:
-        """Return the ids that a call sent, or the names if it sent no ids."""
+        """Return the ids in the arguments of a call, or the names of records if it has no ids."""
         parts = self._identifying_parts(sample)
         ids = [(key, part) for key, part in parts if is_id_name(key)]
         return frozenset(url_text(part) for _, part in ids or parts)
 
     def _ids_in_response(self, sample: Sample) -> set[Id]:
-        """Return the ids of the created record in the response of a creating call."""
+        """Return the ids of the created record in the response to a creating call.
+
+        Ids that the call itself sent are left out.
+        """
         if not sample.done:
             return set()
         noun = self._roles.noun(sample.tool)
@@ -277,7 +307,7 @@ class CreatedRecords:
         return {id_ for id_ in ids if id_[1] not in sent}
 
     def _read_removal(self, sample: Sample) -> None:
-        """Note which records a successful removal removed."""
+        """Store in the created records that a successful call removed them."""
         # `DELETE /buckets/{bucket_id}/records/{id}` removes the record and leaves its bucket.
         removed = {
             (self._roles.argument_noun(sample.tool, key), url_text(part))
@@ -291,7 +321,11 @@ class CreatedRecords:
                 record.removed_by = sample.tool
 
     def _is_removed(self, record: CreatedRecord, tool: str, removed: set[Id]) -> bool:
-        """Return True if a removal named a record, its container, or its mark."""
+        """Return True if a successful removal identified a record by an id or a marked name.
+
+        The id of a container of the record counts as well. `removed` are the ids in the arguments
+        of the removal.
+        """
         ids = record.ids | record.answered_ids | self._parent_ids(record)
         for noun, text in removed:
             if any(text == known and is_same_noun(id_noun, noun) for id_noun, known in ids):
@@ -301,7 +335,10 @@ class CreatedRecords:
         return any(text in record.marks for _, text in removed)
 
     def _parent_ids(self, record: CreatedRecord) -> set[Id]:
-        """Return the ids of the containers that a record was created in."""
+        """Return the ids of the containers in whose URL a record was created.
+
+        For `POST /buckets/{bucket_id}/records`, this is the id of the bucket.
+        """
         return {
             (self._roles.argument_noun(record.tool, key), url_text(part))
             for call in record.calls
@@ -310,7 +347,7 @@ class CreatedRecords:
         }
 
     def _read_response(self, sample: Sample) -> None:
-        """Note the records, ids and values in a successful response."""
+        """Store the records, ids and values that a successful response contains."""
         is_read = sample.tool not in self._roles.writes
         if is_read:
             self._note_single(sample)
@@ -330,7 +367,13 @@ class CreatedRecords:
             self._single.discard(sample.tool)
 
     def _note_ids(self, fields: JsonObject, parent_noun: str, sample: Sample) -> None:
-        """Note under each id the first sample that contained it."""
+        """Store for each id in a record the number of the first sample that contained it.
+
+        Args:
+            fields: the fields of the record.
+            parent_noun: the kind of record that the key above it names, or "".
+            sample: the call whose response contains the record.
+        """
         for word, value in id_fields(fields):
             prefix = singular(word.rpartition("_")[0])
             nouns = {prefix} if prefix else {self._roles.noun(sample.tool), parent_noun} - {""}
@@ -338,7 +381,13 @@ class CreatedRecords:
                 self._first_seen.setdefault((noun, url_text(value)), sample.number)
 
     def _recognise(self, fields: JsonObject, parent_noun: str, sample: Sample) -> None:
-        """Note which created record a read shows, and under which id it is shown."""
+        """Find the created record that a read-only tool shows, and store its ids.
+
+        Args:
+            fields: the fields of a record in the response.
+            parent_noun: the kind of record that the key above it names, or "".
+            sample: the call of the read-only tool.
+        """
         earlier = [record for record in self._records if record.calls[0].number < sample.number]
         earlier.sort(key=lambda record: record.removed_at > 0)
         nouns = {self._roles.noun(sample.tool), parent_noun}
@@ -361,7 +410,11 @@ class CreatedRecords:
     def _note_removed_but_shown(
         self, fields: JsonObject, nouns: Collection[str], sample: Sample
     ) -> None:
-        """Note that a removed record is still there if a read shows the mark in another form."""
+        """Store that a removed record still exists if a record of its kind contains the mark.
+
+        This is done only if all created records of this kind were removed. `fields` are those of
+        a record in the response of a read-only tool, and `nouns` are the kinds that it may have.
+        """
         same_noun = [
             record
             for record in self._records
@@ -377,7 +430,8 @@ class CreatedRecords:
     ) -> set[Id]:
         """Return the ids in `fields` that no response contained before `record` was created.
 
-        An id that the calls sent themselves is left out, unless it carries the mark.
+        An id that a call of `record` sent itself is left out, unless it contains the mark. `nouns`
+        are the kinds of record that `fields` may belong to.
         """
         created_at = record.calls[0].number
         sent = {
@@ -393,7 +447,10 @@ class CreatedRecords:
         }
 
     def _record_ids(self, fields: JsonObject, nouns: Collection[str], record_noun: str) -> set[Id]:
-        """Return the ids of a record itself, and note their JSON values."""
+        """Return the ids of a record, without those of records that it refers to.
+
+        Their JSON values are stored for later calls. The arguments are those of `record_ids`.
+        """
         values = record_ids(fields, nouns, record_noun)
         for value in values.values():
             self._id_values[url_text(value)] = value

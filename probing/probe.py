@@ -1,10 +1,10 @@
-"""Probing: learning tools by calling them (Chain of Tools, ATC paper §4).
+"""Probing: learning how tools behave by calling them (Chain of Tools, ATC paper §4).
 
-The paper has two sets of tools: those that have not answered yet (B) and those that have (H). Round
-0 calls each tool alone. Each further round calls the tools of B with values that those of H
-returned, until B is empty or the rounds are over. What a tool accepts and refuses is explored as
-soon as it answers, because its responses feed the next round. Links get a share of the calls before
-the last tool is explored.
+The paper divides the tools into those that have not yet returned data (B) and those that have (H).
+Round 0 calls each tool without values of other tools. Each further round calls the tools of B with
+values that tools of H returned, until B is empty or the number of rounds is reached. As soon as a
+tool answers, experiments show what it accepts and refuses, because its responses provide values for
+the next round. Links between tools are tested at the end of each round.
 """
 
 from __future__ import annotations
@@ -38,26 +38,29 @@ from protocols.response import one_line
 from protocols.toolbox import Tool, Toolbox
 
 LINK_CALLS = 3
-"""Calls of each tool that are reserved for testing links."""
+"""Number of calls of each tool that are reserved for testing links."""
 PERSEVERANCE = 8
-"""Failed calls of a tool that no round made answer."""
+"""Maximum number of further failed calls, after all rounds, of a tool that returned no data."""
 _LONGEST = 80
-"""Most characters of a text by which a report names a created record."""
+"""Maximum number of characters of a mark in the description of a created record."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Probed:
-    """The result of a probing. Tools have their original names."""
+    """The result of a probing.
+
+    Tools are identified by their names in the source, such as an OpenAPI document.
+    """
 
     facts: Mapping[str, ToolFacts]
     links: Mapping[str, Sequence[Link]] = field(default_factory=dict)
     words: Mapping[str, str] = field(default_factory=dict)
-    """Descriptions by a model."""
+    """Descriptions of tools that a model wrote."""
     stopped: Mapping[str, str] = field(default_factory=dict)
-    """Why tools were not called, or not any more."""
+    """The reason for each tool that was not called (any more)."""
     made: tuple[Mapping[str, Any], ...] = ()
-    """A JSON object for each created record: its calls, marks, ids, and whether and how it was
-    removed."""
+    """A JSON object for each created record: its calls, marks and ids, whether it was removed, and
+    by which tool or why not."""
     interrupted: bool = False
 
 
@@ -73,17 +76,19 @@ def probe(
 ) -> Probed:
     """Probe all tools of one source, continuing from what the log contains.
 
-    A tool that fails raises nothing. The result is complete at any time: it says why tools could
-    not be called. After Ctrl-C, created records are removed before this returns.
+    The failure of a tool raises no exception: the result says which tools could not be called, and
+    why. After Ctrl-C, created records are removed, and what was learned so far is returned.
 
     Args:
-        toolbox: the tools of one source.
-        log: the samples so far; new ones are added.
+        toolbox: the tools of one source, such as an OpenAPI document or MCP server.
+        log: the samples of earlier runs. New samples are added.
         settings: limits of the calls.
-        ask: a model that proposes values, reads refusals that no rule reads, and describes tools.
-        caller: makes the calls; by default a new one.
+        ask: calls a language model. It proposes values, reads error replies that no rule can read,
+            and describes tools. None: no model is used.
+        caller: makes the calls. None: a new one is created.
         watch: called with each sample and with messages for the user.
-        needs_approval: returns True for a call that needs the approval of a person. It is not made.
+        needs_approval: returns True for a call that needs the approval of a person. Such a call is
+            not made.
     """
     settings = settings or ProbeSettings()
     caller = caller or Caller(toolbox, log, settings, watch=watch, needs_approval=needs_approval)
@@ -106,21 +111,25 @@ def probe(
 
 @dataclass(frozen=True, kw_only=True)
 class SourceProbing:
-    """The probing of one source: its protocols, and later the result."""
+    """A source of tools to probe. After the probing, `probed` is the result."""
 
     source: str
     folder: Path
     protocols: Sequence[ToolProtocol] = ()
-    """The protocols of its tools. They are bound to the tools in the process that probes."""
+    """The protocols of its tools. The process that probes them creates the callable tools."""
     probed: Probed | None = None
     sent: int = 0
     """Number of calls that were sent."""
     error: str = ""
-    """Why the probing ended early."""
+    """Why the probing of this source failed; "" if it did not."""
 
 
 def by_host(sources: Iterable[SourceProbing]) -> list[list[SourceProbing]]:
-    """Return the sources in groups that share a host, directly or through other sources."""
+    """Return the sources in groups, so that sources with a common host are in the same group.
+
+    Two sources are also in one group if other sources connect them: the first shares a host with a
+    third one, and this shares another host with the second.
+    """
     groups: dict[frozenset[str], list[SourceProbing]] = {}
     for source in sources:
         hosts = frozenset(map(host_label, source.protocols))
@@ -137,9 +146,9 @@ def probe_in_turn(
     ask: Ask | None,
     needs_approval: ApprovalCheck,
 ) -> list[SourceProbing]:
-    """Probe sources of one host one after another, so that the host's rate limit holds.
+    """Probe sources with a common host one after another, so that its rate limit is respected.
 
-    A source that fails does not affect the others. After Ctrl-C, the rest is left out.
+    A source that fails does not affect the others. After Ctrl-C, the remaining sources are skipped.
     """
     ended: list[SourceProbing] = []
     for one in sources:
@@ -183,7 +192,7 @@ class _Probing:
         self._words: dict[str, str] = {}
 
     def run(self) -> None:
-        """Run all rounds, test links, remove created records and ask the model for descriptions."""
+        """Run the whole probing: all rounds, tests of links, removals, and descriptions."""
         session = self._session
         for number in range(session.settings.rounds + 1):
             before = session.log.sent_count
@@ -213,12 +222,12 @@ class _Probing:
                 session.watch(self._teacher.failed)
 
     def take_away(self) -> None:
-        """Remove created records, if a tool is known that removes them and may be called."""
+        """Remove created records with the tools that can remove them and may be called."""
         self._each(self._callable_tools(self._writes.removers()), self._writes.remove)
         self._writes.look_again()
 
     def result(self) -> Probed:
-        """Return the result so far."""
+        """Return what has been learned so far."""
         session = self._session
         facts = session.all_facts
         cut_off = "a call was cut off by a kill, and is not made again"
@@ -237,7 +246,7 @@ class _Probing:
         )
 
     def _each(self, tools: Iterable[str], work: Callable[[str], object]) -> None:
-        """Call `work` for each tool, noting the tools that may not be called any more."""
+        """Call `work` with the name of each tool. Store why a tool may not be called any more."""
         for name in list(tools):
             try:
                 work(name)
@@ -246,7 +255,7 @@ class _Probing:
                     self._stopped[name] = str(refusal)
 
     def _look_again(self, name: str) -> None:
-        """Repeat a call that returned nothing, if a write may have created something since."""
+        """Repeat a call whose response had no data, if a later call may have created some."""
         session = self._session
         empty = session.facts(name).done
         written = [s.number for s in session.log.samples if s.done and s.tool not in session.reads]
@@ -254,7 +263,7 @@ class _Probing:
             session.call(name, empty[0].arguments, purpose="effect", again=True)
 
     def _persevere(self, name: str) -> None:
-        """Try more ids of other tools: the tool may know only some of them."""
+        """Call a tool with further ids that other tools returned. It may accept only some ids."""
         discover(self._session, name, attempts=PERSEVERANCE)
         if self._answered_tools([name]):
             self._sharpen(name)
@@ -263,7 +272,7 @@ class _Probing:
         sharpen(self._session, name, reserve=LINK_CALLS + self._writes.count_reserved(name))
 
     def _test_links(self) -> None:
-        """Send values along likely links, and other values along links that look confirmed."""
+        """Test likely links: call tools with values that other tools returned."""
         session = self._session
         for _ in range(LINK_CALLS):
             sent: set[str] = set()

@@ -1,4 +1,4 @@
-"""Records in JSON values: the objects in a response or request, and the fields that hold ids."""
+"""Finds the records in JSON values, that is, objects in a response or request, and their ids."""
 
 from __future__ import annotations
 
@@ -9,20 +9,21 @@ from protocols.naming import ID_WORDS, WRAPPERS, singular, snake
 from protocols.schema import Json, JsonObject
 
 _FIELD_WRAPPERS = ("attributes", "data", "fields", "properties")
-"""Keys that hold a part of a record's own fields."""
+"""Keys of inner objects that contain fields of the record itself: `{"id": 5, "data": {…}}`."""
 
 
 def iter_records(
     node: Json, parent_noun: str = "", *, top: bool = False
 ) -> Iterator[tuple[JsonObject, str]]:
-    """Yield each object in a value with the noun of the key that holds it.
+    """Yield each object in a JSON value with the kind of record that the key above it names.
 
-    The fields inside a wrapper such as `data` are merged into the object that has the wrapper.
+    For `{"users": [{"id": 5}]}`, the second pair is `({"id": 5}, "user")`. The fields of an inner
+    object such as `data` are merged into those of the object around it.
 
     Args:
         node: any JSON value.
-        parent_noun: the noun of the key that holds `node`.
-        top: True to leave out the elements of lists that do not have exactly one.
+        parent_noun: the kind of record that the key above `node` names; "" if there is none.
+        top: True to skip lists with more than one element.
     """
     if isinstance(node, list):
         for part in node if not top or len(node) == 1 else ():
@@ -41,7 +42,7 @@ def iter_records(
 
 
 def id_fields(record: JsonObject) -> Iterator[tuple[str, str | int]]:
-    """Yield the name (in snake case) and value of each field of a record that holds an id."""
+    """Yield the name (in snake case) and value of each field of a record whose value is an id."""
     for name, value in record.items():
         is_scalar = isinstance(value, str | int) and not isinstance(value, bool)
         if is_scalar and is_id_name(str(name)):
@@ -49,24 +50,30 @@ def id_fields(record: JsonObject) -> Iterator[tuple[str, str | int]]:
 
 
 def is_id_name(name: str) -> bool:
-    """Return True if the last word of a name is one that ids have: `user_id`, `UUID`."""
+    """Return True if a name ends with a word for an id, such as `user_id` or `UUID`."""
     return snake(name).rpartition("_")[2] in ID_WORDS
 
 
 def has_list(node: Json) -> bool:
-    """Return True if a value is a list or holds one in its objects."""
+    """Return True if a value is a list, or an object that contains a list at any depth."""
     if isinstance(node, Mapping):
         return any(map(has_list, node.values()))
     return isinstance(node, list)
 
 
 def argument_parts(arguments: JsonObject) -> list[tuple[str, Json]]:
-    """Return the (name, value) pairs of all scalars in the arguments of a call."""
+    """Return all scalars in the arguments of a call as (name, value).
+
+    The name is the key of the innermost object that contains the scalar, or the argument's name.
+    """
     return [pair for name, value in arguments.items() for pair in scalar_parts(name, value)]
 
 
 def value_texts(fields: JsonObject) -> Iterator[str]:
-    """Yield the strings of a record as they are, and its integers as `name=5`."""
+    """Yield the values of a record as texts for comparison.
+
+    Strings are yielded as they are, and integers with their field's name, such as `count=5`.
+    """
     for name, value in fields.items():
         for part in value if isinstance(value, list) else [value]:
             if isinstance(part, str):

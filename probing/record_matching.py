@@ -1,4 +1,4 @@
-"""Matching of records that reads show with the calls that may have created them."""
+"""Compares records in responses with the calls that may have created them."""
 
 from __future__ import annotations
 
@@ -14,43 +14,49 @@ from protocols.naming import singular, snake
 from protocols.schema import JsonObject
 
 Id = tuple[str, str]
-"""The noun of the record that has an id, and the id's text."""
+"""An id of a record: the kind of record as a noun, and the text of the id: `("note", "17")`."""
 
 
 @dataclass
 class CreatedRecord:
-    """A record that calls of a write created, or may have created."""
+    """A record that a call created, or may have created."""
 
     tool: str
+    """The tool that created the record."""
     noun: str
+    """The kind of record, as a noun in the singular: `note`."""
     calls: list[Sample]
-    """The calls that created or updated it, the oldest first."""
+    """The calls that created the record, the oldest first."""
     marks: frozenset[str]
-    """The sent texts that carry the mark."""
+    """The texts in the first call's arguments that contain the mark of this probing."""
     answered_ids: set[Id] = field(default_factory=set)
     """Ids in the responses to `calls`."""
     ids: set[Id] = field(default_factory=set)
-    """Ids under which a read showed that this probing created it."""
+    """Ids that are confirmed: a read-only tool showed that the record with this id was created by
+    this probing."""
     last_shown: int = 0
-    """Number of the last sample that showed it; 0 if none did."""
+    """Number of the last sample whose response showed the record; 0 if none did."""
     removed_at: int = 0
-    """Number of the sample whose call removed it; 0 if none did."""
+    """Number of the sample whose call removed the record; 0 if it was not removed."""
     removed_by: str = ""
+    """The tool that removed the record; "" if it was not removed."""
 
     @property
     def is_present(self) -> bool:
-        """True unless it was removed and no later read showed it."""
+        """True if the record was not removed, or if a response showed it after its removal."""
         return not self.removed_at or self.last_shown > self.removed_at
 
 
 def match_record(
     record: CreatedRecord, fields: JsonObject, new_ids: set[Id], mark: ProbeMarker
 ) -> tuple[set[Id], bool]:
-    """Return the ids of a record, and True if the calls of `record` created it.
+    """Return whether an object in a response is the record that calls created.
+
+    Return (its ids, True) if it is, and (an empty set, False) if not.
 
     Args:
-        record: a record that calls may have created.
-        fields: a record that a read shows.
+        record: the record that calls created.
+        fields: the fields of an object in the response of a read-only tool.
         new_ids: ids in `fields` that no response contained before `record` was created.
         mark: the mark of this probing.
     """
@@ -70,14 +76,14 @@ def match_record(
 
 
 def record_ids(fields: JsonObject, nouns: Collection[str], record_noun: str) -> dict[Id, str | int]:
-    """Return the ids of a record itself, not of other records that it refers to.
+    """Return the ids of a record, without the ids of other records that it refers to.
 
     The result maps each id to its JSON value.
 
     Args:
         fields: the fields of the record.
-        nouns: the nouns that the record may have where it was found.
-        record_noun: the noun under which the ids are returned.
+        nouns: the kinds of record that the tool and the response suggest for `fields`.
+        record_noun: the kind of record whose ids are wanted.
     """
     ids = [(singular(word.rpartition("_")[0]), value) for word, value in id_fields(fields)]
     own = [(prefix, value) for prefix, value in ids if not prefix or is_among(prefix, nouns)]
@@ -90,7 +96,7 @@ def record_ids(fields: JsonObject, nouns: Collection[str], record_noun: str) -> 
 
 
 def is_among(noun: str, others: Collection[str]) -> bool:
-    """Return True if a noun means the same as one of the others."""
+    """Return True if a noun means the same kind of record as one of the others."""
     return any(is_same_noun(noun, other) for other in others)
 
 

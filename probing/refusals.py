@@ -1,4 +1,4 @@
-"""Recognition of refusals among samples, and the texts of refusals."""
+"""Recognises calls that a tool refused, and returns the texts of the refusals."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from protocols.response import one_line
 from protocols.schema import Json
 
 _LONGEST = 20_000
-"""Characters of a reply that are read."""
+"""Maximum number of characters that are read of a reply."""
 _SILENT = frozenset({401, 402, 403, 405, 406, 407, 408, 411, 413, 415, 425, 429, 431, 451})
-"""Statuses whose replies do not help to find the right arguments."""
+"""HTTP statuses whose replies do not help to find the right arguments."""
 _FLAGS = frozenset({"ok", "succeeded", "success", "successful"})
 _STATES = frozenset({"response", "result", "state", "status"})
 _NO = ("error", "errors", "fail", "failed", "failure", "false", "ko", "not_ok")
@@ -25,18 +25,18 @@ _NO = ("error", "errors", "fail", "failed", "failure", "false", "ko", "not_ok")
 _EMPTY: tuple[Json, ...] = (None, "", [], {})
 _ERRORS = frozenset(REPLIES["errors"])
 _BESIDE = frozenset(REPLIES["beside"])
-"""Fields that accompany an error and are no data."""
+"""Names of fields that accompany an error and are not data."""
 _OF_RECORDS = frozenset(REPLIES["of_records"])
-"""Fields of `_BESIDE` that ordinary records have as well."""
+"""Names in `_BESIDE` that fields of ordinary records have as well."""
 _TEXTS = REPLIES["texts"]
 
 
 def refusal_in(response: Json) -> str:
-    """Return the error message of a response that has a success status but is a refusal, else "".
+    """Return the error message of a response that reports an error in spite of a success status.
 
-    It is a refusal if it says so (`ok: false`, `status: error`) or contains an error, and has no
-    other data. A record with an `error` field or a `status` of `failed` beside its own fields is
-    data.
+    Such a response has a field that means failure (`ok: false`, `status: error`) or an error
+    message, and no other data. Return "" for any other response, for example for a record that has
+    a field `error` or `status: failed` among others.
     """
     if isinstance(response, list) and len(response) == 1:
         return refusal_in(response[0])
@@ -51,7 +51,7 @@ def refusal_in(response: Json) -> str:
 
 
 def _refusal_messages(fields: Mapping[str, Json]) -> list[Json]:
-    """Return the error messages among the fields of a refusal; empty for any other response."""
+    """Return the error messages in a response that reports an error; [] for other responses."""
     denying = {name for name in fields if _is_denial(name, fields[name])}
     has_error = any(_is_error_value(fields.get(name)) for name in _ERRORS)
     if not denying and not has_error:
@@ -62,14 +62,15 @@ def _refusal_messages(fields: Mapping[str, Json]) -> list[Json]:
 
 
 def _is_denial(name: str, value: Json) -> bool:
-    """Return True if a field is a flag or state which means that the call failed."""
+    """Return True if a field means that the call failed: `ok: false` or `status: error`."""
     return (name in _FLAGS or name in _STATES) and str(value).lower() in _NO
 
 
 def _has_data(fields: Mapping[str, Json], *, is_certain: bool) -> bool:
-    """Return True if a response has fields that are not part of a refusal.
+    """Return True if a response has fields that are not part of an error message.
 
-    If the refusal is not certain, fields that records have as well count as data.
+    If it is not certain that the response reports an error, fields such as `message`, which
+    ordinary records have as well, count as data.
     """
     beside = _BESIDE if is_certain else _BESIDE - _OF_RECORDS
     no_data = beside | _FLAGS | _STATES | _ERRORS
@@ -79,7 +80,7 @@ def _has_data(fields: Mapping[str, Json], *, is_certain: bool) -> bool:
 
 
 def as_refused(sample: Sample) -> Sample:
-    """Return a sample whose response is a refusal as an error reply; other samples as they are."""
+    """Return a sample as a refused call if its response reports an error; otherwise unchanged."""
     message = refusal_in(sample.response) if sample.done else ""
     if not message:
         return sample
@@ -90,9 +91,9 @@ def as_refused(sample: Sample) -> Sample:
 
 
 def _is_error_value(value: Json) -> bool:
-    """Return True if the value of an error field is an error.
+    """Return True if the value of an error field means an error.
 
-    `null`, `[]`, `false` and `"none"` are not.
+    `null`, `[]`, `false` and `"none"` mean that there is none.
     """
     if isinstance(value, str):
         return bool(value) and value.lower() not in ("none", "null", "false", "no", "ok")
@@ -100,7 +101,10 @@ def _is_error_value(value: Json) -> bool:
 
 
 def reply_of(sample: Sample) -> str:
-    """Return the text of a refusal that may contain facts about arguments, else ""."""
+    """Return the text of an error reply that may contain facts about arguments.
+
+    Return "" for a success, and for an error that the arguments did not cause, such as 401 or 500.
+    """
     status = sample.status
     if sample.done or (status is not None and (status >= 500 or status in _SILENT)):
         return ""
@@ -110,8 +114,9 @@ def reply_of(sample: Sample) -> str:
 
 
 def template_of(sample: Sample) -> str:
-    """Return a refusal's text without the sent values, which is equal for replies of one
-    kind.
+    """Return an error message with `…` in place of the values that the call sent.
+
+    Messages that differ only in these values have the same template.
     """
     text = one_line(sample.error or sample.answer or "", limit=600)
     sent = (
@@ -126,7 +131,10 @@ def template_of(sample: Sample) -> str:
 
 
 def may_have_acted(protocol: ToolProtocol, sample: Sample) -> bool:
-    """Return True if a call succeeded, or failed in a way that leaves its effect unknown."""
+    """Return True if a call may have changed something.
+
+    It succeeded, or it failed without an answer that excludes a change, for example by a timeout.
+    """
     if sample.done:
         return True
     binding = protocol.binding

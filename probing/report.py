@@ -1,4 +1,4 @@
-"""The files that a probing writes: one protocol for each tool, and a coverage report."""
+"""Writes the results of a probing: a protocol file for each tool, and a coverage report."""
 
 from __future__ import annotations
 
@@ -29,19 +29,19 @@ _LONGEST = 160
 
 @dataclass(frozen=True, kw_only=True)
 class ReportFiles:
-    """The files that were written, by name."""
+    """The names of the files that `write` wrote or left alone, and the protocols."""
 
     folder: Path
     protocols: Mapping[str, ToolProtocol] = field(default_factory=dict)
     written: tuple[str, ...] = ()
     kept: tuple[str, ...] = ()
-    """Files that were left as they are, because a person changed or made them."""
+    """Files that were not overwritten, because a person created or changed them."""
 
 
 def write(folder: Path, probed: Probed, *, keep_values: bool = False) -> ReportFiles:
-    """Write the protocols and the report into `folder`, which then is a source of tools.
+    """Write the protocols and the report into `folder`. Tools can then be loaded from this folder.
 
-    Equal results give equal bytes.
+    Equal results give equal files. Values of calls are written only if `keep_values` is True.
 
     Raises:
         CannotWrite: a file cannot be written.
@@ -74,7 +74,7 @@ def write(folder: Path, probed: Probed, *, keep_values: bool = False) -> ReportF
 
 
 def _read_hashes(folder: Path) -> dict[str, str]:
-    """Return the hashes of the files that an earlier probing wrote."""
+    """Return the hashes of the files that an earlier run wrote, keyed by file name."""
     try:
         return dict(json.loads((folder / _HASHES).read_text(encoding="utf-8")))
     except (OSError, ValueError, TypeError):
@@ -90,7 +90,10 @@ def _text(document: Any) -> str:
 
 
 def coverage(probed: Probed, protocols: Mapping[str, ToolProtocol]) -> dict[str, Any]:
-    """Return the report as JSON; `protocols` are the written ones, by name."""
+    """Return the coverage report as a JSON object.
+
+    `protocols` are the protocols that were written, keyed by the tool's name.
+    """
     tools = {name: _tool(probed, name, protocols[name]) for name in probed.facts}
     return {
         "totals": {
@@ -129,7 +132,10 @@ def _outcome(sample: Sample) -> str:
 
 
 def _describe_gaps(facts: ToolFacts, stopped: str) -> Iterator[str]:
-    """Yield what is unknown about a tool, and why."""
+    """Yield sentences on what is unknown about a tool, and why.
+
+    `stopped` is the reason why the tool was not called (any more), or "".
+    """
     if stopped or not facts.samples:
         yield one_line(stopped or "it was not called.")
     if not facts.samples:
@@ -145,7 +151,7 @@ def _describe_gaps(facts: ToolFacts, stopped: str) -> Iterator[str]:
 
 
 def _describe_unaccepted(facts: ToolFacts, name: str) -> str:
-    """Return a sentence on an argument with which no call succeeded."""
+    """Return a sentence about an argument that no successful call had."""
     tried = {
         repr(sample.arguments[name].value) for sample in facts.samples if name in sample.arguments
     }
@@ -155,7 +161,7 @@ def _describe_unaccepted(facts: ToolFacts, name: str) -> str:
 
 
 def _describe_no_response(facts: ToolFacts) -> str:
-    """Return a sentence on a tool that gave no response, with its last error."""
+    """Return a sentence about a tool of which no call succeeded, with its last error."""
     last = next((sample for sample in reversed(facts.samples) if sample.error), facts.samples[-1])
     words = Disclosure(facts, keep_values=False).words(last.error, last.arguments)
     quoted = f"; the last said “{one_line(words, limit=_LONGEST)}”" if words else ""
@@ -221,7 +227,7 @@ def _table_row(name: str, tool: Mapping[str, Any]) -> str:
 
 
 def format_created_record(made: Mapping[str, Any]) -> str:
-    """Return a created record in words: its calls, its ids and marks, and what became of it."""
+    """Return a line about a created record: its calls, ids, marks, and whether it was removed."""
     calls = f"call{'s' * (len(made['calls']) > 1)} {', '.join(map(str, made['calls']))}"
     known = ", ".join([*(f"id {text}" for text in made["ids"]), *made["marks"]])
     return f"{made['tool']} ({calls}){known and ': '}{known}: {made['why']}"

@@ -1,4 +1,4 @@
-"""Scalars and records in a response, with their paths."""
+"""Extracts the scalars and records in a response, with their paths."""
 
 from __future__ import annotations
 
@@ -13,23 +13,24 @@ from protocols.schema import Json, JsonObject
 from protocols.secrets import replace_secrets
 
 _DEEPEST = 8
-"""Levels of a response that are read."""
+"""Maximum number of nested levels that are read of a response."""
 _LONGEST_LIST = 100
-"""Elements of a list that are read."""
+"""Maximum number of elements that are read of a list."""
 _MOST = 4_000
-"""Scalars of a response that are read."""
+"""Maximum number of scalars that are read of a response."""
 _LONGEST_TEXT = 2_000
-"""Characters of the longest string that is kept."""
+"""Maximum number of characters of a string. Longer ones are skipped."""
 _MOST_RECORDS = 300
-"""Records of a response that are kept."""
+"""Maximum number of records that are read of a response."""
 _FIELD = re.compile(r"[A-Za-z_$@][\w $@/-]*")
-"""Keys that name a field. Other keys are data."""
+"""Keys that are names of fields. Other keys are data."""
 
 
 def harvest(response: Json, schema: JsonObject | None = None) -> Iterator[tuple[str, Json, bool]]:
-    """Yield path (`airports[].code`), value and True for a secret, of each scalar in a response.
+    """Yield (path, value, is_secret) for each scalar in a response.
 
-    Depth and number are limited.
+    The path is written as `airports[].code`. `schema` is the output schema, which may declare
+    secrets. Only a limited number and depth of values are read.
     """
     marked = replace_secrets(response, schema, lambda secret: (secret,))  # JSON has no tuples
     return islice(_walk(marked, "", _DEEPEST), _MOST)
@@ -50,18 +51,21 @@ def _walk(node: Any, path: str, depth: int) -> Iterator[tuple[str, Json, bool]]:
 
 
 def response_origin(sample: Sample, path: str) -> ValueOrigin:
-    """Return the origin of a value at a path of a sample's response."""
+    """Return the origin of the value that is found at a path in a sample's response."""
     return ValueOrigin(kind="response", tool=sample.tool, path=path, sample=sample.number)
 
 
 @dataclass(frozen=True, slots=True)
 class ResponseRecord:
-    """An object in a response: its scalars, those of the objects around it, and its call's
-    arguments.
+    """An object in a response, together with the values that belong to it.
+
+    These are its own scalars, those of the objects that contain it, and the arguments of the call.
     """
 
     sample: int
+    """Number of the sample whose response contains the object."""
     values: Mapping[tuple[str, str], Value]
+    """The values, keyed by (tool, response path)."""
 
 
 def collect_records(
@@ -71,7 +75,15 @@ def collect_records(
     sample: Sample,
     found: list[ResponseRecord],
 ) -> None:
-    """Add the records in a response to `found`, outer ones first."""
+    """Add the records in a response to `found`, outer objects first.
+
+    Args:
+        node: the response, or a part of it.
+        path: the response path of `node`.
+        around: the values of the objects that contain `node`, and of the call's arguments.
+        sample: the call.
+        found: the list to which the records are added.
+    """
     parts = _parts(node, path)
     own = {
         (sample.tool, part_path): Value(value, response_origin(sample, part_path))
@@ -93,7 +105,10 @@ def collect_records(
 
 
 def _parts(node: Json, path: str) -> list[tuple[str, Json]]:
-    """Return the parts of a list or object with their paths, at most 40 or 100."""
+    """Return (path, value) for the first 40 elements of a list or 100 fields of an object.
+
+    Return an empty list for a scalar.
+    """
     if isinstance(node, list):
         return [(f"{path}[]", item) for item in node[:40]]
     if isinstance(node, Mapping):

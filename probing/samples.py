@@ -1,8 +1,8 @@
-"""Samples of calls, and the log that keeps them, so that no call is made twice.
+"""Samples, that is, calls with their answers, and the log that stores them.
 
-All knowledge of a probing follows from its log, so a killed probing continues where it stopped. The
-log contains values as they were returned, secrets included. Only its owner can read it, and git
-ignores its folder.
+Everything that a probing knows is derived from its log, so a killed probing continues where it
+stopped, and no call is made twice. The log contains values as they were returned, secrets included.
+Only its owner can read it, and git ignores its folder.
 """
 
 from __future__ import annotations
@@ -22,23 +22,29 @@ from protocols.private_files import keep_private, private_folder, write_error, w
 from protocols.schema import Json, JsonObject
 
 FOLDER = ".probe"
-"""The folder of the log, inside the folder of the protocols."""
+"""Name of the folder that contains the log, inside the folder of the protocols."""
 SOURCE = "source"
-"""Key of the note that says which source is probed."""
+"""Key of the note in the log that contains the probed source of tools."""
 
 OriginKind = Literal["given", "enum", "response", "error", "model", "generated"]
-"""Origin of a value: the tool's description (`given`), an `enum`, a `response` of another tool, an
-`error` reply that quoted it, a `model`, or probing itself (`generated`)."""
+"""Where the value of an argument comes from.
+
+- `given`: examples and defaults in the tool's description.
+- `enum`: the allowed values in its schema.
+- `response`: the response of a call.
+- `error`: the allowed values in an error reply.
+- `model`: a language model proposed it.
+- `generated`: probing invented it."""
 
 Purpose = Literal["discover", "omit", "vary", "refuse", "link", "effect", "check"]
 """Purpose of a call.
 
 - `discover`: find out whether the tool can be called.
 - `omit`: find out whether it can be called without an argument.
-- `vary`: see what other values return.
-- `refuse`: see how it refuses a wrong value.
-- `link`: test whether values of another tool are accepted.
-- `effect`: make a write, or see what a write changed.
+- `vary`: see what the tool returns for other values.
+- `refuse`: see how the tool refuses a wrong value.
+- `link`: test whether the tool accepts values that another tool returned.
+- `effect`: change something, or see what such a call changed.
 - `check`: see whether the tool still matches its protocol."""
 
 
@@ -46,22 +52,24 @@ Purpose = Literal["discover", "omit", "vary", "refuse", "link", "effect", "check
 class ProbeSettings:
     """Limits of one probing.
 
-    `budget` and `per_tool` include calls of earlier runs in the same folder.
+    Calls of earlier runs with the same folder count against `budget` and `per_tool`.
     """
 
     budget: int | None = None
-    """Most calls of all tools together. None: only `per_tool` applies."""
+    """Maximum number of calls of all tools together. None: only `per_tool` applies."""
     per_tool: int = 15
-    """Most calls of one tool."""
+    """Maximum number of calls of one tool."""
     rounds: int = 3
-    """Number of rounds that chain tools (the paper's β), after a first round that probes each
-    alone."""
+    """Number of rounds in which tools get values that other tools returned (β in the ATC paper).
+
+    A first round without such values is not counted."""
     allow_writes: bool | frozenset[str] = False
-    """Tools that may be called although they are not known to be read-only: all, or these names."""
+    """The tools that may be called although they may change something: their names, or True for
+    all. False: only tools that are known to be read-only are called."""
     requests_per_second: float | None = 10.0
-    """Most requests per second to one host. None: no limit."""
+    """Maximum number of requests per second to one host. None: no limit."""
     timeout_seconds: float = 20.0
-    """Time limit of one call."""
+    """Time limit of one call, in seconds."""
 
     def allows(self, tool: str) -> bool:
         """Return True if a tool may be called even though it may change something."""
@@ -72,15 +80,15 @@ class ProbeSettings:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ValueOrigin:
-    """The origin of a value. The other fields are set only if it came from a response."""
+    """Where a value comes from. Only if `kind` is `response`, the other fields are set."""
 
     kind: OriginKind
     tool: str = ""
-    """The tool that gave the response."""
+    """The tool whose response contained the value."""
     path: str = ""
-    """The path in the response: `airports[].code`."""
+    """The path of the value in the response: `airports[].code`."""
     sample: int = 0
-    """The number of the sample."""
+    """The number of the sample with the response."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,10 +110,13 @@ ArgumentValues = Mapping[str, Value]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sample:
-    """One call and its answer. The tool and its arguments have the source's own names."""
+    """One call and its answer.
+
+    The tool and its arguments have the names that their source uses, such as an OpenAPI document.
+    """
 
     number: int
-    """Position in the order of sending, from 1, over all tools."""
+    """Position of the call in the order in which all calls were sent, starting with 1."""
     tool: str
     arguments: ArgumentValues = field(default_factory=dict)
     purpose: Purpose = "discover"
@@ -115,9 +126,9 @@ class Sample:
     response: Json = None
     """The whole response of a successful call."""
     error: str = ""
-    """Why there is no response, on one line."""
+    """Why there is no response, on one line; "" after a success."""
     answer: str | None = None
-    """The whole text of an error reply, if there was one."""
+    """The whole text of the error reply; None if there was none."""
 
     @property
     def done(self) -> bool:
@@ -126,12 +137,12 @@ class Sample:
 
     @property
     def plain_arguments(self) -> dict[str, Json]:
-        """The argument values without their origins."""
+        """The values of the arguments, without their origins, keyed by the arguments' names."""
         return {name: given.value for name, given in self.arguments.items()}
 
 
 Watch = Callable[["Sample | str"], None]
-"""Called with each new sample, and with messages for the user."""
+"""A function that is called with each new sample, and with messages for the user."""
 
 
 def call_key(tool: str, arguments: JsonObject) -> str:
@@ -143,15 +154,15 @@ def call_key(tool: str, arguments: JsonObject) -> str:
 
 
 def to_line(sample: Sample) -> str:
-    """Return a sample as one line of JSON, such that `from_line(to_line(s)) == s`."""
+    """Return a sample as one line of JSON, which `from_line` reads."""
     return json.dumps(asdict(sample), ensure_ascii=False, separators=(",", ":"))
 
 
 def from_line(line: str) -> Sample:
-    """Return the sample in a line of JSON.
+    """Return the sample that `to_line` wrote as a line of JSON.
 
     Raises:
-        ValueError, TypeError, KeyError, AttributeError: the line is no sample.
+        ValueError, TypeError, KeyError, AttributeError: the line does not contain a sample.
     """
     record = json.loads(line)
     given = record.pop("arguments")
@@ -166,19 +177,20 @@ class LogUnreadable(AtcError):
 
 
 class Log(AbstractContextManager["Log"]):
-    """All samples of a folder in the order of sending, and notes.
+    """The file with all samples of a probing and with notes. Each change is written at once.
 
-    `intents` are calls by number that may have been sent but were never answered, because the
-    process was killed. They are not made again, and the report names them. `notes` are JSON values
-    by key, among them the replies of a model.
+    - `samples`: the samples in the order in which they were added.
+    - `intents`: calls that may have been sent but were never answered, because the process was
+      killed, keyed by their number. They are not made again, and the report names them.
+    - `notes`: JSON values that were stored under a key, such as the replies of a model.
     """
 
     def __init__(self, folder: Path) -> None:
         """Open or create the log in `folder`, the folder of the protocols.
 
         Raises:
-            LogUnreadable: another process is writing it, or a line but the last cannot be read.
-            CannotWrite: it cannot be opened for writing.
+            LogUnreadable: another process uses the log, or a line other than the last is damaged.
+            CannotWrite: the log cannot be opened for writing.
         """
         self.samples: list[Sample] = []
         self.intents: dict[int, JsonObject] = {}
@@ -197,7 +209,7 @@ class Log(AbstractContextManager["Log"]):
             raise
 
     def close(self) -> None:
-        """Close the file. The samples stay readable."""
+        """Close the file. `samples` and `notes` can still be read."""
         self._file.close()
 
     def __exit__(self, *_: object) -> None:
@@ -213,22 +225,22 @@ class Log(AbstractContextManager["Log"]):
         self._write_line(to_line(sample))
 
     def void(self, number: int, *, sent: bool = True) -> None:
-        """Record that call `number` showed nothing about its tool and may be made again.
+        """Discard call `number`: it showed nothing about its tool and may be made again.
 
-        With `sent`, the call still counts against the limits.
+        If `sent` is True, the call still counts against the limits.
         """
         self._record({"void": [number, sent]})
 
     def note(self, key: str, value: Any) -> None:
-        """Keep a JSON value under a key."""
+        """Store a JSON value under a key in `notes`."""
         self._record({"note": [key, value]})
 
     def find(self, tool: str, arguments: JsonObject) -> Sample | None:
-        """Return the sample of an equal earlier call, or None."""
+        """Return the sample of an earlier call with the same tool and arguments, or None."""
         return self._answered.get(call_key(tool, arguments))
 
     def was_intended(self, tool: str, arguments: JsonObject) -> bool:
-        """Return True if an equal call was about to be sent when an earlier probing was killed."""
+        """Return True if an equal call may have been sent when an earlier process was killed."""
         return call_key(tool, arguments) in {
             call_key(one["tool"], one["arguments"]) for one in self.intents.values()
         }
@@ -302,10 +314,10 @@ class Log(AbstractContextManager["Log"]):
 
 
 def _open_log(path: Path) -> IO[bytes]:
-    """Open the file of a log, creating its private folder.
+    """Open the file of a log for reading and appending. Create its private folder if necessary.
 
     Raises:
-        CannotWrite: it cannot be opened for writing.
+        CannotWrite: the file cannot be opened for writing.
     """
     try:
         private_folder(path.parent, anywhere=True)  # protocols may be shared; the log is not

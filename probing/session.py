@@ -1,4 +1,4 @@
-"""State that the parts of a probing share, and the arguments of the next call."""
+"""The shared state of a running probing, and the choice of the arguments of the next call."""
 
 from __future__ import annotations
 
@@ -36,8 +36,9 @@ _SET_BY_SERVICE = frozenset(
 
 
 class Session:
-    """A running probing. Its state follows from the log, and is kept here only because it is slow
-    to rebuild.
+    """The state of a running probing: its tools, calls, and what they showed.
+
+    All of it is derived from the log. It is kept here only because deriving it again is slow.
     """
 
     def __init__(
@@ -80,20 +81,23 @@ class Session:
             self._take(sample)
 
     def facts(self, tool: str) -> ToolFacts:
-        """Return what is known of a tool so far."""
+        """Return what is known about a tool so far."""
         if tool not in self._facts:
             self._facts[tool] = learn(self.protocols[tool], self.log.samples_of(tool), self._read)
         return self._facts[tool]
 
     @property
     def all_facts(self) -> dict[str, ToolFacts]:
-        """The facts about all tools so far, by tool."""
+        """What is known about each tool so far, keyed by the tool's name."""
         return {name: self.facts(name) for name in self.protocols}
 
     def call(
         self, tool: str, arguments: ArgumentValues, *, purpose: Purpose, again: bool = False
     ) -> Sample:
-        """Make one call, or return its sample from the log.
+        """Make one call and return its sample. If the log contains an equal call, return that one.
+
+        If the tool may change something, the mark is inserted into the arguments first. If `again`
+        is True, the call is made even if the log contains it.
 
         Raises:
             NotCalled: the call may not be made.
@@ -107,15 +111,20 @@ class Session:
                 self._take(sample)
 
     def was_called(self, tool: str, arguments: ArgumentValues) -> bool:
-        """Return True if this call is in the log, may have been sent, or is refused by the write
-        rules.
+        """Return True if this call need not be tried.
+
+        It is in the log, it may have been sent before a process was killed, or the rules for tools
+        that change something do not allow it.
         """
         plain = {name: value.value for name, value in self.mark_arguments(tool, arguments).items()}
         made = self.log.find(tool, plain) is not None or self.log.was_intended(tool, plain)
         return made or bool(self.rules.refusal_reason(tool, plain))
 
     def mark_arguments(self, tool: str, arguments: ArgumentValues) -> ArgumentValues:
-        """Return arguments with the mark in each value that is invented or names a new record."""
+        """Return the arguments of a call, with the mark in values that are new or name a record.
+
+        The arguments of a tool that only reads are returned unchanged.
+        """
         if tool not in self.roles.writes:
             return arguments
         return {
@@ -126,9 +135,9 @@ class Session:
     def choices(
         self, tool: str, wanted: Sequence[str], *, alone: bool
     ) -> Iterator[dict[str, Value]]:
-        """Yield values for the arguments in `wanted`, best first.
+        """Yield combinations of values for the arguments in `wanted`, best first.
 
-        With `alone`, values that other tools returned are left out.
+        If `alone` is True, values that other tools returned are not used.
         """
         facts = self.facts(tool)
         offered = {name: self._candidates(facts, name, alone=alone) for name in wanted}
@@ -142,10 +151,10 @@ class Session:
         return combinations(offered, [] if alone or len(wanted) < 2 else self.pools.records)
 
     def fields_of_records(self, tool: str) -> dict[str, Value]:
-        """Return arguments for an HTTP write that declares no body.
+        """Return arguments for a POST, PUT or PATCH whose document does not declare a body.
 
-        They are the fields of the largest record that a read of the same kind returned, without
-        those that the service sets itself.
+        They are the fields of the largest record of the same kind that a read-only tool returned,
+        except the fields that the service sets itself. Return {} for other tools.
         """
         protocol = self.protocols[tool]
         http = protocol.binding
@@ -171,7 +180,11 @@ class Session:
         return arguments
 
     def _largest_record(self, tool: str) -> tuple[Mapping[str, Json], ValueOrigin]:
-        """Return the record with the most fields that reads of the same kind returned."""
+        """Return the largest record of the kind that a tool creates, with its origin.
+
+        It is an object in the response of a read-only tool. Return an empty record if there is
+        none.
+        """
         largest: Mapping[str, Json] = {}
         origin = GENERATED_ORIGIN
         for name in self.reads:
@@ -185,7 +198,10 @@ class Session:
         return largest, origin
 
     def _field_form(self, facts: ToolFacts, name: str, value: Json) -> Json:
-        """Return a field's value as a write may take it, with the mark if possible, or None."""
+        """Return the value of a record's field as an argument for creating a similar record.
+
+        It contains the mark if possible. Return None if the argument cannot take the value.
+        """
         argument = facts.arguments.get(name, ArgumentFacts(name=name))
         # A required object or list is sent as it is: nothing describes its parts.
         is_whole = argument.required and isinstance(value, list | Mapping)
@@ -198,7 +214,11 @@ class Session:
         return next((form for form in forms if value_filter.is_allowed(form)), None)
 
     def _mark_value(self, facts: ToolFacts, name: str, value: Value) -> Value:
-        """Return a value with the mark in it, if it may be replaced and the argument allows it."""
+        """Return an argument's value with the mark in it, or unchanged if this is not possible.
+
+        A value is replaced only if it was invented, is an example from a description, was proposed
+        by a model, or identifies a record.
+        """
         identifies = self.roles.identifies_record(facts.name, name)
         may_be_replaced = identifies or value.origin.kind in ("generated", "given", "model")
         if not may_be_replaced or self.created.belongs_to_probe(
@@ -225,11 +245,11 @@ class Session:
         return self._prefer_own(facts, name, listed) if writes else listed
 
     def _prefer_own(self, facts: ToolFacts, name: str, values: Sequence[Value]) -> list[Value]:
-        """Return the values that may be sent to a write, best first, without duplicates.
+        """Return the values that may be sent to a tool that changes something, best first.
 
-        An argument that identifies a record gets only ids of created records and marked values. Any
-        other argument gets marked values before those of existing records, unless it refers to
-        records.
+        An argument that identifies a record gets only ids of records that this probing created, and
+        values with the mark. For other arguments, values with the mark come first, and values of
+        existing records follow. If an argument refers to another record, it is the other way round.
         """
         pairs = [(value, self._mark_value(facts, name, value)) for value in values]
         if self.roles.identifies_record(facts.name, name):
@@ -246,7 +266,10 @@ class Session:
     def _identifying_values(
         self, facts: ToolFacts, name: str, marked: Sequence[Value]
     ) -> list[Value]:
-        """Return ids of created records, then values that carry the mark."""
+        """Return ids of records that this probing created, followed by values with the mark.
+
+        `marked` are the candidates, into which the mark was inserted where this was possible.
+        """
         value_filter = ValueFilter(facts, facts.arguments[name])
         origin = ValueOrigin(kind="response")
         own = [
@@ -263,7 +286,10 @@ class Session:
     def _other_values(
         self, tool: str, name: str, pairs: Sequence[tuple[Value, Value]]
     ) -> list[Value]:
-        """Return values for an argument that identifies no record, from (plain, marked) pairs."""
+        """Return values for an argument that does not identify a record, best first.
+
+        `pairs` are (value, the same value with the mark); both are equal if the mark does not fit.
+        """
         is_reference = self.roles.is_reference(tool, name)
         marked = [new for value, new in pairs if new is not value]
         unmarked = [value for value, new in pairs if new is value]
@@ -295,10 +321,16 @@ class Session:
 def next_arguments(
     session: Session, facts: ToolFacts, *, alone: bool, beside: ArgumentValues
 ) -> dict[str, Value] | None:
-    """Return the arguments of the next call that may succeed.
+    """Return the arguments of the next call to try, or None if there are none left.
 
-    These are the needed arguments with a combination of values that was not tried yet, and those in
-    `beside`. Return None if an argument has no value, or if all combinations were tried.
+    These are the arguments that are known to be needed, with a combination of values that was not
+    tried yet. None means that an argument has no candidate, or all combinations were tried.
+
+    Args:
+        session: the running probing.
+        facts: what is known about the tool.
+        alone: True to use no values that other tools returned.
+        beside: further arguments that the call must have.
     """
     whole = {
         name: value for name, value in beside.items() if isinstance(value.value, list | Mapping)
@@ -313,10 +345,10 @@ def next_arguments(
 
 
 def _argument_sets(session: Session, facts: ToolFacts) -> list[list[str]]:
-    """Return the sets of arguments to try, the one that was tried least first.
+    """Return the sets of argument names to try. The set that was tried least comes first.
 
-    The first set has the needed arguments. If they were refused without a reason, sets with more
-    arguments follow, because no reply says which argument is missing.
+    Usually there is one set: the needed arguments. If calls with them were refused without a
+    readable reason, sets with optional arguments are added, because one of these may be required.
     """
     first = _first_arguments(session, facts)
     optional = [
@@ -340,7 +372,10 @@ def _argument_sets(session: Session, facts: ToolFacts) -> list[list[str]]:
 
 
 def _first_arguments(session: Session, facts: ToolFacts) -> list[str]:
-    """Return the needed arguments, and for a creating tool those that name the new record."""
+    """Return the names of the needed arguments.
+
+    If the tool creates a record, the arguments that name the new record are added.
+    """
     needed = facts.needed
     if not session.roles.creates_records(facts.name):
         return needed

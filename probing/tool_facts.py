@@ -1,4 +1,4 @@
-"""Facts about a tool, computed from its description and the samples so far."""
+"""Facts about a tool, derived from its description and from the calls so far."""
 
 from __future__ import annotations
 
@@ -14,23 +14,23 @@ from protocols.protocol import HttpBinding, ToolProtocol
 from protocols.schema import JsonObject, types
 
 TEXT_PLACES = frozenset({"path", "query", "header", "cookie", "form"})
-"""Locations of arguments whose values are sent as text, so `5` and `"5"` are equal."""
+"""The parts of an HTTP request in which values are sent as text, so `5` and `"5"` are equal."""
 _SAYS_WRONG = frozenset({"type", "enum", "range", "length", "pattern", "format", "refused"})
-"""Kinds of hints which mean that the sent value is invalid."""
+"""Kinds of hints that mean that the sent value is invalid."""
 _SAYS_MISSING = _SAYS_WRONG - {"refused"} | {"missing"}
-"""Kinds of hints which mean that an argument is required, if it was not sent.
+"""Kinds of hints that mean, if the argument was not sent, that it is required.
 
-"Must be one of A, B" about a missing argument is one of them.
+An example is the reply "`unit` must be one of A, B" to a call without `unit`.
 """
 SampleHints = tuple[Sample, tuple[ArgumentHint, ...]]
 """A sample and the hints in its reply."""
 ModelReadings = Mapping[str, Sequence[ArgumentHint]]
-"""Hints that a model read in refusals, by the template of the refusal."""
+"""Hints that a model read in error replies, keyed by the template of the reply."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class ArgumentFacts:
-    """The facts about one argument."""
+    """What is known about one argument of a tool."""
 
     name: str
     place: str = "value"
@@ -39,17 +39,17 @@ class ArgumentFacts:
     It is `value` for a Python function or an MCP tool, which take JSON values.
     """
     declared: JsonObject = field(default_factory=dict)
-    """Its declared JSON Schema."""
+    """The JSON Schema of the argument in the tool's document; {} if it has none."""
     required: bool | None = None
-    """True or False, or None if that is unknown."""
+    """True if the argument is required, False if it is optional, None if neither is known."""
     hints: tuple[ArgumentHint, ...] = ()
-    """Hints on the argument in error replies."""
+    """The hints on this argument in error replies."""
     accepted: tuple[Value, ...] = ()
-    """Different values of successful calls, the oldest first."""
+    """The values of this argument in successful calls, without duplicates, the oldest first."""
     refused: tuple[Value, ...] = ()
-    """Different values that a reply refused, naming this argument."""
+    """The values that an error reply about this argument called invalid, without duplicates."""
     not_found: tuple[Value, ...] = ()
-    """Different values that are well-formed, but to which no record belongs."""
+    """Well-formed values for which the service found no record, without duplicates."""
 
     @property
     def unknown(self) -> bool:
@@ -62,9 +62,10 @@ class ArgumentFacts:
 
     @cached_property
     def types(self) -> tuple[str, ...]:
-        """The declared types, else those in error replies.
+        """The declared JSON types, or else those that error replies stated.
 
-        If replies named none, a range shows a number, and a length, pattern or format a string.
+        If there are neither, they follow from the hints: a range means a number. A length, pattern
+        or format means a string if the argument is sent as text.
         """
         hints_of = [kind for hint in self.hints for kind in hint.types]
         limits = {hint.kind for hint in self.hints}
@@ -80,18 +81,18 @@ class ArgumentFacts:
 
 @dataclass(frozen=True, kw_only=True)
 class ToolFacts:
-    """The facts about one tool."""
+    """What is known about one tool."""
 
     protocol: ToolProtocol
     samples: tuple[Sample, ...] = ()
     arguments: Mapping[str, ArgumentFacts] = field(default_factory=dict)
-    """The declared arguments and those that only replies named, by name."""
+    """The facts about the declared arguments and those that only error replies named, by name."""
     refusal_hints: Mapping[int, tuple[ArgumentHint, ...]] = field(default_factory=dict)
-    """The hints in each refusal, by the number of its sample."""
+    """The hints in each error reply, keyed by the number of its sample."""
 
     @property
     def name(self) -> str:
-        """The source's own name of the tool."""
+        """The tool's name in its source, such as an OpenAPI document."""
         return self.protocol.name
 
     @cached_property
@@ -101,12 +102,12 @@ class ToolFacts:
 
     @property
     def usable(self) -> list[str]:
-        """The arguments that were not refused as unknown."""
+        """The names of the arguments, except those that an error reply called unknown."""
         return [name for name, argument in self.arguments.items() if not argument.unknown]
 
     @property
     def needed(self) -> list[str]:
-        """The required arguments, and those of which a reply requires at least one."""
+        """The names of the required arguments, and of those of which at least one is required."""
         return [
             n
             for n in self.usable
@@ -115,10 +116,10 @@ class ToolFacts:
 
     @cached_property
     def fruitful(self) -> tuple[Sample, ...]:
-        """The samples whose response contains data.
+        """The samples of successful calls whose response contains data.
 
-        An empty list says nothing about its elements. For a write any field is data, because a new
-        record may have empty lists.
+        An empty list is not data, because it does not show what its elements are. For a tool that
+        changes something, any field is data, because a new record may have empty lists.
         """
         if self.protocol.writes:
             return tuple(
@@ -134,14 +135,21 @@ class ToolFacts:
 
     @property
     def base(self) -> Sample | None:
-        """The successful call with the fewest arguments, from which other calls are varied."""
+        """The successful call with the fewest arguments; None if no call succeeded.
+
+        Experiments change one or several of its arguments.
+        """
         return min(
             self.fruitful or self.done, key=lambda s: (len(s.arguments), s.number), default=None
         )
 
 
 def says_something(response: object) -> bool:
-    """Return True if a response contains data. Counts and echoes beside empty lists are no data."""
+    """Return True if a response contains data.
+
+    If an object contains lists that are all empty, its scalars do not count as data: they are
+    usually a count or repeat an argument.
+    """
     if isinstance(response, Mapping):
         lists = [part for part in response.values() if isinstance(part, list)]
         inner = [part for part in response.values() if isinstance(part, Mapping)]
@@ -162,8 +170,8 @@ def learn(
 
     Args:
         protocol: the tool's description.
-        samples: samples in the order of sending. Those of other tools are ignored.
-        read: hints that a model read in refusals.
+        samples: samples in the order in which they were sent. Samples of other tools are ignored.
+        read: hints that a model read in error replies, for those that no rule can read.
     """
     own = tuple(sample for sample in samples if sample.tool == protocol.name)
     names = {name: name for name in protocol.parameters}
@@ -187,7 +195,10 @@ def learn(
 def _hints_in(
     sample: Sample, names: Mapping[str, str], read: ModelReadings
 ) -> tuple[ArgumentHint, ...]:
-    """Return the hints in a refusal that a rule can read, else those that a model read."""
+    """Return the hints in an error reply: those found by rules, or else those a model read.
+
+    `names` maps the names that the service may use to the names of the arguments.
+    """
     if found := hints(sample, {name: name for name in sample.arguments} | dict(names)):
         return found
     if not read:
@@ -197,7 +208,7 @@ def _hints_in(
 
 
 def place_of(protocol: ToolProtocol, argument: str) -> str:
-    """Return where an argument is sent, see `ArgumentFacts.place`."""
+    """Return the part of the request in which an argument is sent, see `ArgumentFacts.place`."""
     if not isinstance(protocol.binding, HttpBinding):
         return "value"
     http = protocol.binding
@@ -213,7 +224,7 @@ def place_of(protocol: ToolProtocol, argument: str) -> str:
 def _argument(
     protocol: ToolProtocol, name: str, read_samples: Sequence[SampleHints]
 ) -> ArgumentFacts:
-    """Return the facts about one argument."""
+    """Return what a tool's description and its samples show about one argument."""
     declared = protocol.parameters.get(name, {})
     place = place_of(protocol, name)
     hints_of: dict[ArgumentHint, None] = {}
@@ -242,7 +253,7 @@ def _argument(
 
 
 class _ValueOutcomes:
-    """The different values that an argument was given, by outcome."""
+    """The different values that calls had for one argument, grouped by the outcome of the call."""
 
     def __init__(self, place: str) -> None:
         self._place = place
@@ -251,7 +262,10 @@ class _ValueOutcomes:
         self.not_found: dict[str, Value] = {}
 
     def add(self, sample: Sample, value: Value, kinds: set[HintKind]) -> None:
-        """Note the value of one call; `kinds` are those of the reply's hints on the argument."""
+        """Add the value that one call had for the argument.
+
+        `kinds` are the kinds of the hints on the argument in the reply.
+        """
         key = repr(value.value)
         if sample.done:
             self.accepted.setdefault(key, value)

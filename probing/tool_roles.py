@@ -1,7 +1,7 @@
-"""Roles of tools and arguments, as their protocols declare them.
+"""Roles of tools and of their arguments, derived from the tools' protocols without calling them.
 
-A role is what a tool does (create, update, remove, read), what kind of record it works on (its
-noun), and which of its arguments identify the record. No samples are needed for this.
+The role of a tool consists of what it does (create, update, remove, read), the kind of record it
+works on (as a noun, such as `comment`), and which of its arguments identify a record.
 """
 
 from __future__ import annotations
@@ -20,20 +20,23 @@ _NAME_WORDS = frozenset({
     "alias", "dest", "destination", "email", "file", "filename", "filepath", "name", "path",
     "source", "src", "title",
 })  # fmt: skip
-"""Last words of arguments that identify a record although they are no ids."""
+"""Last words in the names of arguments that identify a record although they are not ids."""
 _SERVER_CHOSEN = frozenset({"guid", "id", "uid", "uuid"})
-"""Ids that a service chooses itself if the call leaves them out."""
+"""Names of ids that a service assigns itself if a call does not contain them."""
 _PREPOSITIONS = frozenset({"at", "by", "for", "from", "in", "into", "of", "on", "to", "with"})
 
 
 class ToolRoles:
-    """Roles of the tools in a toolbox and of their arguments."""
+    """The roles of all tools in a toolbox and of their arguments.
+
+    Tools are identified by their names.
+    """
 
     kinds: dict[str, VerbKind]
-    """Kind of action of each tool. A tool with an unknown effect counts as `create`, so it gets no
-    argument with which it could change an existing record."""
+    """What each tool does: `create`, `update`, `remove`, `read` or `end`. A tool with an unknown
+    effect counts as `create`, so it gets no argument that could change an existing record."""
     writes: set[str]
-    """Tools that may change something. They are sent only values that carry the mark."""
+    """Names of the tools that may change something."""
 
     def __init__(self, protocols: Mapping[str, ToolProtocol]) -> None:
         self._protocols = protocols
@@ -58,7 +61,7 @@ class ToolRoles:
         return self._protocols[tool]
 
     def noun(self, tool: str) -> str:
-        """Return the kind of record that a tool works on."""
+        """Return the kind of record that a tool works on, such as `comment`; "" if unknown."""
         return self._nouns[tool]
 
     def creates_records(self, tool: str) -> bool:
@@ -66,7 +69,7 @@ class ToolRoles:
         return tool in self.writes and self.kinds[tool] in ("create", "update")
 
     def works_on(self, tool: str, noun: str) -> bool:
-        """Return True if a tool, or an argument that identifies its record, is about a noun."""
+        """Return True if a tool, or one of its identifying arguments, is about a kind of record."""
         nouns = {
             self.argument_noun(tool, name)
             for name in self._protocols[tool].parameters
@@ -76,13 +79,16 @@ class ToolRoles:
         return any(is_same_noun(noun, other) for other in nouns)
 
     def is_about(self, read: str, write: str) -> bool:
-        """Return True if a read shows what a write creates, by their nouns or by their URLs."""
+        """Return True if the tool `read` returns the kind of record that the tool `write` creates.
+
+        This is assumed if both names have the same noun, or both URLs the same path.
+        """
         return is_same_noun(self._nouns[read], self._nouns[write]) or self.has_same_path(
             read, write
         )
 
     def has_same_path(self, tool: str, other: str) -> bool:
-        """Return True if two HTTP tools have the same path."""
+        """Return True if two HTTP tools have the same URL path."""
         binding = self._protocols[tool].binding
         other_binding = self._protocols[other].binding
         return (
@@ -96,7 +102,7 @@ class ToolRoles:
         return "{" not in getattr(self._protocols[tool].binding, "url", "{")
 
     def identifies_record(self, tool: str, argument: str) -> bool:
-        """Return True if an argument says which record a call creates, changes or removes."""
+        """Return True if an argument names the record that a call creates, changes or removes."""
         word = singular(snake(argument))
         before, _, last = word.rpartition("_")
         if place_of(self._protocols[tool], argument) == "path":
@@ -116,7 +122,10 @@ class ToolRoles:
         )
 
     def identifying_arguments(self, tool: str) -> list[str]:
-        """Return the identifying arguments of a tool that the service does not choose itself."""
+        """Return the arguments of a tool that identify a record and whose value the caller chooses.
+
+        Arguments such as `id`, which the service assigns to a new record itself, are left out.
+        """
         return [
             name
             for name in self._protocols[tool].parameters
@@ -124,14 +133,20 @@ class ToolRoles:
         ]
 
     def is_reference(self, tool: str, argument: str) -> bool:
-        """Return True if an argument takes ids, by its name or as the noun of another tool."""
+        """Return True if an argument refers to a record.
+
+        It is named like an id (`user_id`), or like the kind of record of another tool (`user`).
+        """
         if is_id_name(argument):
             return True
         word = snake(argument)
         return word != self._nouns[tool] and word in self._nouns.values()
 
     def is_filter(self, tool: str, argument: str) -> bool:
-        """Return True if an argument only narrows a call, so that a service may ignore it."""
+        """Return True if an argument is optional and in the query, a header or a cookie.
+
+        Such an argument may be a filter that the service ignores.
+        """
         protocol = self._protocols[tool]
         return (
             place_of(protocol, argument) in ("query", "header", "cookie")
@@ -139,7 +154,11 @@ class ToolRoles:
         )
 
     def is_parent(self, tool: str, argument: str) -> bool:
-        """Return True if an argument names the container of a record: a path part but the last."""
+        """Return True if an argument identifies the container of a record.
+
+        It is in the URL path, but not in the last segment: `bucket_id` in
+        `/buckets/{bucket_id}/records/{id}`.
+        """
         protocol = self._protocols[tool]
         binding = protocol.binding
         if not isinstance(binding, HttpBinding) or place_of(protocol, argument) != "path":
@@ -148,7 +167,10 @@ class ToolRoles:
         return not any(placeholder in part for part in path_parts(binding)[-1:])
 
     def argument_noun(self, tool: str, argument: str) -> str:
-        """Return the kind of record that an argument identifies."""
+        """Return the kind of record that an argument identifies: `user` for `user_id`.
+
+        If neither its name nor the URL shows it, return the kind of record of the tool.
+        """
         protocol = self._protocols[tool]
         before, _, last = snake(argument).rpartition("_")
         if before and (last in ID_WORDS or singular(last) in ID_WORDS):
@@ -162,16 +184,19 @@ class ToolRoles:
         return self._nouns[tool]
 
     def listed_values(self, tool: str, argument: str) -> list[Json]:
-        """Return the values that the schema of an argument lists (`enum`, `const`)."""
+        """Return the only values that the schema of an argument allows (`enum`, `const`).
+
+        Return an empty list if the schema does not list any.
+        """
         schema = self._protocols[tool].parameters.get(argument, {})
         constant = [schema["const"]] if "const" in schema else []
         return [*schema.get("enum", []), *constant]
 
 
 def tool_noun(protocol: ToolProtocol) -> str:
-    """Return the kind of record that a tool works on, singular, or an empty string.
+    """Return the kind of record that a tool works on, as a noun in the singular; "" if unknown.
 
-    It is `comment` for `add_comment_to_note` and for `POST /notes/{id}/comments`.
+    The kind is `comment` for `add_comment_to_note` and for `POST /notes/{id}/comments`.
     """
     parts = path_parts(protocol.binding) if isinstance(protocol.binding, HttpBinding) else []
     fixed = [snake(part) for part in parts if part and "{" not in part]
@@ -187,7 +212,10 @@ def tool_noun(protocol: ToolProtocol) -> str:
 
 
 def name_nouns(protocol: ToolProtocol) -> list[str]:
-    """Return the nouns of a tool's name up to the first preposition, singular."""
+    """Return the words of a tool's name before the first preposition, without its verb.
+
+    The words are in the singular: `["comment"]` for `add_comments_to_note`.
+    """
     words = snake(protocol.name).split("_")
     end = next((n for n, word in enumerate(words) if word in _PREPOSITIONS and n), len(words))
     verb = next((n for n, word in enumerate(words[:end]) if kind_of_word(word)), -1)
@@ -195,14 +223,14 @@ def name_nouns(protocol: ToolProtocol) -> list[str]:
 
 
 def is_same_noun(noun: str, other: str) -> bool:
-    """Return True if two nouns mean the same: `alert` and `storm_alert`."""
+    """Return True if two nouns mean the same kind of record, such as `alert` and `storm_alert`."""
     if not noun or not other:
         return False
     return noun == other or noun.endswith(f"_{other}") or other.endswith(f"_{noun}")
 
 
 def path_parts(binding: HttpBinding) -> list[str]:
-    """Return the parts of the path of a tool's URL."""
+    """Return the segments of the path of a tool's URL, without host and query."""
     return binding.url.partition("?")[0].rstrip("/").split("/")[3:]
 
 

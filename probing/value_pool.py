@@ -1,4 +1,7 @@
-"""Values that tools returned and accepted, by path, and their distance to an argument (ATC, §4)."""
+"""Collects the values that tools returned and accepted, and ranks them for an argument.
+
+The ranking follows §4 of the ATC paper. A smaller distance means that a value suits better.
+"""
 
 from __future__ import annotations
 
@@ -34,43 +37,49 @@ from protocols.protocol import HttpBinding, ToolProtocol
 from protocols.schema import Json
 
 MOST_CANDIDATES = 60
-"""Most values that are considered for one argument."""
+"""Maximum number of values that are considered for one argument."""
 _MOST_VALUES = 500
-"""Most values that are kept for one path."""
+"""Maximum number of values that are stored for one response path or argument."""
 _KNOWN = 0.5
-"""Distance of a path with another name that has a value known to be good."""
+"""Distance of a response field that is named differently, but contains a value that is known to be
+good for the argument."""
 _LISTED = 2.0
-"""Distance of a list of scalars, for a path argument."""
+"""Distance of a list of scalars, if the argument is in the URL path."""
 _ANY = 3.6
-"""Distance of ids of any kind, for an argument that takes ids."""
+"""Distance of ids of any kind of record, if the argument takes ids."""
 _LAST = 4.2
-"""Distance of ids of any kind, for any other argument."""
+"""Distance of ids of any kind of record, for any other argument."""
 _STRANGERS_TRIED = 2
-"""Most values that are tried from paths without a matching name."""
+"""Maximum number of values that are tried from response fields without a matching name."""
 
 
 @dataclass(eq=False)
 class ValuePlace:
-    """The different values at one path of a tool's responses, or of one argument of its calls."""
+    """The different values of one field in a tool's responses, or of one argument in its calls."""
 
     tool: str
     path: str
+    """The response path of the field, or the name of the argument in parentheses."""
     name: NormalizedName
     argument: bool = False
     """True if the values are those of an argument."""
     values: dict[str, Value] = field(default_factory=dict)
-    """The values by their text, in the order in which they came."""
+    """The values in the order in which they occurred, keyed by their text."""
     echoes: bool = True
-    """True as long as every value was also an argument of its own call."""
+    """True as long as every value only repeated an argument of the call that returned it."""
     secret: bool = False
     """True if any value was a secret."""
 
     def keep(
         self, value: Value, text: str, *, secret: bool = False, sent: Collection[str] = ()
     ) -> None:
-        """Add a value and its text.
+        """Add a value.
 
-        `sent` are the texts of the call's arguments in small letters.
+        Args:
+            value: the value with its origin.
+            text: the value as text.
+            secret: True if the value is a secret.
+            sent: the arguments of the call, as texts in lower case.
         """
         self.secret = self.secret or secret
         self.echoes = self.echoes and text.lower() in sent
@@ -79,7 +88,10 @@ class ValuePlace:
 
 
 class Pools:
-    """All values of the responses so far, by tool and path."""
+    """All values that tools have returned or accepted so far.
+
+    They are grouped by response field and by argument. `records` are the objects in the responses.
+    """
 
     def __init__(self, protocols: Iterable[ToolProtocol]) -> None:
         self.protocols: Mapping[str, ToolProtocol] = {
@@ -93,11 +105,11 @@ class Pools:
 
     @property
     def places(self) -> list[ValuePlace]:
-        """The values at each response path."""
+        """The groups of values that occurred in one response field each."""
         return [place for place in self._places.values() if not place.argument]
 
     def add(self, sample: Sample) -> None:
-        """Add the values of a successful call."""
+        """Add the values in the response of a successful call, and those in its arguments."""
         protocol = self.protocols.get(sample.tool)
         if not sample.done or protocol is None:
             return
@@ -118,7 +130,10 @@ class Pools:
     def _add_response(
         self, protocol: ToolProtocol, sample: Sample, below: dict[str, Value]
     ) -> None:
-        """Add the scalars of a response. Names in a list are also added to `below`."""
+        """Add the scalars in a response.
+
+        Names in a list are also added to `below`, because they may be segments of longer URLs.
+        """
         sent: set[str] = set()
         invented: set[str] = set()
         for argument in sample.arguments.values():
@@ -144,7 +159,11 @@ class Pools:
         below: dict[str, Value],
         around: Mapping[tuple[str, str], Value],
     ) -> list[ResponseRecord]:
-        """Add the keys of an object to `below`, and return a record for each of the first 20."""
+        """Add the keys of a response to `below`, because they may be segments of longer URLs.
+
+        Return a record for each of the first 20 keys, or [] if the response is not an object.
+        `around` are the arguments of the call, which become a part of each record.
+        """
         if not isinstance(sample.response, Mapping):
             return []
         keys = {
@@ -158,7 +177,7 @@ class Pools:
         ]
 
     def _add_arguments(self, protocol: ToolProtocol, sample: Sample) -> None:
-        """Add the arguments of a call to the values of their names."""
+        """Add the arguments of a successful call, as values that the tool accepted."""
         for name, argument in sample.arguments.items():
             path = f"({name})"
             place = self._place(protocol, path, argument=name)
@@ -168,7 +187,11 @@ class Pools:
     def rank_values(
         self, protocol: ToolProtocol, argument: ArgumentFacts
     ) -> list[tuple[float, Value]]:
-        """Return values that may suit an argument, with their distance. Equal names have 0."""
+        """Return values that may suit an argument as (distance, value), smallest distance first.
+
+        The distance grows by 0.75 with each further value of the same name. It begins at 0 if the
+        response field is named like the argument.
+        """
         name = argument_name(protocol, argument.name)
         found = list[tuple[float, Value]]()
         for apart, group in self._groups(protocol, argument, name):
@@ -184,10 +207,10 @@ class Pools:
         return sorted(found, key=lambda pair: pair[0])
 
     def values_above(self, protocol: ToolProtocol, argument: ArgumentFacts) -> list[Value]:
-        """Return the names that the parent path returned, if the argument is the last step of the
-        path.
+        """Return names that the parent URL returned, if the argument is the last segment of a URL.
 
-        `/parts` returns `{"cpu": …}` or `[{"name": "cpu"}]`, and `/parts/{part}` takes `cpu`.
+        For example, `/parts` returns `{"cpu": …}` or `[{"name": "cpu"}]`, and `/parts/{part}` takes
+        `cpu`. Return an empty list for any other argument.
         """
         if not isinstance(protocol.binding, HttpBinding):
             return []
@@ -196,23 +219,25 @@ class Pools:
         return list(self._below.get(above, {}).values()) if own else []
 
     def places_holding(self, value: Json) -> Collection[ValuePlace]:
-        """Return the response paths that contained a value. `5` and `"5"` are equal."""
+        """Return the response fields that contained a value. `5` and `"5"` are equal."""
         return self._where.get(url_text(value), {}).keys()
 
     def popularity(self, value: Value) -> int:
-        """Return how many response paths have a value that was not sent before.
+        """Return the number of response fields that contain a value.
 
-        A tool more likely knows a popular value.
+        Fields that only repeat arguments do not count. A value that occurs in many fields is more
+        likely to be known to other tools.
         """
         return sum(not place.echoes for place in self.places_holding(value.value))
 
     def _groups(
         self, protocol: ToolProtocol, argument: ArgumentFacts, wanted: NormalizedName
     ) -> list[tuple[float, list[ValuePlace]]]:
-        """Return the paths of one name and their distance from an argument, the nearest first.
+        """Return groups of equally named fields with their distance to an argument, nearest first.
 
-        A path without a matching name counts if it contains a value that is known to be good. While
-        no value is known to be good, ids count as well, and for a path argument lists of names.
+        A field without a matching name is included if it contains a value that is known to be good
+        for the argument. As long as no such value is known, fields with ids are included as well.
+        For an argument in the URL path, so are lists of scalars.
         """
         search = _Search.of(argument, wanted)
         words = words_about(argument)
@@ -230,7 +255,10 @@ class Pools:
         return sorted(groups.values(), key=lambda pair: pair[0])
 
     def _place(self, protocol: ToolProtocol, path: str, *, argument: str = "") -> ValuePlace:
-        """Return the `ValuePlace` of a path in a tool's responses, adding it if it is new."""
+        """Return the `ValuePlace` of a response path, or of an argument if its name is given.
+
+        It is created if it does not exist.
+        """
         key = (protocol.name, path)
         place = self._places.get(key)
         if place is None:
@@ -242,18 +270,21 @@ class Pools:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Search:
-    """The search for paths whose values may suit an argument."""
+    """The criteria by which response fields are selected whose values may suit an argument."""
 
     wanted: NormalizedName
+    """The name of the argument."""
     in_path: bool
+    """True if the argument is in the URL path."""
     telling: frozenset[str]
     """Distinctive values, as text, that are known to be good for the argument."""
     needs_strangers: bool
-    """True if no value is known to be good and no guess is likely, so that any id may do."""
+    """True if no value is known to be good and none can be guessed, so ids from fields with other
+    names are tried as well."""
 
     @classmethod
     def of(cls, argument: ArgumentFacts, wanted: NormalizedName) -> _Search:
-        """Return the search for an argument with the name `wanted`."""
+        """Return the criteria for an argument with the name `wanted`."""
         good = [part for value in good_values(argument) for part in scalars(value)]
         failed = (*argument.refused, *argument.not_found)
         tried = sum(value.origin.kind == "response" for value in failed)
@@ -266,7 +297,7 @@ class _Search:
         )
 
     def admits_stranger(self, name: NormalizedName) -> bool:
-        """Return True if paths with a name that does not match may be used."""
+        """Return True if values of a field may be used although its name does not match."""
         if self.wanted.is_search_text or self.wanted.secret:
             return False
         if self.wanted.own in PAGING or name.own in PAGING:
@@ -274,7 +305,7 @@ class _Search:
         return self.needs_strangers or bool(self.telling)
 
     def distance_of_stranger(self, place: ValuePlace) -> float | None:
-        """Return the distance of a path whose name does not match, or None if it cannot be used."""
+        """Return the distance of a field whose name does not match, or None if it is unsuitable."""
         if place.argument:
             return None
         if not self.telling.isdisjoint(place.values):
@@ -288,8 +319,10 @@ class _Search:
         return None
 
     def admits(self, place: ValuePlace, far: float) -> bool:
-        """Return True unless the path has secrets, or the argument is for paging and the path is
-        not.
+        """Return True if the values of a field may be used for the argument.
+
+        Secrets may be used only for a secret argument. A paging argument takes only values that an
+        equally named argument of another tool had. `far` is the distance of the field.
         """
         if (place.name.secret or place.secret) and not self.wanted.secret:
             return False
@@ -301,13 +334,16 @@ def _parent_url(protocol: ToolProtocol) -> str:
 
 
 def words_about(argument: ArgumentFacts) -> frozenset[str]:
-    """Return the words (singular) of an argument's description and of the replies about it."""
+    """Return the words in an argument's description and in error replies about the argument.
+
+    Each word is in the singular and in lower case.
+    """
     texts = [str(argument.declared.get(key, "")) for key in ("title", "description")]
     return words_in((*texts, *(hint.text for hint in argument.hints)))
 
 
 def good_values(argument: ArgumentFacts) -> Iterator[Json]:
-    """Yield values that are known, or documented, to be good for an argument."""
+    """Yield the values that are known or documented to be valid for an argument."""
     yield from (one.value for one in argument.accepted)
     yield from (value for h in argument.hints if h.kind == "enum" for value in h.values)
     for key in ("examples", "enum"):

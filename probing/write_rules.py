@@ -1,7 +1,7 @@
-"""Rules for writes: whether a call may be sent without touching records of others.
+"""Rules for tools that change data: a call must not affect records that probing did not create.
 
-A call that creates a record must carry the mark of this probing. A call that changes or removes
-one must identify a record that a read has shown to be created by this probing.
+A call that creates a record must contain the random mark of this probing. A call that changes or
+removes a record must identify one that a read-only tool has shown to be created by this probing.
 """
 
 from __future__ import annotations
@@ -14,10 +14,10 @@ from protocols.schema import Json, JsonObject
 
 
 class WriteRules:
-    """Decides for each call of a tool that writes whether it may be sent."""
+    """Decides for each call of a tool that changes data whether it may be sent."""
 
     last_refusals: dict[str, str]
-    """Why the latest refused call of each tool was refused."""
+    """The reason why the last call was not allowed, keyed by the tool's name."""
 
     def __init__(self, roles: ToolRoles, created: CreatedRecords) -> None:
         self._roles = roles
@@ -25,7 +25,7 @@ class WriteRules:
         self.last_refusals = {}
 
     def refusal_reason(self, tool: str, arguments: JsonObject) -> str:
-        """Return why a call might change records of others; empty if the call may be sent."""
+        """Return why a call might change records of others, or "" if the call may be sent."""
         if tool not in self._roles.writes:
             return ""
         self._created.update()
@@ -54,7 +54,10 @@ class WriteRules:
         return "" if recognisable else self._unrecognisable_refusal(tool, arguments)
 
     def _unrecognisable_refusal(self, tool: str, arguments: JsonObject) -> str:
-        """Return why a record may not be created that no argument distinguishes from others."""
+        """Return why a call may not create a record that nothing distinguishes from others.
+
+        No argument of the call contains the mark. Return "" if the call may be sent nevertheless.
+        """
         has_more_arguments = self._roles.protocol(tool).parameters.keys() - arguments.keys()
         if has_more_arguments and not self._created.answers_with_id(tool):
             return "nothing in it would carry this probing's mark"
@@ -68,7 +71,10 @@ class WriteRules:
         return ""
 
     def _new_value_refusal(self, tool: str, argument: str, key: str, value: Json) -> str:
-        """Return why a creating call may not send `value` in the field `key` of an argument."""
+        """Return why a creating call may not send `value`, or "" if it may.
+
+        `key` is the field of the argument that contains the value, or the argument's own name.
+        """
         if self._created.belongs_to_probe(tool, key, value, unconfirmed=True):
             return ""
         if self._roles.part_identifies_record(tool, argument, key):
@@ -81,7 +87,7 @@ class WriteRules:
         return ""
 
     def _makes_recognisable(self, tool: str, key: str, value: Json) -> bool:
-        """Return True if this value distinguishes the created record from others."""
+        """Return True if a value distinguishes the record that will be created from others."""
         if self._created.belongs_to_probe(tool, key, value, unconfirmed=True):
             return value is not None and not isinstance(value, bool)
         return is_id_name(key)
@@ -106,7 +112,7 @@ class WriteRules:
         return "it is not told which record is meant, so it might be one that was there before"
 
     def _may_identify(self, tool: str, argument: str, value: Json) -> bool:
-        """Return True if a removing tool may take this string for the id of a record."""
+        """Return True if a tool that removes records may interpret this string as an id."""
         return (
             self._roles.kinds[tool] == "remove"
             and isinstance(value, str)
@@ -114,10 +120,10 @@ class WriteRules:
         )
 
     def _selects_existing(self, tool: str, argument: str, key: str, value: Json) -> bool:
-        """Return True if a value limits a call to an existing record.
+        """Return True if a value limits the effect of a call to one existing record.
 
-        A filter does not, because the service may ignore it. On a fixed URL, a new value does not
-        either: `PUT /profile` renames the profile that is there.
+        A filter does not, because the service may ignore it. If the URL is fixed, a new value does
+        not either: `PUT /profile` with a new name renames the profile that exists already.
         """
         if self._roles.is_filter(tool, argument):
             return False

@@ -1,4 +1,4 @@
-"""The order in which writes are probed, and the creation and removal of records by them."""
+"""Probes the tools that change data: it creates records with them, and removes these records."""
 
 from __future__ import annotations
 
@@ -21,16 +21,16 @@ from protocols.protocol import Annotations, ToolProtocol
 from protocols.schema import Json, types
 
 _REMOVAL_TRIES = 3
-"""Calls of a removing tool with one created record before the record is left."""
+"""Number of calls with which a tool may try to remove one created record."""
 _MOST_REMOVALS = 40
 _READS_PER_WRITE = 2
-"""Calls of a read that are reserved for showing what one write created."""
+"""Number of calls of a read-only tool that are reserved to show the records of one other tool."""
 _NOTHING_MADE = "it takes things away, and this probing made nothing that it could take"
 _UNNAMED = "it takes things away without being told which, so nothing else would be safe from it"
 
 
 def effects_of(protocol: ToolProtocol) -> Annotations:
-    """Return what a call may do, judged by HTTP method, name and declared annotations."""
+    """Return what a call of a tool may do, as its HTTP method, name and annotations show."""
     if is_known_read(protocol):
         return Annotations(read_only=True)
     removes = likely_action(protocol)[0] == "remove" or protocol.annotations.destructive
@@ -38,12 +38,12 @@ def effects_of(protocol: ToolProtocol) -> Annotations:
 
 
 def find_done_calls(facts: ToolFacts) -> list[Sample]:
-    """Return the calls of a tool that succeeded."""
+    """Return the successful calls of a tool, except those whose response reports an error."""
     return [sample for sample in facts.done if not refusal_in(sample.response)]
 
 
 class Writes:
-    """Probes the tools that write. Every call passes the write rules of the session."""
+    """Probes the tools that change data. The session's write rules must allow every call."""
 
     def __init__(self, session: Session) -> None:
         self._session = session
@@ -51,22 +51,25 @@ class Writes:
         self._created = session.created
 
     def makers(self) -> list[str]:
-        """Return the writes that remove nothing, in the order in which they are probed.
+        """Return the tools that may change data but remove nothing, in the order of probing.
 
-        Tools named like reads come first, then those that create or update.
+        Tools whose names suggest that they only read come first, then those that create or update.
         """
         return [name for name in self._in_order() if self._roles.kinds[name] != "remove"]
 
     def removers(self) -> list[str]:
-        """Return the tools that remove records, which are called last.
+        """Return the tools that remove records, in the order in which they are called.
 
-        Tools that remove what was created latest come first.
+        A tool that removes the records that were created last comes first.
         """
         removers = [name for name in self._in_order()[::-1] if self._roles.kinds[name] == "remove"]
         return sorted(removers, key=self._first_creation, reverse=True)
 
     def _first_creation(self, remover: str) -> int:
-        """Return the number of the first call that created something a tool can remove."""
+        """Return the number of the first call that created a record that `remover` can remove.
+
+        Return 0 if there is none.
+        """
         numbers = [
             record.calls[0].number
             for record in self._created.all()
@@ -75,7 +78,7 @@ class Writes:
         return min(numbers, default=0)
 
     def count_reserved(self, tool: str) -> int:
-        """Return how many calls of a read are reserved for showing what writes created."""
+        """Return how many calls of a read-only tool are reserved for showing created records."""
         session = self._session
         shown_writes = [
             name
@@ -87,10 +90,12 @@ class Writes:
         return min(_READS_PER_WRITE * len(shown_writes), session.settings.per_tool // 2)
 
     def make(self, tool: str) -> None:
-        """Call a write until one call succeeds.
+        """Call a tool that creates or updates records until one call succeeds.
+
+        Stop when all arguments were tried, or after a fixed number of calls.
 
         Raises:
-            NotCalled: the tool may not be called, or not any more.
+            NotCalled: the tool may not be called (any more).
         """
         session = self._session
         if self._roles.kinds[tool] == "update":
@@ -111,7 +116,7 @@ class Writes:
             raise NotCalled(f"{reason}.", scope="tool")
 
     def _names_unknown_record(self, tool: str) -> bool:
-        """Return True if a call must name a record and this probing created none."""
+        """Return True if a call must identify a record, but probing created none of its kind."""
         updates = self._roles.kinds[tool] == "update"
         return any(
             self._roles.identifies_record(tool, name) and not self._created.own_ids(tool, name)
@@ -120,10 +125,11 @@ class Writes:
         )
 
     def _next_write_arguments(self, facts: ToolFacts) -> dict[str, Value] | None:
-        """Return the arguments of the next call of a write, or None if all were tried.
+        """Return the next arguments to try for a tool that changes data, or None if all were tried.
 
-        The fields of a record that a read returned are tried first, then the same fields without
-        ids (an id may be taken), then none of them.
+        If the document does not declare the body, the fields of an existing record are added. If
+        all such calls were tried, the same fields without ids are added, because an id may be in
+        use already. Calls without these fields come last.
         """
         fields = self._session.fields_of_records(facts.name)
         without_ids = {name: value for name, value in fields.items() if not is_id_name(name)}
@@ -159,7 +165,7 @@ class Writes:
             session.call(tool, arguments, purpose="effect", again=True)
 
     def look_again(self) -> None:
-        """Call the lists of removed records once more: a record that one shows was not removed."""
+        """Call the tools that list removed records again, to see whether the records are gone."""
         session = self._session
         for tool in session.looks:
             facts = session.facts(tool)
@@ -175,7 +181,7 @@ class Writes:
                     session.call(tool, {}, purpose="effect", again=True)
 
     def _show(self) -> None:
-        """Call reads that may show the created records that no read has shown yet."""
+        """Call read-only tools that may show the created records that no response has shown yet."""
         unshown = [record for record in self._created.present() if not record.last_shown]
         for record in unshown:
             for tool in self._session.looks:
@@ -183,7 +189,10 @@ class Writes:
                     self._show_by(tool, record)
 
     def _show_by(self, tool: str, record: CreatedRecord) -> None:
-        """Call a read that may show a record, unless it was called since the record was made."""
+        """Call a read-only tool that may show a created record.
+
+        Do nothing if it was already called since the record was created or changed.
+        """
         session = self._session
         arguments = self._showing_arguments(tool, record)
         if arguments is None:
@@ -195,7 +204,7 @@ class Writes:
                 session.call(tool, arguments, purpose="effect", again=True)
 
     def _showing_arguments(self, tool: str, record: CreatedRecord) -> dict[str, Value] | None:
-        """Return arguments with which a read may show a record, or None if it cannot."""
+        """Return arguments with which a read-only tool may show a record, or None if it cannot."""
         needed = self._session.facts(tool).needed
         if not needed:
             return {} if self._roles.is_about(tool, record.tool) else None
@@ -207,7 +216,12 @@ class Writes:
         return {needed[0]: Value(ids[0], ValueOrigin(kind="response", tool=record.tool))}
 
     def _removal_arguments(self, facts: ToolFacts) -> dict[str, Value] | None:
-        """Return arguments that name a created record and were not sent since it was created."""
+        """Return arguments with which a tool may remove a created record, or None.
+
+        None means that there is no such record, or that all arguments were tried.
+
+        They identify a record that still exists, and were not sent since it was last changed.
+        """
         wanted = self._removal_argument_names(facts)
         identifying = [name for name in wanted if self._roles.identifies_record(facts.name, name)]
         others = [name for name in wanted if name not in identifying]
@@ -221,7 +235,10 @@ class Writes:
         return None
 
     def _removal_argument_names(self, facts: ToolFacts) -> list[str]:
-        """Return the arguments to send: those needed, and some that can name a record."""
+        """Return the names of the arguments of a removal.
+
+        If no needed argument identifies a record, optional ones that can identify it are added.
+        """
         roles = self._roles
         needed = facts.needed
         if any(roles.identifies_record(facts.name, name) for name in needed):
@@ -237,7 +254,10 @@ class Writes:
     def _id_choices(
         self, facts: ToolFacts, names: Sequence[str], record: CreatedRecord
     ) -> Iterator[dict[str, Value]]:
-        """Yield values for the arguments that name a record, the n-th id of each at a time."""
+        """Yield combinations of ids for the arguments that identify a record.
+
+        The n-th combination has the n-th id for each argument.
+        """
         ids = {name: self._ids(facts, name, record) for name in names}
         if not all(ids.values()):
             return
@@ -247,7 +267,11 @@ class Writes:
     def _complete(
         self, tool: str, ids: dict[str, Value], others: Sequence[str], record: CreatedRecord
     ) -> dict[str, Value] | None:
-        """Return `ids` with values for the other arguments, or None if all these were sent."""
+        """Return a removal's arguments: `ids`, and values for its other arguments.
+
+        Return None if all combinations were sent since the record was last changed, or if the write
+        rules do not allow them.
+        """
         session = self._session
         choices: Iterator[dict[str, Value]] = iter([{}])
         if others:
@@ -265,7 +289,8 @@ class Writes:
     def _ids(self, facts: ToolFacts, name: str, record: CreatedRecord) -> list[Value]:
         """Return the ids of a record that an argument can take.
 
-        Without such ids, return ids of other created records: the argument may name a container.
+        If there are none, return ids of other created records, because the argument may identify
+        the container of the record.
         """
         origin = ValueOrigin(kind="response", tool=record.tool, sample=record.calls[0].number)
         value_filter = ValueFilter(facts, facts.arguments[name])
@@ -277,7 +302,10 @@ class Writes:
         return []
 
     def _in_order(self) -> list[str]:
-        """Return all tools that are not known to be reads, containers before their contents."""
+        """Return all tools that are not known to be read-only, containers before their contents.
+
+        A tool with a shorter URL is assumed to be about the container.
+        """
         kinds = self._roles.kinds
         protocols = self._session.protocols
 

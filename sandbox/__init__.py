@@ -1,1 +1,1 @@
-"""Sandboxes: run untrusted programs and answer their tool calls."""
+"""Sandboxes, in which untrusted programs run and call tools."""

@@ -1,6 +1,6 @@
-"""Validation of one tool's calls: arguments before a call, the response after it.
+"""Validates the arguments of a tool call before it is made, and the response after it.
 
-JSON types are compared exactly.
+JSON types are compared exactly: for example, `"5"` is not an integer.
 """
 
 from __future__ import annotations
@@ -15,13 +15,13 @@ from protocols.schema import Json, JsonObject, all_types, dotted_path, resolve
 from protocols.validate import BoundedValidator, Violation
 
 KEPT = 1024
-"""Most contracts that are kept for later calls."""
+"""Maximum number of contracts in the cache."""
 
 TYPE_WORDS = {
     "string": "a string", "integer": "an integer", "number": "a number", "boolean": "True or False",
     "array": "a list", "object": "a dict", "null": "None",
 }  # fmt: skip
-"""Names that Python programs use for the types of JSON Schema."""
+"""Names of the JSON Schema types in error messages, as a Python programmer calls them."""
 
 _TYPE_CLAUSES = frozenset({"type", "title", "description"})
 _SCALARS = {
@@ -34,14 +34,17 @@ _SCALARS = {
 
 
 class BadArguments(Exception):
-    """Arguments that a tool's protocol does not allow.
+    """Raised for arguments that a tool's protocol does not allow.
 
-    The message names the argument by its alias.
+    The message contains the alias of the argument, that is, its name in Python programs.
     """
 
 
 class Contract:
-    """The prepared validators of one protocol. An unreadable schema allows everything."""
+    """The validators for calls of one tool, prepared from its protocol.
+
+    A schema that is not valid itself allows everything.
+    """
 
     def __init__(self, protocol: ToolProtocol) -> None:
         self.protocol = protocol
@@ -73,17 +76,18 @@ class Contract:
     def accept(
         self, given: JsonObject, unsendable: Mapping[str, str] | None = None
     ) -> dict[str, Json]:
-        """Return the arguments with which a call is made, by alias.
+        """Validate the arguments of a call, and return those with which the call is made.
 
-        `None` for an optional argument that may not be null counts as left out, and 3.0 is the
-        integer 3.
+        They are keyed by alias. An optional argument that is None but may not be null is left out.
+        The float 3.0 becomes 3 if an integer is required.
 
         Args:
-            given: the arguments by alias.
-            unsendable: the `repr` of arguments that are not JSON.
+            given: the arguments, keyed by alias.
+            unsendable: the `repr` of each argument whose value is not JSON, keyed by alias.
 
         Raises:
-            BadArguments: an argument is unknown, missing, of the wrong type, or breaks its schema.
+            BadArguments: an argument is unknown, missing, of the wrong type, or violates its
+                schema.
         """
         if not unsendable and self._is_exact(given):
             return dict(given)
@@ -114,13 +118,14 @@ class Contract:
         return all(type(value) in by_type.get(alias, ()) for alias, value in given.items())
 
     def _is_left_out(self, alias: str, value: Json) -> bool:
-        """Return True for None where an optional argument may not be null."""
+        """Return True if a value is None, but the argument is optional and may not be null."""
         kinds = self.types.get(alias, ())
         return value is None and bool(kinds) and "null" not in kinds and alias not in self.required
 
     def drift(self, response: Json) -> tuple[str, ...]:
-        """Return the first rule of the output schema that a response breaks, with its path, or
-        nothing.
+        """Return a message about the first rule of the output schema that a response violates.
+
+        It is the only element of the tuple. The tuple is empty if the response is valid.
         """
         found = self._output.find_violation(response) if self._output is not None else None
         return (
@@ -179,7 +184,7 @@ _contracts: dict[int, Contract] = {}
 
 
 def contract(protocol: ToolProtocol) -> Contract:
-    """Return the contract of a protocol, which is built once while it is in use."""
+    """Return the contract of a protocol, from a cache if possible."""
     found = _contracts.get(id(protocol))
     if found is None or found.protocol is not protocol:
         if len(_contracts) >= KEPT:
@@ -198,10 +203,16 @@ def _exact_types(
     schemas: Mapping[str, JsonObject],
     types: Mapping[str, tuple[str, ...]],
 ) -> dict[str, list[type]] | None:
-    """Return the Python types of each argument whose type alone decides if it is valid.
+    """Return the allowed Python types of each argument whose schema states nothing but a type.
 
-    Return None if the schema has rules for several arguments together. A validator takes longer
-    than the rest of a call, so it is used only if it is needed.
+    If all arguments of a call are among these, no validator is needed. This saves time, because a
+    validator takes longer than the rest of a call. Return None if the schema has rules for several
+    arguments together.
+
+    Args:
+        root: the input schema.
+        schemas: the schema of each argument, keyed by alias.
+        types: the JSON types that each argument allows, keyed by alias.
     """
     if not root.keys() <= _TYPE_CLAUSES | {"properties", "required", "additionalProperties"}:
         return None

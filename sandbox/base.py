@@ -14,13 +14,17 @@ from sandbox.trace import Trace
 
 
 class SandboxUnavailable(AtcError):
-    """The sandbox could not start, or died. This says nothing about the program."""
+    """Raised if the sandbox could not start, or ended unexpectedly.
+
+    The program is not the cause.
+    """
 
 
 class Paused(Exception):
-    """Raised by a tool's gate before a call is sent, if a person must decide. It ends the run.
+    """Raised before a call is sent if a person must decide about it. It ends the run.
 
-    The run's status is then `paused`. It is no `ToolError`, so a program cannot catch it.
+    The function `admit` of a tool raises it. The run's status is then `paused`. It is not a
+    `ToolError`, so a program cannot catch it.
     """
 
 
@@ -29,45 +33,46 @@ class CallDeclined(Paused):
 
 
 class Sandbox(Protocol):
-    """Runs untrusted programs and answers their tool calls. Runs may overlap, from any threads.
+    """Runs untrusted programs and answers their tool calls.
 
-    It is a context manager that closes itself.
+    Several threads may run programs at the same time. As a context manager, it is closed at the end
+    of the block.
     """
 
     @property
     def name(self) -> str:
-        """Name of the backend: `zygote`, `docker`, … It is recorded in the trace."""
+        """Name of the backend, such as `zygote` or `docker`. It is recorded in the trace."""
 
     @property
     def layers(self) -> tuple[str, ...]:
-        """Descriptions of the layers between a program and this machine."""
+        """Descriptions of the layers that isolate a program from this machine."""
 
     @property
     def boundary(self) -> bool:
-        """True if the layers are meant to hold a hostile program."""
+        """True if the layers are a security boundary, that is, can isolate a hostile program."""
 
     def warm(self) -> None:
-        """Start slow parts without waiting for them, so that the first run finds them ready."""
+        """Start slow parts in the background, so that the first run need not wait for them."""
 
     def run(self, source: str, tools: Toolbox, *, limits: Limits, journal: Journal) -> Trace:
-        """Run `source` with each tool bound to its alias as a blocking function of keyword
-        arguments.
+        """Run the program `source`, answer its tool calls, and return the trace.
 
-        A saved tool (`ProgramBinding`) is a function beside the program. Its calls count as the
-        program's, on the line where the program calls it.
+        In the program, each tool is a function that is named by its alias, takes keyword arguments,
+        and returns the response. A saved tool (`ProgramBinding`) runs together with the program.
+        The calls that it makes are recorded with the line where the program calls it.
 
-        What the program does (syntax error, exception, limit) is recorded in the trace. For each
-        call the host checks the arguments, asks the journal, calls the tool, and validates the
-        response; a response that breaks its schema is recorded as drift. A tool's `Paused` ends the
-        run with a failure of kind `paused`.
+        A syntax error, an exception or an exceeded limit is recorded in the trace. For each call
+        the host validates the arguments, looks in the journal for an answer, calls the tool, and
+        validates the response. A response that violates its schema is recorded as drift. If a tool
+        raises `Paused`, the run ends with a failure of kind `paused`.
 
         Raises:
-            SandboxUnavailable: the sandbox could not start, or died. This says nothing about the
-                program.
+            SandboxUnavailable: the sandbox could not start, or ended unexpectedly. The program is
+                not the cause.
         """
 
     def close(self) -> None:
-        """Release processes and descriptors. The sandbox cannot be used afterwards."""
+        """End all processes and close all descriptors. The sandbox cannot be used afterwards."""
 
     def __enter__(self) -> Self:
         return self
@@ -80,9 +85,10 @@ Runner = TypeVar("Runner")
 
 
 class OnDemandSandbox(Sandbox, Generic[Runner]):
-    """A sandbox that starts its runner at the first use, and stops it when it is closed.
+    """A sandbox that starts its runner when it is first used, and stops it when it is closed.
 
-    The runner's `stop` ends it with everything that it started, and waits until that is gone. It
+    The runner is what the backend needs for all runs, such as a parent process or a connection to
+    Docker. Its method `stop` ends all processes that it started, and waits until they are gone. It
     may be called more than once.
     """
 
@@ -98,7 +104,7 @@ class OnDemandSandbox(Sandbox, Generic[Runner]):
         """Start the runner, without waiting until it is ready.
 
         Raises:
-            SandboxUnavailable: it cannot be started here.
+            SandboxUnavailable: the runner cannot be started on this machine.
         """
         self._current()
 
@@ -114,7 +120,7 @@ class OnDemandSandbox(Sandbox, Generic[Runner]):
         """Return a new runner.
 
         Raises:
-            SandboxUnavailable: it cannot be started here.
+            SandboxUnavailable: the runner cannot be started on this machine.
         """
         raise NotImplementedError
 

@@ -1,4 +1,4 @@
-"""The host's side of the tool calls of one run: check, ask the journal, call, validate, record."""
+"""Handles the tool calls of one run on the host: validates, makes and records them."""
 
 from __future__ import annotations
 
@@ -21,15 +21,17 @@ from sandbox.trace import Failure, Frame, ToolCall, ValueHint
 from sandbox.wire import CallRequest, RunEnded, limit_exceeded, protocol_violation
 
 UNKNOWN_OUTCOME = "UnknownOutcome"
-"""Type of the failure that pauses a run because the effect of a write is unknown."""
+"""Type of the failure that pauses a run because it is unknown whether a call changed data."""
 PREVIEW_CHARACTERS = 2000
 
 encode = json.JSONEncoder(check_circular=False, separators=(",", ":")).encode
-"""Compact JSON in ASCII. Raises `TypeError`, `ValueError` or `RecursionError` for other values."""
+"""Return a value as compact JSON in ASCII.
+
+Raises `TypeError`, `ValueError` or `RecursionError` if the value is not JSON."""
 
 
 class CallReply(NamedTuple):
-    """The reply to a call: a value, or an error."""
+    """The reply that the program gets to a call: a value, or an error."""
 
     number: int
     encoded: str = "null"  # the value as JSON, in ASCII
@@ -37,7 +39,7 @@ class CallReply(NamedTuple):
     status: int | None = None
 
     def line(self) -> bytes:
-        """Return the reply as a frame."""
+        """Return the reply as a frame, that is, as one line of JSON."""
         if self.error is None:
             return f'{{"id":{self.number},"value":{self.encoded}}}\n'.encode("ascii")
         return (
@@ -47,22 +49,25 @@ class CallReply(NamedTuple):
 
 @dataclass(eq=False, slots=True)
 class OpenCall:
-    """A call that was admitted and has no outcome yet."""
+    """A call that was accepted but has no outcome yet."""
 
     asked: ToolCall
+    """The call without an outcome."""
     tool: Tool
     tool_contract: Contract
     sent: bool = False
+    """True if the call was sent to the tool, or is about to be."""
 
 
 class RunOver(Exception):
-    """The run has ended, so the result of a call is no longer needed."""
+    """Raised if the run has ended, so that the result of a call is no longer needed."""
 
 
 class Calls:
-    """All calls of one run, in order of issue. `made` is the list for the trace.
+    """Makes and records all calls of one run.
 
-    `begin` must be called in that order; `finish` may be called from several threads at once.
+    `made` is the list of calls for the trace, in the order in which the program made them. `begin`
+    must be called in this order. `finish` may be called by several threads at the same time.
     """
 
     def __init__(self, tools: Toolbox, *, limits: Limits, journal: Journal, clock: Clock) -> None:
@@ -77,12 +82,16 @@ class Calls:
         self._closed = self._held_back = self._settling = False
 
     def begin(self, call: CallRequest) -> CallReply | OpenCall:
-        """Admit a call. Return the reply if the call was refused or the journal answers it.
+        """Accept a call, and validate its arguments.
+
+        Return the reply if the arguments are invalid or the journal contains the answer. Otherwise
+        return an open call, which `finish` makes.
 
         Raises:
             RunEnded: the call ends the run: there is no such tool, or there are too many calls.
-            AtcError: the host failed, for example because a replay left its recording.
-            RunOver: the run has ended.
+            AtcError: the host failed, for example because a replayed program makes another call
+                than the recorded one.
+            RunOver: the run has ended already.
         """
         tool = self._admit(call)
         terms = contract(tool.protocol)
@@ -125,12 +134,12 @@ class Calls:
         return self._reply(found.index, value, encode(value))
 
     def finish(self, opened: OpenCall) -> CallReply:
-        """Make an admitted call, record its outcome, and return the reply.
+        """Make an open call, record its outcome, and return the reply.
 
         Raises:
-            RunEnded: a person must decide.
+            RunEnded: the run pauses, because a person must decide about the call.
             AtcError: the host failed.
-            RunOver: the run has ended.
+            RunOver: the run has ended already.
         """
         tool = opened.tool
         try:
@@ -155,7 +164,7 @@ class Calls:
         return self._reply(opened.asked.index, value, encoded)
 
     def stop_sending(self) -> None:
-        """Send no more calls. Calls that were not sent yet are recorded as not run."""
+        """Send no more calls. Open calls that were not sent yet get the outcome `not_run`."""
         with self._lock:
             self._held_back = True
             for opened in [opened for opened in self._open.values() if not opened.sent]:
@@ -166,9 +175,10 @@ class Calls:
                 )
 
     def confirm_hint(self, hint: ValueHint) -> ValueHint | None:
-        """Return a hint of the program with its path in the full response.
+        """Return a hint that the program's process sent, if the recorded response agrees with it.
 
-        Return None if the recorded response does not have the same value at that path.
+        A hint says that a part of a failing expression had a value from a response. Its path
+        becomes the path in the full response. Return None if there is another value at this path.
         """
         if hint.call >= len(self.made) or self.made[hint.call].outcome != "done":
             return None
@@ -189,14 +199,14 @@ class Calls:
         return replace(hint, path=path) if fingerprint(value) == hint.mark else None
 
     def wait_for_open_calls(self) -> None:
-        """Wait for calls without an outcome, until the run's time is over."""
+        """Wait until all calls have an outcome, but not longer than the run may take."""
         with self._settled:
             self._settling = True
             while self._open and (remaining := self._clock.remaining()) > 0:
                 self._settled.wait(min(remaining, LONGEST_WAIT_SECONDS))
 
     def close(self, why: str) -> None:
-        """End all calls that have no outcome, with `why` as their error."""
+        """Record an outcome for all calls that have none, with `why` as their error."""
         with self._lock:
             self._closed = True
             for opened in list(self._open.values()):
@@ -222,7 +232,11 @@ class Calls:
         return self._tools[call.tool]
 
     def _deliver_call(self, opened: OpenCall) -> WriteResult:
-        """Send a call, if the tool's gate admits it and the write was not done before."""
+        """Send a call and return the response.
+
+        If the tool changes data and an earlier execution may have sent the call, first find out
+        whether it took effect. `Tool.admit` raises an exception if the call may not be sent.
+        """
         asked = opened.asked
         tool = opened.tool
         journal = self._journal
@@ -275,10 +289,10 @@ class Calls:
         return response
 
     def _reply_unknown_outcome(self, opened: OpenCall, problem: UnconfirmedWrite) -> CallReply:
-        """Return the error reply of a write that may have taken effect, if the run may go on.
+        """Return an error reply for a call of which it is unknown whether it changed data.
 
         Raises:
-            RunEnded: the run pauses.
+            RunEnded: the run pauses, because the settings do not allow skipping such a call.
         """
         reply = self._fail_call(opened, problem.error, "unknown")
         if (
@@ -293,10 +307,10 @@ class Calls:
         raise _pause_run(opened, UNKNOWN_OUTCOME, message) from problem
 
     def _reply(self, number: int, value: Json, encoded: str) -> CallReply:
-        """Return a reply with a value, or with a preview of a value that is too large.
+        """Return a reply with a value, or with a preview if the value is too large.
 
-        The preview is an object, so that a program that expects the value fails at once on a
-        missing key instead of computing with a part.
+        The preview is an object with keys of its own. A program that expects the full value then
+        fails at once with a missing key, instead of working with incomplete data.
         """
         if len(encoded) > self._limits.result_bytes:
             sketch = {"_shape": shape(value), "_preview": encoded[:PREVIEW_CHARACTERS]}
@@ -316,8 +330,9 @@ class Calls:
         return CallReply(opened.asked.index, error=message, status=status)
 
     def _prepare(self, call: ToolCall, *, complete: bool) -> None:
-        """Run the slow part of recording a call, without holding the lock, so that the run can end
-        on time.
+        """Do the slow part of recording a call.
+
+        The lock is not held meanwhile, so that the run can end on time.
         """
         with self._lock:
             self._require_open(call.index)
@@ -339,8 +354,10 @@ class Calls:
         self._journal.record_outcome(call)
 
     def _require_open(self, index: int | None = None) -> None:
-        """Raise `RunOver` if no new call may be made, or if the call `index` has its outcome
-        already.
+        """Check that a new call may be made, or that the call `index` has no outcome yet.
+
+        Raises:
+            RunOver: no new call may be made, or the call has an outcome already.
         """
         if self._closed or (self._held_back if index is None else index not in self._open):
             raise RunOver
@@ -370,6 +387,9 @@ def _pause_run(opened: OpenCall, type_: str, message: str) -> RunEnded:
 
 
 def _unexpected_error(tool: Tool, error: Exception) -> ToolError:
-    """Return a `ToolError` for another exception of a tool. After a write its effect is unknown."""
+    """Return a `ToolError` for an unexpected exception that a tool raised.
+
+    If the tool changes data, the outcome is `unknown`: the call may have taken effect.
+    """
     outcome: Outcome = "unknown" if tool.protocol.writes else "refused"
     return ToolError(None, f"{type(error).__name__}: {error}", outcome=outcome)

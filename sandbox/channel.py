@@ -1,7 +1,7 @@
-"""The program's end of the channel to the host: calls, replies and standard output.
+"""The program's end of the channel to the host: it sends calls and output, and receives replies.
 
-It is used in a program's own process, and by the thread that runs a program in monty. Standard
-library alone.
+It is used in the process of a program, and by the thread that runs a program in the monty backend.
+This module imports only the standard library.
 """
 
 from __future__ import annotations
@@ -21,9 +21,11 @@ from sandbox.frames import FRAME_BYTES, encode, split_arguments
 
 OUTPUT_FRAME_BYTES = 32768
 QUICK_POLLS = 100
-"""Polls for a reply before sleeping (0.1 ms in all). Waking up takes longer than a quick tool."""
+"""Number of polls for a reply before the process sleeps (0.1 ms altogether).
+
+A quick tool answers in less time than it takes to wake up a process."""
 KEPT_REPLY_BYTES = 2 << 20
-"""Bytes of the latest replies (as JSON) that are kept, even if the program drops them."""
+"""Maximum size, as JSON, of the latest replies that are kept to explain failures."""
 
 _decode = json.JSONDecoder().decode  # made early, because a program may change `json`
 _sleep = time.sleep  # the real one, taken before `pins` replaces it
@@ -32,7 +34,10 @@ Reply = dict[str, Any]
 
 
 class Interrupted(BaseException):
-    """The program used all its processor time. Programs should not catch this."""
+    """Raised in a program that used all its processor time.
+
+    It is a `BaseException`, because programs should not catch it.
+    """
 
 
 def _exit() -> NoReturn:
@@ -40,21 +45,21 @@ def _exit() -> NoReturn:
 
 
 class RecentReplies:
-    """The latest replies that the program received. A failure is explained by their values."""
+    """The latest replies that the program received. Their values help to explain a failure."""
 
     def __init__(self) -> None:
         self._frames: deque[tuple[int, dict[str, Any]]] = deque()
         self._room = KEPT_REPLY_BYTES
 
     def keep(self, frame: dict[str, Any], size: int) -> None:
-        """Keep a reply of `size` bytes, dropping the oldest ones if there is no room."""
+        """Store a reply of `size` bytes. Drop the oldest ones if the total size is too large."""
         self._frames.append((size, frame))
         self._room -= size
         while self._room < 0:
             self._room += self._frames.popleft()[0]
 
     def newest_first(self) -> Iterator[tuple[int, Any]]:
-        """Yield number and value of each reply with a value."""
+        """Yield (number of the call, value) for each stored reply that has a value."""
         return (
             (frame["id"], frame["value"])
             for _, frame in reversed(tuple(self._frames))
@@ -63,14 +68,15 @@ class RecentReplies:
 
 
 class Channel:
-    """Frames to and from the host. Replies to calls in the background arrive in the order of the
-    calls.
+    """Sends frames (lines of JSON) to the host and receives its frames.
+
+    The host replies to calls in the order in which they were made.
 
     Args:
-        descriptor: is readable when there is something to read.
-        read: reads from a socket or pipe.
-        write: writes to a socket or pipe.
-        gone: called when the host has closed its end; it must not return.
+        descriptor: the file descriptor that is readable when a frame has arrived.
+        read: reads at most a number of bytes from a socket or pipe.
+        write: writes to a socket or pipe, and returns the number of bytes written.
+        gone: called when the host has closed its end. It must not return.
     """
 
     def __init__(
@@ -100,8 +106,11 @@ class Channel:
     def call(self, alias: str, arguments: dict[str, Any], site: tuple[int, str]) -> Reply:
         """Make a call, wait for the host's reply, and return it.
 
-        `site` is the line of the program, and the name of the saved tool that makes the call, or
-        "".
+        Args:
+            alias: the name of the tool in the program.
+            arguments: the arguments of the call.
+            site: the line of the program, and the name of the saved tool that makes the call ("" if
+                the program itself makes it).
         """
         number = self._ask(alias, arguments, site)
         while (reply := self.receive())["id"] != number:
@@ -115,14 +124,18 @@ class Channel:
         site: tuple[int, str],
         on_reply: Callable[[Reply], object],
     ) -> None:
-        """Send a call without waiting for its reply. `wait` passes the reply to `on_reply`."""
+        """Send a call without waiting for its reply.
+
+        `wait` later calls `on_reply` with the reply. The other arguments are those of `call`.
+        """
         self._awaited[self._ask(alias, arguments, site, waits=False)] = on_reply
 
     def wait(self, seconds: float | None) -> None:
-        """Deliver the replies that have arrived, else the first one that arrives within `seconds`.
+        """Pass the replies that have arrived to their functions `on_reply`.
 
-        None means no limit. If no reply is due, just let the time pass; without a limit this never
-        returns, because nothing could wake the program.
+        If none has arrived, wait up to `seconds` (None: without limit) for the next one. If no call
+        is open, only wait. Without a limit this then never returns, because nothing can wake the
+        program.
         """
         while not self._awaited and (seconds is None or seconds > 0):
             _sleep(3600 if seconds is None else seconds)
@@ -134,7 +147,7 @@ class Channel:
             seconds = 0.0
 
     def receive(self) -> Reply:
-        """Return the host's next frame."""
+        """Wait for the host's next frame and return it."""
         parts = []
         while (end := self._read.find(b"\n")) < 0:
             parts.append(self._read)
@@ -150,18 +163,19 @@ class Channel:
         return frame
 
     def finish(self, outcome: dict[str, Any]) -> None:
-        """Send the rest of the output and the last frame."""
+        """Send the remaining output, and then `outcome` as the last frame."""
         with suppress(ValueError):  # the program may have closed its own standard output
             self._flush()
         self._send(encode(outcome).encode("utf-8"))
 
     def print(self, text: str) -> None:
-        """Send a piece of standard output."""
+        """Send a part of the program's standard output."""
         self._send(encode({"stdout": text}).encode("utf-8"))
 
     def interrupt(self, number: int, frame: object) -> None:  # noqa: ARG002 - a handler
-        """Raise `Interrupted` in the program. While a frame is being sent, wait until it is
-        complete.
+        """Raise `Interrupted` in the program. This is a signal handler.
+
+        If a frame is being sent, the exception is raised when the frame is complete.
         """
         if not self._sending:
             raise Interrupted

@@ -1,4 +1,4 @@
-"""Choice of the sandbox backend: by name, or the best one that this machine can run."""
+"""Chooses the sandbox backend: the one with a given name, or the best one on this machine."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from protocols.documentation import docs_page
 from sandbox.base import Sandbox, SandboxUnavailable
 
 AUTO = "auto"
-"""Name of the best backend that is available, never one without a boundary."""
+"""Name that selects the best available backend, but never `unconfined`."""
 _CLASSES = {
     "zygote": "ZygoteSandbox",
     "docker": "DockerSandbox",
@@ -22,23 +22,23 @@ NAMES = tuple(_CLASSES)
 
 
 class Availability(NamedTuple):
-    """The availability of a backend on this machine."""
+    """A backend, and whether it is available on this machine."""
 
     name: str
     reason: str | None
-    """Why the backend is not available and what to do, or None if it is."""
+    """Why the backend is not available, and what the user can do. None if it is available."""
 
 
 def automatic() -> tuple[str, ...]:
-    """Return the backends that `auto` tries on this system, best first.
+    """Return the names of the backends that `auto` tries on this system, best first.
 
-    On Linux these are only backends with layers of the operating system.
+    On Linux, these are only backends in which the operating system isolates the program.
     """
     return ("zygote", "docker") if sys.platform == "linux" else ("docker", "monty")
 
 
 def availability(name: str) -> Availability:
-    """Return whether a backend is available, without starting it for good."""
+    """Return whether a backend is available. It is at most started for a short test."""
     return Availability(name, importlib.import_module(f"sandbox.{name}").unavailable())
 
 
@@ -49,8 +49,8 @@ def open_sandbox(
 
     Args:
         name: a backend, or `auto`.
-        policy: review each program before it runs.
-        without: layers of the zygote backend to switch off.
+        policy: True to check the source of each program before it runs, see `sandbox.policy`.
+        without: names of layers of the zygote backend that are switched off.
 
     Raises:
         ValueError: there is no such backend, or no such layer.

@@ -1,6 +1,6 @@
-"""Values and messages in the frames between a program's process and the host, and their limits.
+"""The frames between a program's process and the host: limits, and encoding of values.
 
-Both sides use this. Standard library alone.
+A frame is one line of JSON. Both sides use this module. It imports only the standard library.
 """
 
 from __future__ import annotations
@@ -13,24 +13,26 @@ import uuid
 import zlib
 from typing import Any
 
-FRAME_BYTES = 1 << 20
-"""Largest frame: the arguments of one call, a piece of output, or the program's value."""
+CALL_BYTES = 1 << 20
+"""Maximum number of bytes of a frame that the host accepts."""
 NAME_CHARACTERS = 100
 """Longest name of a class or function in a failure that a program's process reports."""
 MESSAGE_CHARACTERS = 4000
 """Longest message of such a failure. The host accepts longer ones, see `sandbox.wire`."""
 VALUE_CHARACTERS = 200_000
-"""Longest JSON of a value. A longer value becomes the start of its `repr`."""
+"""Maximum length of a value as JSON. For a larger value, the beginning of its `repr` is sent."""
 MOST_HINTS = 64
 LONGEST_PATH = 40
-"""Most keys and indexes in the path of a hint."""
+"""Maximum number of keys and indexes in the path of a hint."""
 LONGEST_KEY = 200
-"""Most characters of a key in such a path."""
+"""Maximum number of characters of a key in the path of a hint."""
 
 encode = json.JSONEncoder(
     check_circular=False, ensure_ascii=False, allow_nan=False, separators=(",", ":")
 ).encode
-"""Compact JSON. Raises `TypeError`, `ValueError` or `RecursionError` for other values."""
+"""Return a value as compact JSON.
+
+Raises `TypeError`, `ValueError` or `RecursionError` if the value is not JSON."""
 
 _VIEWS: tuple[Any, ...] = (type({}.keys()), type({}.values()), type({}.items()))
 _TEXTUAL = (
@@ -45,7 +47,11 @@ _decode = json.JSONDecoder().decode  # made early, because a program may change 
 
 
 def to_plain_json(value: Any) -> Any:
-    """Return a value as JSON: sets as sorted lists, dates and numbers as `str`, else its `repr`."""
+    """Return a JSON value that represents any Python value.
+
+    Sets become sorted lists, and dates and decimal numbers become strings. Values of other types
+    are replaced by their `repr`, and so is the whole value if it is too large.
+    """
     try:
         text = _plain_text(value)
         if len(text) <= VALUE_CHARACTERS:
@@ -58,7 +64,10 @@ def to_plain_json(value: Any) -> Any:
 
 
 def safe_repr(value: Any) -> str:
-    """Return a `repr` of limited length. This never raises, and the result can be sent."""
+    """Return the `repr` of a value, of limited length and in a form that UTF-8 can encode.
+
+    This never raises an exception.
+    """
     try:
         text = repr(value)
     except Exception:  # noqa: BLE001 - a program's own __repr__ may raise anything
@@ -67,7 +76,7 @@ def safe_repr(value: Any) -> str:
 
 
 def escape_lone_surrogates(text: str) -> str:
-    """Return a text with lone surrogates, which UTF-8 cannot encode, as escapes."""
+    """Return a text in which lone surrogates, which UTF-8 cannot encode, are escaped."""
     return text.encode("utf-8", "backslashreplace").decode("utf-8")
 
 
@@ -84,9 +93,16 @@ def failure_frame(
     call: int | None = None,
     hints: list[Any] | None = None,
 ) -> dict[str, Any]:
-    """Return the last frame of a program that failed, with texts of limited length.
+    """Return the last frame of a program that failed. Its texts are shortened if necessary.
 
-    Each of `frames` has a line, a function, and possibly columns.
+    Args:
+        kind: `syntax`, `exception` or `limit`.
+        name: the class of the exception, or the name of the limit.
+        message: the error message.
+        frames: the levels of the traceback, each as [line, function] or
+            [line, function, column, end line, end column].
+        call: the number of the tool call that failed, or None.
+        hints: where values of the failing expression come from, see `sandbox.trace.ValueHint`.
     """
     name = escape_lone_surrogates(shorten(name, NAME_CHARACTERS))
     message = escape_lone_surrogates(shorten(message, MESSAGE_CHARACTERS))
@@ -99,7 +115,7 @@ def failure_frame(
 
 
 def split_arguments(arguments: dict[str, Any]) -> tuple[dict[str, Any], dict[str, str]]:
-    """Return the arguments that are JSON, and the `repr` of the others."""
+    """Return two dicts: the arguments whose values are JSON, and the `repr` of all others."""
     sendable_: dict[str, Any] = {}
     unsendable: dict[str, str] = {}
     for name, value in arguments.items():
@@ -114,7 +130,14 @@ def split_arguments(arguments: dict[str, Any]) -> tuple[dict[str, Any], dict[str
 def keywords_only_message(
     alias: str, parameters: list[str], args: tuple[Any, ...], arguments: dict[str, Any]
 ) -> str:
-    """Return the error message for positional arguments, with the call as it should be written."""
+    """Return the error message for a call with positional arguments. It shows the correct call.
+
+    Args:
+        alias: the name of the tool.
+        parameters: the names of its parameters, in order.
+        args: the positional arguments.
+        arguments: the keyword arguments.
+    """
     free = [name for name in parameters if name not in arguments]
     given = [*zip(free, args, strict=False), *arguments.items()]
     written = ", ".join(f"{name}={shorten(repr(value), 40)}" for name, value in given)
@@ -122,8 +145,9 @@ def keywords_only_message(
 
 
 def fingerprint(value: Any) -> int:
-    """Return a checksum that identifies a value: a text, a number, an object's keys, a list's
-    length.
+    """Return a checksum of a JSON value, so that it can be compared with another value.
+
+    Of an object only the keys are used, and of a list only the length.
     """
     if isinstance(value, dict):
         value = list(value)

@@ -1,16 +1,16 @@
-"""The host's side of a run, the same for all backends: it serves one untrusted child over one
-channel.
+"""Runs one program on the host's side: sends it to a child process and answers its calls.
 
-Frames are JSON lines. The host begins with `{"source", "tools", "saved", "pins"}`. The child sends
+All backends use this module. The child is not trusted. Both sides send frames, that is, lines of
+JSON. The host begins with `{"source", "tools", "saved", "pins"}`. The child sends
 
     {"call": 0, "tool": alias, "args": {…}, "line": 3, "unsendable": {alias: repr}?, "waits":
         false?, "within": alias?} {"stdout": text} {"done": value}    or    {"fail": {"kind",
         "type", "message", "call": number?, "frames": [[line, function, column, end line, end
         column], …], "hints": [[frame, line, column, end line, end column, call, path, mark], …]?}}
 
-and receives `{"id", "value"}` or `{"id", "error", "status"}` for each call. Replies come in the
-order of the calls, even if several calls run at once, so that a program does not see which tool is
-quicker. Any other frame ends the run.
+and receives `{"id", "value"}` or `{"id", "error", "status"}` for each call. Replies are sent in the
+order of the calls, even if several calls run at the same time, so that a program cannot find out
+which tool is faster. Any other frame from the child ends the run.
 """
 
 from __future__ import annotations
@@ -46,7 +46,10 @@ from sandbox.trace import Failure, Trace
 
 
 class Exit(NamedTuple):
-    """The end of a child: its exit code or signal, and the processor time that it used."""
+    """How a child process ended: its exit code or signal, and the processor time that it used.
+
+    One of `code` and `signal` is None. `cpu_seconds` is 0.0 if unknown.
+    """
 
     code: int | None
     signal: int | None
@@ -54,34 +57,38 @@ class Exit(NamedTuple):
 
 
 class Child(Protocol):
-    """A process that runs one program. Each backend has its own kind."""
+    """A child process that runs one program. Each backend implements this protocol."""
 
     @property
     def channel(self) -> wire.Stream:
-        """The connected stream of the frames."""
+        """The stream over which frames are sent and received."""
 
     def end(self) -> Exit:
-        """Kill the child and everything that it started, wait until they are gone, and return its
-        exit.
+        """Kill the child and all processes that it started, and wait until they are gone.
+
+        Return how the child ended.
 
         Raises:
             SandboxUnavailable: it is unknown how the child ended.
         """
 
     def finish(self) -> object:
-        """Like `end`, for a child that has sent its last frame and whose exit does not matter."""
+        """End a child that has sent its last frame.
+
+        Unlike `end`, this need not find out how the child ended, so it may be faster.
+        """
 
 
 def serve_program(
     child: Child, source: str, tools: Toolbox, *, limits: Limits, journal: Journal, backend: str
 ) -> Trace:
-    """Open the journal, let `child` run the program, answer its calls, and end it.
+    """Let `child` run a program, answer its calls, end the child, and return the trace.
 
-    A separate thread talks to the child while the caller's thread watches the clock. So neither a
-    program nor a tool that hangs makes this take longer than the run may take.
+    A separate thread communicates with the child while the caller's thread watches the clock. So
+    the time limit of the run is kept even if the program or a tool hangs.
 
     Raises:
-        SandboxUnavailable: the child was lost, not by the program's fault.
+        SandboxUnavailable: the child ended unexpectedly, and the program is not the cause.
         AtcError: a tool or the journal failed on the host's side.
     """
     clock = Clock(limits.wall_seconds)
@@ -126,10 +133,10 @@ def serve_program(
 
 
 class _Run:
-    """The state of one run: its output so far, and how it ended. Only the first reason to end
-    counts.
+    """The communication with the child during one run, and how the run ended.
 
-    Replies are sent in the order of the calls, even if the calls finish in another order.
+    If there are several reasons to end the run, only the first one counts. Replies are sent in the
+    order of the calls, even if the calls finish in another order.
     """
 
     def __init__(
@@ -170,10 +177,14 @@ class _Run:
         self._in_tool = False
 
     def run_to_end(self, start: bytes) -> Failure | wire.ChannelClosed | None:
-        """Talk to the child until the run ends. Return the failure, if there is one.
+        """Communicate with the child until the run ends.
+
+        Return the failure, None if the program succeeded, or `ChannelClosed` if the child closed
+        its end without a last frame. `start` is the first frame.
 
         Raises:
-            BaseException: what a tool or the journal raised, if it is no answer to a call.
+            BaseException: an exception of a tool or of the journal that is not the answer to a
+                call.
         """
         try:
             workers.start(lambda: self._context.run(self._talk, start))
@@ -253,17 +264,17 @@ class _Run:
         workers.start(lambda: context.run(self._work))
 
     def _check_location(self, call: wire.CallRequest) -> wire.CallRequest:
-        """Return a call with line 0 if the program has no such line.
+        """Return a call, with 0 as its line if the program has no line with its number.
 
         Raises:
-            RunEnded: it claims to come from a saved tool that the program was not given.
+            RunEnded: the call claims to come from a saved tool that the program does not use.
         """
         if call.within and call.within not in self._saved:
             raise wire.protocol_violation("claims a call for a saved tool that it was not given")
         return call if call.line <= self._lines else call._replace(line=0)
 
     def _work(self) -> None:
-        """Make calls that the program does not wait for, until all are made."""
+        """Make the calls that the program does not wait for, until none is left."""
         while True:
             with self._state:
                 if not self._backlog:
@@ -278,7 +289,9 @@ class _Run:
                 self._end(end)
 
     def _reply(self, reply: CallReply) -> None:
-        """Send a reply and those that waited for it.
+        """Send a reply, and later replies that were held back until this one is sent.
+
+        If a reply to an earlier call is still missing, hold this one back.
 
         Raises:
             ChannelClosed: the child has closed its end.
@@ -320,7 +333,11 @@ class _Run:
         self.stdout.append(text)
 
     def _failure(self, reported: Failure) -> Failure:
-        """Return the failure that the child reported, without the parts that cannot be true."""
+        """Return the failure that the child reported, without parts that cannot be true.
+
+        Raises:
+            RunEnded: the child reported a limit that only the host can know.
+        """
         made = self._calls.made
         own = tuple(frame for frame in reported.frames if frame.line <= self._lines)
         if reported.kind == "limit":
@@ -339,16 +356,16 @@ class _Run:
 
 
 class _ProgramFailed(wire.RunEnded):
-    """The program's own failure, as its process reported it.
+    """Raised if the program itself failed, for example by an exception.
 
-    Calls that it began are still completed.
+    Unlike other ends of a run, calls that the program began are still made.
     """
 
 
 def kernel_limit(name: str, limits: Limits) -> Failure:
-    """Return the failure of a program that exceeded `memory_bytes` or `cpu_seconds`.
+    """Return the failure of a program that exceeded a limit which the kernel enforces.
 
-    The kernel enforces both.
+    `name` is "memory_bytes" or "cpu_seconds".
     """
     if name == "memory_bytes":
         text = f"the program needed more than {limits.memory_bytes / 2**20:,.0f} MiB of memory"
@@ -358,7 +375,7 @@ def kernel_limit(name: str, limits: Limits) -> Failure:
 
 
 def _explain(exit_: Exit, limits: Limits) -> Failure:
-    """Return the failure of a child that ended without a last frame."""
+    """Return the failure of a program whose process ended without a last frame."""
     if exit_.signal == signal.SIGXCPU or exit_.cpu_seconds >= limits.cpu_seconds:
         return kernel_limit("cpu_seconds", limits)
     if exit_.signal in (

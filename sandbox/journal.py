@@ -1,4 +1,8 @@
-"""The journal of a run: intents and outcomes of its calls, and the answers to repeated calls."""
+"""The journal of a run: records its calls, and answers calls that were already made.
+
+A run may have several executions of a program, for example after a crash or a pause. The later ones
+get the answers to repeated calls from the journal.
+"""
 
 from __future__ import annotations
 
@@ -20,15 +24,18 @@ from sandbox.trace import Pins, ToolCall
 from sandbox.write_verification import sorted_json
 
 Sink = Callable[[int, ToolCall, bool], None]
-"""Called with the number of the execution (from 0), a call, and True if the call is complete. An
-incomplete call is an intent that was not sent yet."""
+"""A function that stores a call.
+
+It gets the number of the execution (from 0), the call, and True if the call is complete. If it is
+not, the call is about to be sent."""
 _WHOLE = re.compile(r'("(?:[^"\\]++|\\.)*+")|\.0(?=[],}])')  # strings, and the `.0` of whole floats
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RecordedCall:
-    """One recorded call. If it is not `complete`, it may have been sent, and its outcome is
-    unknown.
+    """A stored call of an earlier execution.
+
+    If it is not `complete`, it may have been sent, and its outcome is unknown.
     """
 
     execution: int
@@ -39,46 +46,54 @@ class RecordedCall:
 
 @dataclass
 class Journal:
-    """All calls of one run, over all its executions.
+    """All calls of one run, in all its executions.
 
-    - The k-th call with a given tool and canonical arguments is answered by the k-th such call that
-      completed in an earlier execution. A read is answered only while the same writes precede it,
-      since a write may have changed what it returns.
-    - Failed calls are made again, except those after which a repeated execution went on.
+    A write is a call of a tool that may change data; a read is a call of any other tool.
+
+    - Calls are equal if they have the same tool and equal arguments. The k-th of several equal
+      calls is answered by the k-th one that was completed in an earlier execution. A read is
+      answered only if the same writes precede it, because a write may have changed the result.
+    - Failed calls are made again. An exception are failed calls of an interrupted execution after
+      which the program continued: if that execution is repeated, they fail again.
     - A write with an unknown outcome is not simply sent again: `write_recovery` first finds out
       whether it took effect.
 
-    `sink` is called with each intent before the call is sent, and with each completed call. `run`
-    is the id of the stored run, or None. Idempotency keys depend on it, so they are the same after
-    a restart.
+    `sink` stores each call before it is sent, and again when it is complete. `run` is the id of the
+    stored run, or None. Idempotency keys depend on this id, so they are the same after a restart.
     """
 
     sink: Sink | None = None
     prepare: Sink | None = None
-    """Called before `sink` with the same arguments, for slow work. If the run ends meanwhile, the
-    record is dropped."""
+    """Called before `sink` with the same arguments, to do slow work in advance. If the run ends
+    meanwhile, `sink` is not called."""
     confirm: Callable[[], object] | None = None
-    """Called right before a call is sent. It raises if another process owns the run by now."""
+    """Called directly before a call is sent. It raises an exception if another process has taken
+    over the run."""
     pins: Pins = field(default_factory=Pins)
     run: str | None = None
     write_recovery: WriteRecovery | None = None
     preanswered: tuple[ToolCall, ...] = ()
-    """Calls that the next executions begin with.
+    """Completed calls with which the next executions begin.
 
-    A failed one is answered as it was, not made again."""
+    If one of them failed, it fails in the same way again and is not made."""
     execution: int = -1
-    """Number of the current execution, from 0; -1 before the first."""
+    """Number of the current execution, starting with 0; -1 before the first one."""
     _completed: dict[str, list[_Entry]] = field(default_factory=dict)
     _issued: dict[str, int] = field(default_factory=dict)
     _history: tuple[str, ...] = ()
     _positions: dict[int, _CallPosition] = field(default_factory=dict)
     _unconfirmed: dict[str, ToolCall] = field(default_factory=dict)
     _failures: dict[tuple[int, int], ToolCall] = field(default_factory=dict)
-    """Failed calls of a repeated execution that did not end it, by execution and index."""
+    """Failed calls after which the program continued, for an execution that is repeated.
+
+    The keys are (number of the new execution, index of the call)."""
     _unstored_run_id: str = field(default_factory=lambda: secrets.token_hex(8))
 
     def open(self) -> Pins:
-        """Begin an execution. Return what it must pin, the same for every execution of the run."""
+        """Begin an execution. Return its pins: the random seed, start time and time zone to use.
+
+        They are the same for all executions of the run.
+        """
         self.execution += 1
         self._issued = {}
         self._history = ()
@@ -87,16 +102,16 @@ class Journal:
         return self.pins
 
     def find_answer(self, call: ToolCall, *, writes: bool, defaults: JsonObject) -> ToolCall | None:
-        """Return the call that answers `call`, or None if it must be made.
+        """Return `call` with the result of an earlier equal call, or None if it must be made.
 
-        If the outcome of an equal write is still unknown, the answer is an error, so that the write
-        is not sent twice.
+        If it is unknown whether an equal write took effect, the result is an error, so that the
+        write is not sent twice.
 
         Args:
             call: the call of the program.
-            writes: True if the tool writes.
-            defaults: values of the arguments that the call leaves out. A call with a default value
-                and one without it are equal.
+            writes: True if the tool may change data.
+            defaults: the default values of arguments. A call that contains a default value and one
+                that leaves it out are equal.
         """
         position = self._positions[call.index] = self._issue(call, defaults, writes=writes)
         entry = position.entry
@@ -114,7 +129,10 @@ class Journal:
         return None
 
     def _issue(self, call: ToolCall, defaults: JsonObject, *, writes: bool) -> _CallPosition:
-        """Count a call that is issued now, and return its position among equal calls."""
+        """Count a call that the program makes now, and return its position among equal calls.
+
+        The arguments are those of `find_answer`.
+        """
         idempotency_key_of = canonical_call(
             call.tool, {**defaults, **call.arguments} if defaults else call.arguments
         )
@@ -137,10 +155,10 @@ class Journal:
         return was if (was.tool, was.arguments) == (call.tool, call.arguments) else None
 
     def earlier_write(self, index: int) -> tuple[ToolCall, float] | None:
-        """Return the write with unknown outcome that an open call repeats, and when it was
-        intended.
+        """Return the earlier write with unknown outcome that an open call repeats, or None.
 
-        The time is Unix time.
+        It is paired with the Unix time at which it was about to be sent. `index` is the index of
+        the open call.
         """
         entry = self._positions[index].entry
         return (
@@ -150,22 +168,29 @@ class Journal:
         )
 
     def key(self, index: int) -> str:
-        """Return the idempotency key of an open call, which is the same in every execution of the
-        run.
+        """Return the idempotency key of an open call.
+
+        The key of the same call is equal in every execution of the run. `index` is the index of the
+        call.
         """
         position = self._positions[index]
         text = f"{self.run or self._unstored_run_id}\n{position.occurrence}\n{position.key}"
         return hashlib.sha256(text.encode()).hexdigest()[:32]
 
     def record(self, call: ToolCall, *, complete: bool) -> None:
-        """Record that a call is about to be sent, or, if `complete`, that its arguments were
-        refused.
+        """Store a call that is about to be sent.
+
+        If `complete` is True, the call has its outcome already. For example, it was not sent
+        because its arguments are invalid.
         """
         if self.sink is not None:
             self.sink(self.execution, call, complete)
 
     def record_outcome(self, call: ToolCall) -> None:
-        """Record the outcome of a call, even if the journal answered it. Any order is allowed."""
+        """Record the outcome of a call, even if the journal answered it.
+
+        Outcomes may be recorded in another order than the calls were made.
+        """
         self.record(call, complete=True)
         position = self._positions[call.index]
         lost = position.writes and call.outcome == "unknown"
@@ -179,11 +204,14 @@ class Journal:
     def restore(
         self, calls: Sequence[RecordedCall], tools: Mapping[str, Tool], *, unfinished: bool = False
     ) -> None:
-        """Load the stored calls of a run, in order of issue, before the first execution of this
-        process.
+        """Load the stored calls of a run, before its first execution in this process.
 
-        With `unfinished`, the next execution repeats the last one. A failed call after which the
-        program went on then fails again, because the later calls depend on it.
+        Args:
+            calls: the stored calls, in the order in which the program made them.
+            tools: the tools, keyed by alias. Calls of other tools are ignored.
+            unfinished: True if the last execution was interrupted, so that the next one repeats it.
+                A failed call after which the program continued then fails again, because later
+                calls depend on it.
         """
         for recorded in calls:
             while self.execution < recorded.execution:
@@ -202,32 +230,36 @@ class Journal:
             self._failures = {(self.execution + 1, call.index): call for call in failed}
 
     def mark_not_sent(self) -> None:
-        """Note that the writes with unknown outcome had no effect, so they may be sent again."""
+        """Treat all writes with unknown outcome as not sent, so that they may be sent again."""
         for entries in self._completed.values():
             for k, entry in enumerate(entries):
                 if entry.call.outcome == "unknown":
                     entries[k] = entry._replace(call=replace(entry.call, outcome="refused"))
 
     def completed_calls(self) -> list[ToolCall]:
-        """Return all calls that were answered, over all executions, in order of issue."""
+        """Return all successful calls of all executions, in the order in which they were made."""
         return [
             entry.call for _, _, entry in self._entries_in_order() if entry.call.outcome == "done"
         ]
 
     def writes(self) -> tuple[ToolCall, ...]:
-        """Return all writes that took effect or may have, of all executions, in order of issue."""
+        """Return all writes that took effect or may have taken effect, in all executions.
+
+        They are in the order in which they were made.
+        """
         return tuple(entry.call for _, _, entry in self._write_entries())
 
     def orphans(self) -> tuple[ToolCall, ...]:
-        """Return writes of earlier executions, done or unknown, that the last execution did not
-        repeat.
+        """Return the writes of earlier executions that the last execution did not repeat.
+
+        These are writes that took effect or may have taken effect.
         """
         return tuple(
             entry.call for key, k, entry in self._write_entries() if self._issued.get(key, -1) < k
         )
 
     def unconfirmed_writes(self) -> tuple[ToolCall, ...]:
-        """Return the writes whose outcome is unknown."""
+        """Return the writes of which it is unknown whether they took effect."""
         return tuple(call for call in self.writes() if call.outcome == "unknown")
 
     def _write_entries(self) -> list[tuple[str, int, _Entry]]:
@@ -247,7 +279,7 @@ class Journal:
         return sorted(found, key=lambda one: one[2].order)
 
     def _replay(self, recorded: RecordedCall, tool: Tool) -> None:
-        """Add a stored call as if it were issued again."""
+        """Add a stored call to the journal as if the program made it now."""
         call = recorded.call
         execution = recorded.execution
         position = self._issue(call, contract(tool.protocol).defaults, writes=tool.protocol.writes)
@@ -279,9 +311,10 @@ class Journal:
             insort(entries, entry, key=attrgetter("order"))
 
     def _forget(self, position: _CallPosition, call: ToolCall) -> None:
-        """Note that a write with unknown outcome did not take effect: its tool has refused it.
+        """Store that a write with unknown outcome did not take effect, because its tool refused it.
 
-        The recorded call stays, so that later calls keep their numbers.
+        The recorded call is kept with the new outcome, so that the positions of later equal calls
+        do not change. Do nothing for any other call.
         """
         if (
             call.outcome == "refused"
@@ -294,8 +327,9 @@ class Journal:
 class _CallPosition(NamedTuple):
     """The position of an open call among equal calls.
 
-    `key` is equal for equal calls, and `occurrence` counts them. `entry` is the recorded call with
-    the same key and occurrence, or None. `history` are the writes before the call.
+    `key` is the same text for all equal calls, and `occurrence` is the number of equal calls before
+    this one. `entry` is the call of an earlier execution with the same key and occurrence, or None.
+    `history` are the keys of all writes before the call.
     """
 
     key: str
@@ -306,9 +340,11 @@ class _CallPosition(NamedTuple):
 
 
 class _Entry(NamedTuple):
-    """A recorded call. Either it is complete, or it is a write whose outcome is or was unknown.
+    """A recorded call: a successful one, or a write whose outcome is or was unknown.
 
-    `order` is the order of issue: execution, then index.
+    `order` is its position among all calls: the number of the execution, and the index in it.
+    `history` are the keys of the writes before it. `intended` is the Unix time at which it was
+    about to be sent, or 0.0.
     """
 
     order: tuple[int, int]
@@ -319,11 +355,14 @@ class _Entry(NamedTuple):
 
 
 def answer_from(found: ToolCall, asked: ToolCall) -> ToolCall:
-    """Return the answer to a call: a recorded call, with the index and line of the new one."""
+    """Return the call `asked` with the result of the earlier call `found`."""
     same = replace(found, line=asked.line, within=asked.within)
     return replace(same, index=asked.index, started=asked.started, seconds=0.0, reused=True)
 
 
 def canonical_call(tool: str, arguments: JsonObject) -> str:
-    """Return a text that is equal for equal calls. `1`, `1.0`, `true` and `"1"` are different."""
+    """Return a text that is the same for calls with equal tool and arguments.
+
+    `1`, `1.0`, `true` and `"1"` are different arguments.
+    """
     return sorted_json([tool, arguments])

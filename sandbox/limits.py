@@ -1,4 +1,4 @@
-"""Limits of one run: quantities, the clock, and cancellation from outside."""
+"""The limits of a run, the clock that measures its time, and its cancellation."""
 
 from __future__ import annotations
 
@@ -10,28 +10,31 @@ from contextvars import ContextVar
 from dataclasses import dataclass
 
 GLANCE_SECONDS = 0.1
-"""Seconds after which a cancelled run notices that it was cancelled."""
+"""Seconds between two checks whether a run was cancelled."""
 LONGEST_WAIT_SECONDS = 3600.0
-"""Longest wait before the clock is checked again."""
+"""Maximum number of seconds between two checks of the clock."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Limits:
-    """Limits of one run. Exceeding one ends the run with a failure that names it."""
+    """The limits of one run. If a limit is exceeded, the run ends with a failure that names it.
+
+    The exceptions are `concurrent_calls` and `result_bytes`, which end no run.
+    """
 
     wall_seconds: float = 120.0
-    """Includes waiting for tools, but not for people."""
+    """Maximum duration of the run. Waiting for tools counts, but waiting for people does not."""
     cpu_seconds: float = 30.0
     memory_bytes: int = 512 * 2**20
     output_bytes: int = 1 * 2**20
     tool_calls: int = 500
     concurrent_calls: int = 8
     result_bytes: int = 8 * 2**20
-    """Size as JSON above which a program gets a preview of a response instead of the response."""
+    """Maximum size of a response, as JSON. Instead of a larger one the program gets a preview."""
 
 
 class Clock:
-    """Seconds since a run began, and how many of its `wall_seconds` are left."""
+    """Measures the time since a run began, and how much of its `wall_seconds` is left."""
 
     def __init__(self, wall_seconds: float) -> None:
         self.wall_seconds = wall_seconds
@@ -46,14 +49,14 @@ class Clock:
         return time.monotonic() - self._began
 
     def remaining(self) -> float:
-        """Return the seconds that the program may still take; negative after the end."""
+        """Return how many seconds the run may still take; negative if its time is over."""
         with self._lock:
             now = self._since if self._waits else time.monotonic()
             return self.wall_seconds + self._waited - (now - self._began)
 
     @contextmanager
     def pause(self) -> Iterator[None]:
-        """Stop counting the time inside the block."""
+        """Do not count the time inside the block against `wall_seconds`."""
         with self._lock:
             if not self._waits:
                 self._since = time.monotonic()
@@ -68,19 +71,22 @@ class Clock:
 
 
 running: ContextVar[Clock | None] = ContextVar("running", default=None)
-"""The clock of the run that makes the current call."""
+"""The clock of the run that makes the current tool call; None outside of a run."""
 
 
 @contextmanager
 def waiting_on_person() -> Iterator[None]:
-    """Stop the run's clock inside the block, while a tool's gate asks a person."""
+    """Do not count the time inside the block against the current run's `wall_seconds`.
+
+    It is used while a person is asked about a tool call.
+    """
     clock = running.get()
     with clock.pause() if clock is not None else nullcontext():
         yield
 
 
 class Cancelled(Exception):
-    """The run was cancelled from outside, so nothing is known about the program."""
+    """Raised if the host cancelled the run, so that it is not known how the program would end."""
 
     def __str__(self) -> str:
         return "the run was cancelled."
@@ -91,7 +97,10 @@ cancelled: ContextVar[threading.Event | None] = ContextVar("cancelled", default=
 
 @contextmanager
 def cancel_when(stop: threading.Event) -> Iterator[None]:
-    """End runs of this thread with `Cancelled` once `stop` is set, also those that begin later."""
+    """End every run that this thread starts inside the block with `Cancelled` once `stop` is set.
+
+    A run that begins after `stop` was set ends at once.
+    """
     token = cancelled.set(stop)
     try:
         yield

@@ -1,4 +1,8 @@
-"""Recovery of writes whose response was lost: verify the write by a read, repeat it, or stop."""
+"""Handles calls that change data (writes) and whose response was lost.
+
+Another tool shows whether the write took effect, or it is sent again if that is safe. Otherwise it
+is reported as unconfirmed.
+"""
 
 from __future__ import annotations
 
@@ -16,18 +20,23 @@ from sandbox.trace import ToolCall
 from sandbox.write_verification import Verification, verify_write
 
 OnUnknown = Literal["stop", "skip"]
-"""What to do with a write whose outcome stays unknown: pause the run (`stop`), or report an error
-to the program (`skip`)."""
+"""What happens if it remains unknown whether a write took effect.
+
+- `stop`: the run pauses.
+- `skip`: the program gets an error."""
 
 MOST_SENDS = 4
-"""Most times that one call is sent."""
+"""Maximum number of times that one call is sent."""
 _BACKOFF_SECONDS = 0.25
 _GATEWAYS = (408, 502, 503, 504)
-"""Statuses of a gateway. The service behind it may still be working."""
+"""HTTP statuses after which the service may still be working on the call."""
 
 
 class UnconfirmedWrite(Exception):
-    """A write that may have taken effect. `error` is the last error of the call."""
+    """Raised if it is unknown whether a write took effect.
+
+    `error` is the last error of the call, and `why` says why nothing more can be found out.
+    """
 
     def __init__(self, error: ToolError, why: str) -> None:
         super().__init__(why)
@@ -36,7 +45,10 @@ class UnconfirmedWrite(Exception):
 
 
 class WriteResult(NamedTuple):
-    """The response to a write. `note` explains how it was found if the response itself was lost."""
+    """The response to a write.
+
+    If the original response was lost, `note` says how this one was obtained.
+    """
 
     response: Json
     note: str | None = None
@@ -44,47 +56,48 @@ class WriteResult(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True)
 class PendingWrite:
-    """One write to be sent."""
+    """A write that is about to be sent."""
 
     tool: Tool
     arguments: JsonObject  # by original name
     earlier: tuple[ToolCall, float] | None
-    """An equal call of an earlier execution whose response was lost, and the Unix time of its
-    intent.
+    """An equal call of an earlier execution whose response was lost, and the Unix time at which it
+    was about to be sent. None if there is no such call.
     """
     make: Callable[[], Json]
-    """Send the call, under the same idempotency key each time."""
+    """Sends the call and returns its response. The idempotency key is the same each time."""
     intend: Callable[[Json], None]
-    """Record that the call is about to be sent, with what the verifying read shows before it."""
+    """Records that the call is about to be sent. The argument is the response of the verifying tool
+    before that, in a list, or None."""
     results: Callable[[], Sequence[Json]]
-    """Return the responses of the run's other calls.
+    """Returns the responses of the other calls of this tool in the run.
 
-    A record that one of them created is not this one's."""
+    Records in these responses were not created by this write."""
 
 
 @dataclass(kw_only=True)
 class WriteRecovery:
     """Sends writes so that each takes effect at most once.
 
-    One for each run, for any number of threads.
+    Each run has one object of this class. Several threads may use it at the same time.
     """
 
     tools: Toolbox
-    """Contains the reads that verify writes, including those that programs do not see."""
+    """All tools, including read-only tools that verify writes and that programs do not see."""
     on_unknown: OnUnknown = "stop"
     settle_seconds: float = 10.0
-    """Time after the intent that a service has to finish a write whose answer was lost."""
+    """Seconds after which a service is assumed to have finished a write whose response was lost."""
     wait: Callable[[float], object] = time.sleep
     now: Callable[[], float] = time.time
     _turns: dict[str, threading.Lock] = field(default_factory=dict)
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
     def send(self, sending: PendingWrite) -> WriteResult:
-        """Send a write, or find out that it took effect before.
+        """Send a write and return its response. Do not send it if it took effect before.
 
         Raises:
-            ToolError: it was refused, or never reached the tool.
-            UnconfirmedWrite: it may have taken effect.
+            ToolError: the write was refused, or never reached the tool.
+            UnconfirmedWrite: it is unknown whether the write took effect.
         """
         read = None if sending.tool.takes_idempotency_key else self.tools.verifier(sending.tool)
         if read is None:
@@ -135,7 +148,15 @@ class WriteRecovery:
         baseline: Json,
         intended: float,
     ) -> Verification:
-        """Call the verifying read until it shows the write or the service has had its time."""
+        """Call the verifying tool until it shows the write, or `settle_seconds` have passed.
+
+        Args:
+            sending: the write.
+            read: the read-only tool that verifies it, or None if there is none.
+            problem: the error of the write.
+            baseline: the response of `read` before the write, in a list, or None.
+            intended: the Unix time at which the write was about to be sent.
+        """
         if read is None:
             return Verification("unclear", "nothing shows whether it took effect")
         pause = _BACKOFF_SECONDS
@@ -159,17 +180,20 @@ class WriteRecovery:
 
 
 def _call_verifier(read: Tool, sending: PendingWrite) -> Json:
-    """Return the response of the verifying read.
+    """Call the tool that verifies a write, and return its response.
 
     Raises:
-        ToolError: the read failed.
+        ToolError: the call failed.
     """
     needed = [name for name in read.protocol.parameters if name in read.protocol.required]
     return read.call({name: sending.arguments[name] for name in needed})
 
 
 def _read_baseline(read: Tool | None, sending: PendingWrite) -> Json:
-    """Return the response of the verifying read before a write, in a list, or None."""
+    """Return the response of the verifying tool before a write, in a list.
+
+    Return None if there is no such tool, or if its call fails.
+    """
     if read is not None:
         with suppress(ToolError):
             return [_call_verifier(read, sending)]
@@ -177,11 +201,11 @@ def _read_baseline(read: Tool | None, sending: PendingWrite) -> Json:
 
 
 def _require_absent(shown: Verification, problem: ToolError) -> None:
-    """Check that a write that had no answer may be sent again.
+    """Check that a write without a response did not take effect and may be sent again.
 
     Raises:
-        UnconfirmedWrite: it may have taken effect.
-        ToolError: the service refused it (409).
+        UnconfirmedWrite: the write may have taken effect.
+        ToolError: the service refused the write (409).
     """
     if shown.state == "unclear":
         raise UnconfirmedWrite(problem, shown.why)
@@ -192,7 +216,13 @@ def _require_absent(shown: Verification, problem: ToolError) -> None:
 def _require_unknown_outcome(
     error: ToolError, earlier: ToolError | None, sending: PendingWrite
 ) -> None:
-    """Raise `error` if it shows that the write had no effect."""
+    """Check that the error of a write leaves its outcome unknown.
+
+    `earlier` is the error of the previous attempt, or None.
+
+    Raises:
+        ToolError: the error shows that the write had no effect.
+    """
     if error.outcome != "unknown":
         raise error
     if sending.tool.takes_idempotency_key and _is_second_conflict(earlier, error):
@@ -201,7 +231,7 @@ def _require_unknown_outcome(
 
 
 def _is_second_conflict(problem: ToolError | None, error: ToolError) -> bool:
-    """Return True if two sendings in a row were answered 409."""
+    """Return True if two consecutive attempts to send a write were answered with 409."""
     return problem is not None and problem.status == 409 and error.status == 409
 
 

@@ -1,9 +1,9 @@
-"""The portable backend: pydantic-monty, a subset of Python that is interpreted in Rust.
+"""The portable backend: pydantic-monty, an interpreter for a subset of Python, written in Rust.
 
-A program has only the language: no file, socket, other process or real clock. Each call, name or
-time that it needs from outside suspends it. A thread turns this request into a frame, so that the
-host's side is the same as for every backend. No layer of the operating system surrounds the
-interpreter, so prefer `zygote` where it is available.
+A program can use only the language: no files, sockets, other processes or real clock. If it calls a
+tool, the interpreter suspends it. A thread translates the call into a frame, so that the host's
+side is the same as for every backend. The operating system does not isolate the interpreter, so
+prefer `zygote` where it is available.
 """
 
 from __future__ import annotations
@@ -47,15 +47,16 @@ from sandbox.wire import LEVELS
 TURN_SECONDS = 3600.0
 START_SECONDS = 30.0
 MEMORY_BYTES = 2 * 2**30
-"""Most memory of a program, whatever the limits of its run are."""
+"""Maximum memory of a program, even if the limits of its run are higher."""
 SUSPENSIONS = 100_000
-"""Requests of one program to the host, including those for names and the time."""
+"""Maximum number of times that a program may be suspended, for calls, names and the time."""
 SHOWN_FRAMES = 30
 
 
 class MontySandbox(OnDemandSandbox["_Pool"]):
-    """Runs programs of a subset of Python in a pool of processes, which is started at the first
-    use.
+    """Runs programs, written in a subset of Python, in a pool of processes.
+
+    The pool is started when it is first used.
     """
 
     name = "monty"
@@ -68,7 +69,7 @@ class MontySandbox(OnDemandSandbox["_Pool"]):
     def run(self, source: str, tools: Toolbox, *, limits: Limits, journal: Journal) -> Trace:
         """See `sandbox.base.Sandbox.run`.
 
-        If a program needs parts of Python that are missing, its failure says so.
+        If a program needs a part of Python that monty does not have, its failure says so.
         """
         child = _Interpreter(self._current(), limits)
         trace = serve_program(
@@ -85,7 +86,7 @@ class MontySandbox(OnDemandSandbox["_Pool"]):
 
 
 class _Pool:
-    """The pool of interpreter processes."""
+    """The interpreter processes of one sandbox."""
 
     def __init__(self) -> None:
         self._folder = tempfile.TemporaryDirectory(prefix="atc-monty-")
@@ -112,8 +113,9 @@ class _Pool:
 
 
 def _write_quiet_worker(folder: Path) -> Path:
-    """Write a script that starts an interpreter without stderr, where it would report memory
-    limits.
+    """Write a script that starts an interpreter and discards its standard error.
+
+    The interpreter would report exceeded memory limits there.
     """
     binary = importlib.import_module("pydantic_monty._binary").find_monty_binary()
     script = folder / "monty"
@@ -130,7 +132,7 @@ def unavailable() -> str | None:
 
 
 def _import_monty() -> Any:
-    """Import the optional dependency, only where a program runs."""
+    """Import and return `pydantic_monty`, which is an optional dependency."""
     return importlib.import_module("pydantic_monty")
 
 
@@ -139,8 +141,9 @@ def _raise_eof() -> NoReturn:
 
 
 class _Interpreter:
-    """A `sandbox.host.Child`: a thread that runs a program in a process of the pool and sends its
-    frames.
+    """A thread that runs one program in a process of the pool, and sends frames to the host.
+
+    It implements `sandbox.host.Child`.
     """
 
     def __init__(self, pool: _Pool, limits: Limits) -> None:
@@ -156,7 +159,7 @@ class _Interpreter:
         workers.start(self._main)
 
     def end(self) -> Exit:
-        """Kill the process and wait for the thread."""
+        """Kill the process, unless it ends by itself at once, and wait for the thread."""
         if not self._left.wait(0.05):  # it may be about to end by itself
             self._over.set()
             with self._state, suppress(OSError):
@@ -241,8 +244,10 @@ class _Interpreter:
             return {"done": f"<{type(step.output).__name__}, which cannot be shown>"}
 
     def _answer(self, asked: Any) -> dict[str, Any] | None:
-        """Return what a call returns or raises in the program, or None if monty itself must refuse
-        it.
+        """Return what a function call returns or raises in the program, in monty's form.
+
+        Return None for a function of the operating system that monty must refuse. `asked` is the
+        call as monty describes it.
         """
         name = asked.function_name
         args = asked.args
@@ -295,7 +300,7 @@ class _Interpreter:
                 self._frames.output.write(escape_lone_surrogates(text))
 
     def _failure_frame(self, error: Any) -> dict[str, Any]:
-        """Return the last frame of a program that an error of the interpreter ended."""
+        """Return the last frame of a program that ended with an error of the interpreter."""
         api = _import_monty()
         if isinstance(error, api.MontyCrashedError):
             if error.timed_out:
@@ -323,7 +328,7 @@ class _Interpreter:
         return failure_frame("exception", type_, text, frames)
 
     def _frames_of(self, error: Any) -> list[list[Any]]:
-        """Return line and function of each level of the program in an error's traceback."""
+        """Return [line, function] for each level of an error's traceback that is in the program."""
         api = _import_monty()
         if not isinstance(error, api.MontyRuntimeError | api.MontySyntaxError):
             return []
@@ -332,7 +337,7 @@ class _Interpreter:
 
 
 def _limit_of(type_: str, text: str) -> str:
-    """Return the limit that an exception of the interpreter reports, or an empty string."""
+    """Return the name of the limit that an exception of the interpreter reports, or ""."""
     if type_ == "MemoryError":
         return "memory_bytes"
     if type_ == "TimeoutError" and re.match("(feed|turn) time limit exceeded", text):
@@ -341,19 +346,20 @@ def _limit_of(type_: str, text: str) -> str:
 
 
 def _is_unsupported(type_: str, text: str) -> bool:
-    """Return True if an exception says that monty lacks a part of Python."""
+    """Return True if an exception means that monty does not have a part of Python."""
     module = re.search(r"module named '(\w+)", text)
     is_stdlib = module is not None and module[1] in sys.stdlib_module_names
     return type_ == "NotImplementedError" or is_stdlib
 
 
 def _require_bounded(value: Any) -> Any:
-    """Return `value` if it is plain data that fits into one frame.
+    """Return `value` unchanged if it is plain data that fits into one frame.
 
-    A value of a few bytes may be endless when it is written out (`x = [x, x]`).
+    This is checked before encoding, because a small value may be very large as JSON: after
+    `x = [x, x]`, `x` is twice as large.
 
     Raises:
-        ValueError: it is too large or too deeply nested.
+        ValueError: the value is too large, too deeply nested, or not plain data.
     """
     left = FRAME_BYTES
     inside = [(value, LEVELS - 4)]

@@ -1,11 +1,13 @@
-"""A source policy: reads a program before it runs, and refuses what only attacks need.
+"""The source policy: checks the source of a program before it runs, and refuses suspicious code.
 
-An attack, and an honest mistake such as `import requests`, gives a clear message with its line
-before anything runs. The policy is no boundary: it cannot see what a program computes at run time.
+An attack, or a mistake such as `import requests`, gives a clear message with its line before
+anything runs. The policy is not a security boundary, because it cannot see what a program computes
+at run time.
 
-RestrictedPython's guards would break ordinary programs (of 44, 28 to 33 ran) and protect nothing
-that happens in C. So only its knowledge is used: unknown kinds of nodes are refused, so that a new
-version of Python adds no hole, and so are attributes that lead to frames.
+The guards of RestrictedPython are not used: they break ordinary programs (of 44 programs, only 28
+to 33 ran with them), and they do not protect code that is written in C. Only its lists are used.
+Kinds of syntax nodes that it does not know are refused, so that a new version of Python opens no
+hole. Attributes that lead to frames are refused as well.
 """
 
 from __future__ import annotations
@@ -29,11 +31,11 @@ from sandbox.trace import Failure, Frame, Pins, Trace
 
 LAYER = "source policy"
 SHOWN = 3
-"""Violations that a failure's message lists; the others are counted."""
+"""Number of violations that the message of a failure lists. Of the others it has the number."""
 BUILTINS = split_words(
     "__import__ breakpoint compile eval exec globals help input locals open vars"
 )
-"""Functions of Python that are refused unless the program binds the name itself."""
+"""Built-in functions that a program may not use, unless it defines the name itself."""
 
 ALLOWED = split_words("""
     __future__ abc array ast asyncio asyncio.exceptions asyncio.locks asyncio.queues
@@ -46,10 +48,12 @@ ALLOWED = split_words("""
     traceback types typing unicodedata urllib.parse uuid warnings weakref xml.etree.ElementTree
     zlib zoneinfo
 """)
-"""The modules of the standard library that are useful without files, network and processes."""
+"""Modules of the standard library that a program may import.
+
+They are useful without files, network and processes."""
 
 PACKAGES = frozenset(name.rpartition(".")[0] for name in ALLOWED if "." in name) - ALLOWED | {"xml"}
-"""Packages of allowed modules that contain nothing else that a program may use."""
+"""Packages of which a program may use only the allowed modules inside."""
 
 WITHOUT = {
     "asyncio": "create_subprocess_exec create_subprocess_shell open_connection "
@@ -68,14 +72,15 @@ WITHOUT = {
     "types": "CodeType FrameType",
     "xml.etree.ElementTree": "parse iterparse",
 }
-"""Members of allowed modules that a program may not use."""
+"""Members of allowed modules that a program may not use, keyed by module."""
 
 _INTERPRETER = INSPECT_ATTRIBUTES | split_words("""
     __base__ __bases__ __builtins__ __closure__ __code__ __file__ __func__ __globals__
     __import__ __loader__ __mro__ __reduce__ __reduce_ex__ __self__ __spec__ __subclasses__ mro
 """)
-"""Attributes that lead to frames, code and the interpreter's own objects. Names with underscores
-are refused in strings as well: a program has no other use for such a string."""
+"""Attributes that give access to frames, code and internal objects of the interpreter.
+
+Those with underscores are refused in strings as well, because no ordinary program needs them."""
 
 # Nodes that RestrictedPython refuses only because its guards cannot hold them. Without guards they
 # are allowed.
@@ -89,17 +94,17 @@ _WORD = re.compile(r"[^\W\d]\w*")
 
 
 class PolicyViolation(NamedTuple):
-    """Something in a program that the policy refuses, and its line (from 1)."""
+    """A message about code that the policy refuses, and the line of this code (from 1)."""
 
     line: int
     message: str
 
 
 def review(source: str) -> tuple[PolicyViolation, ...]:
-    """Return the violations of a program in the order of its lines.
+    """Return the violations of the policy in a program, sorted by line.
 
-    This is pure and never raises. A source that Python cannot parse has no violations, because
-    running it reports the syntax error.
+    This has no side effects and never raises an exception. Source code that Python cannot parse has
+    no violations, because its syntax error is reported when it is run.
     """
     try:
         nodes = list(ast.walk(parse_python(source, flags=ast.PyCF_ALLOW_TOP_LEVEL_AWAIT)))
@@ -115,7 +120,10 @@ def review(source: str) -> tuple[PolicyViolation, ...]:
 
 
 class PolicySandbox(Sandbox):
-    """Runs in `sandbox` only programs without violations. Closing it closes `sandbox`."""
+    """Checks each program with the policy, and runs it in another sandbox if it has no violations.
+
+    When it is closed, the other sandbox is closed as well.
+    """
 
     name = ""
     boundary = False
@@ -138,7 +146,7 @@ class PolicySandbox(Sandbox):
     def run(self, source: str, tools: Toolbox, *, limits: Limits, journal: Journal) -> Trace:
         """See `sandbox.base.Sandbox.run`.
 
-        A refused program does not run; its failure has kind `policy`.
+        A program with violations does not run. Its failure has the kind `policy`.
         """
         if violations := review(source):
             return refusal_trace(violations, backend=self.name, pins=journal.open())
@@ -164,7 +172,10 @@ def _module_problems(path: str) -> Iterator[str]:
 
 
 def _member_problems(path: str, name: str) -> Iterator[str]:
-    """Yield why a program may not use `name` of the module at `path`."""
+    """Yield why a program may not use the member `name` of a module, or nothing if it may.
+
+    `path` is the dotted path of the module.
+    """
     full = f"{path}.{name}"
     module = path in ALLOWED and isinstance(
         getattr(importlib.import_module(path), name, None), ModuleType
@@ -200,14 +211,14 @@ def _import_problems(node: ast.Import | ast.ImportFrom) -> Iterator[str]:
 
 
 def _name_problems(*names: str) -> Iterator[str]:
-    """Yield why a program may not use these attributes of any object."""
+    """Yield a message for each of the attributes that no program may use, of any object."""
     return (
         f"{name!r} leads to the interpreter's own objects" for name in names if name in _INTERPRETER
     )
 
 
 def _kind_problems(node: ast.AST) -> Iterator[str]:
-    """Yield why this kind of syntax node is refused, if it is."""
+    """Yield why a kind of syntax node is not allowed, or nothing if it is allowed."""
     kind = type(node).__name__
     if kind not in _TAKEN and not hasattr(RestrictingNodeTransformer, f"visit_{kind}"):
         yield f"{kind} statements are not allowed"
@@ -221,11 +232,10 @@ class _Reviewer:
         imported = dict(_imports(nodes))
         self._own = bound | imported.keys()
         self._modules = {name: path for name, path in imported.items() if name not in bound}
-        """Names that are a module or a member of one wherever they are read, with the dotted path.
-        """
+        """Names that always mean an imported module or its member, with their dotted paths."""
 
     def problems(self, node: ast.AST) -> Iterator[str]:
-        """Yield why a node is refused."""
+        """Yield why a syntax node is not allowed, or nothing if it is allowed."""
         match node:
             case ast.Name(id=name):
                 yield from self._read_name(name)
@@ -249,15 +259,16 @@ class _Reviewer:
                 yield from _kind_problems(node)
 
     def _read_name(self, name: str) -> Iterator[str]:
-        """Yield why a name may not be used."""
+        """Yield why a name may not be used, or nothing if it may."""
         if name in BUILTINS and name not in self._own:
             yield f"{name}() is not available in a program"
         elif name.startswith("__"):
             yield from _name_problems(name)
 
     def _attribute(self, holder: ast.AST, name: str, *, changes: bool) -> Iterator[str]:
-        """Yield why an attribute may not be used, or may not be changed because it belongs to a
-        module.
+        """Yield why the attribute `name` of an expression may not be used, or nothing if it may.
+
+        `changes` is True if the program assigns or deletes it, which is refused for a module.
         """
         module = self._module(holder)
         if module is None:
@@ -268,8 +279,9 @@ class _Reviewer:
             yield f"the module {module!r} cannot be changed"
 
     def _module(self, node: ast.AST) -> str | None:
-        """Return the dotted path of the module, or member of one, that an expression names, or
-        None.
+        """Return the dotted path of the module, or member of a module, that an expression means.
+
+        Return None for any other expression.
         """
         steps: list[str] = []
         while isinstance(node, ast.Attribute):
@@ -282,7 +294,7 @@ class _Reviewer:
 
 
 def _bound_names(nodes: list[ast.AST]) -> Iterator[str]:
-    """Yield the names that a program assigns anywhere, without imports."""
+    """Yield all names that a program defines anywhere, except by imports."""
     for node in nodes:
         if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load):
             yield node.id
@@ -294,7 +306,7 @@ def _bound_names(nodes: list[ast.AST]) -> Iterator[str]:
 
 
 def _imports(nodes: list[ast.AST]) -> Iterator[tuple[str, str]]:
-    """Yield the names that imports bind, with their dotted paths."""
+    """Yield each name that an import defines, with the dotted path of what is imported."""
     for node in nodes:
         if isinstance(node, ast.ImportFrom):
             yield from (
@@ -307,7 +319,7 @@ def _imports(nodes: list[ast.AST]) -> Iterator[tuple[str, str]]:
 
 
 def _text(node: ast.AST) -> str | None:
-    """Return a constant string, possibly concatenated from parts, or None."""
+    """Return the string that an expression of constants joined by `+` gives, or None."""
     pieces: list[str] = []
     stack = [node]
     while stack:

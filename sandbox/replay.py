@@ -1,4 +1,4 @@
-"""Replay: run a program again with the calls of a recorded execution as answers."""
+"""Replay: runs a program again, and answers its calls from a recorded execution."""
 
 from __future__ import annotations
 
@@ -19,10 +19,11 @@ _text = partial(json.dumps, ensure_ascii=False)
 
 
 class ReplayDiverged(AtcError):
-    """A replay made another call than its recording. `expected` is the recorded call at `index`.
+    """Raised if a replayed program behaves differently from the recorded execution.
 
-    `redacted` is True if the program had received a placeholder for a secret before, whose
-    characters it may need.
+    `index` is the index of the call at which they differ. `expected` describes what was recorded
+    there, and `got` what the program did now. `redacted` is True if the program received a
+    placeholder for a secret before: it may have needed the characters of the secret.
     """
 
     def __init__(self, index: int, expected: str, got: str) -> None:
@@ -53,19 +54,20 @@ def replay(
     limits: Limits,
     secrets: Collection[str] = (),
 ) -> Trace:
-    """Run a program again with recorded answers. The trace has the same calls and the same end.
+    """Run a program again with recorded answers, and return the new trace.
 
     Args:
         source: the program.
-        tools: its tools, which are not called.
+        tools: the tools of the program. They are not called.
         recorded: the trace of the recorded execution.
-        sandbox: where the program runs.
+        sandbox: the sandbox in which the program runs.
         limits: the limits of the run.
-        secrets: the placeholders for secrets in the recording.
+        secrets: the placeholders that replace secrets in the recording.
 
     Raises:
-        ReplayDiverged: a call, the number of calls, the failure or the answer differs.
-        SandboxUnavailable: the sandbox could not start, or died.
+        ReplayDiverged: a call, the number of calls, the failure or the answer is different from the
+            recording.
+        SandboxUnavailable: the sandbox could not start, or ended unexpectedly.
     """
     try:
         trace = sandbox.run(source, tools, limits=limits, journal=ReplayJournal(recorded))
@@ -80,10 +82,11 @@ def replay(
 
 
 class ReplayJournal(Journal):
-    """Answers the k-th call of a program with the k-th recorded one, also with its error.
+    """A journal that answers the k-th call of a program with the result or error of the k-th one
+    recorded.
 
-    If the host ended the recorded execution (an unapproved write, the wall clock), the replay ends
-    at the same call.
+    If the host ended the recorded execution, for example because of its time limit or because a
+    person had to approve a call, the replay ends at the same call.
     """
 
     def __init__(self, recorded: Trace) -> None:
@@ -98,11 +101,11 @@ class ReplayJournal(Journal):
         writes: bool,  # noqa: ARG002
         defaults: JsonObject,
     ) -> ToolCall:
-        """Return the recorded call.
+        """Return `call` with the recorded result.
 
         Raises:
-            ReplayDiverged: the recorded call is another one.
-            RunEnded: the call was running when the recorded execution ended.
+            ReplayDiverged: the recorded call has another tool or other arguments.
+            RunEnded: the recorded execution ended during this call.
         """
         failure = self._recorded.failure
         calls = self._recorded.calls
@@ -121,19 +124,20 @@ class ReplayJournal(Journal):
         return answer_from(expected, call)
 
     def record_outcome(self, call: ToolCall) -> None:
-        """Record nothing, because the calls are recorded already."""
+        """Do nothing, because a replay is not recorded."""
 
 
 def format_recorded_call(call: ToolCall) -> str:
-    """Return a call as a program writes it, with JSON for its values."""
+    """Return a call in the notation of Python, but with its values as JSON: `find(limit=5)`."""
     arguments = [f"{name}={_text(value)}" for name, value in call.arguments.items()]
     return f"{call.tool}({', '.join(arguments)})"
 
 
 def _first_unanswered_call(recorded: Trace) -> int | None:
-    """Return the index of the first call that got no reply because the host ended the run, or None.
+    """Return the index of the first call without a reply, if the host ended the recorded run.
 
-    A limit that the program itself exceeds, such as memory, is exceeded again in the replay.
+    Return None if the run ended in another way. If the program exceeded a limit itself, such as its
+    memory, it will exceed it again in the replay.
     """
     failure = recorded.failure
     calls = recorded.calls
@@ -179,7 +183,7 @@ def _with_recorded_error(call: ToolCall) -> str:
 
 
 def _describe_end(trace: Trace) -> str:
-    """Return how a program ended: its failure, its output, or its value."""
+    """Return how an execution ended, as text: its failure, or else its output or value."""
     failure = trace.failure
     if failure is None:
         return f"the answer {trace.stdout.strip() or _text(trace.value)}"

@@ -1,4 +1,4 @@
-"""A tool made of a schema and a function, to try out a sandbox."""
+"""Makes a tool from a schema and a Python function, for tests of sandboxes."""
 
 from __future__ import annotations
 
@@ -18,9 +18,15 @@ def make_tool(
     output: JsonObject | None = None,
     writes: bool = False,
 ) -> Tool:
-    """Return a tool that calls a function of keyword arguments.
+    """Return a tool that calls a Python function with keyword arguments.
 
-    All parameters are required, unless `required` names those that are.
+    Args:
+        name: the name of the tool.
+        parameters: the JSON Schema of each parameter, keyed by its name.
+        call: the function.
+        required: the names of the required parameters. None: all are required.
+        output: the JSON Schema of the response, or None if it is unknown.
+        writes: True if the tool changes data.
     """
     needed = list(parameters if required is None else required)
     schema = {"type": "object", "properties": dict(parameters), "required": needed}

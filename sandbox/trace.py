@@ -1,4 +1,4 @@
-"""The trace of a run. Only the host writes it; a program cannot forge any part."""
+"""The trace of an execution. Only the host writes it, so a program cannot falsify it."""
 
 from __future__ import annotations
 
@@ -35,12 +35,14 @@ class ToolCall:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Frame:
-    """One level of a traceback: a line of the program, and the function that contains it."""
+    """One level of a traceback: a line of the program, and the function that contains the line."""
 
     line: int
     function: str = "<module>"
     column: int | None = None
-    """Start of the evaluated expression on `line`, from 0, in UTF-8 bytes. None if unknown."""
+    """Column on `line` where the evaluated expression starts, from 0, in UTF-8 bytes.
+
+    None if it is unknown."""
     end_line: int | None = None
     end_column: int | None = None
 
@@ -49,8 +51,8 @@ class Frame:
 class ValueHint:
     """A part of a failing expression whose value came from a response.
 
-    The program's process reports it, and the host confirms that its record has the same value at
-    that path. A program that tampers can only name another path of its own responses.
+    The program's process reports it. The host accepts it only if the recorded response has the same
+    value at this path. So a manipulated program can at most name a wrong path in its own responses.
     """
 
     frame: int  # index of the level in `Failure.frames`
@@ -74,22 +76,23 @@ class Failure:
         Frame, ...
     ] = ()  # frames within the program, outermost first; the last one is where it failed
     call: int | None = None
-    """Index of the call that the failure is about, if the host knows it (a `ToolError`, a refused
-    write)."""
+    """Index of the tool call that the failure is about, for example after a `ToolError`.
+
+    None if there is none, or if it is unknown."""
     hints: tuple[ValueHint, ...] = ()
 
     @property
     def line(self) -> int | None:
-        """The failing line of the program."""
+        """The line of the program that failed; None if it is unknown."""
         return self.frames[-1].line if self.frames else None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Pins:
-    """Values that every run fixes so that it can be repeated."""
+    """Values that are fixed for a run, so that the program behaves the same if it is repeated."""
 
     seed: int = 0
-    """Seed of `random`, `uuid` and hashing."""
+    """Seed of the random numbers in `random`, `uuid` and `secrets`."""
     clock: float = 0.0  # Unix time that the program's clock starts at
     timezone: str = "UTC"
 
@@ -101,7 +104,9 @@ class Trace:
     calls: tuple[ToolCall, ...] = ()
     stdout: str = ""
     value: Json = None
-    """Value of the last expression as JSON, else its `repr`; None if there is none."""
+    """Value of the program's last expression as JSON, or its `repr` if it is not JSON.
+
+    None if the program does not end with an expression."""
     failure: Failure | None = None
     seconds: float = 0.0
     backend: str = ""

@@ -1,7 +1,8 @@
-"""The backend without a boundary, for development only: programs run with the user's own rights.
+"""The backend without isolation, for development only: programs run with the user's own rights.
 
-The policy reviews the source. A program that passes runs with the code of the zygote backend, but
-without its layers, so only that review protects the user's files and network.
+The source policy checks each program. If it has no violations, it runs in a process of the zygote
+backend, but without the layers that isolate it. Only this check protects the user's files and
+network.
 """
 
 from __future__ import annotations
@@ -19,9 +20,9 @@ WARNING = (
 
 
 class UnconfinedSandbox(PolicySandbox):
-    """Runs each program in a separate process.
+    """Runs each program in a separate process that is not isolated.
 
-    Runs may overlap, from any threads. Warns once on stderr.
+    It prints a warning to standard error when it is created.
     """
 
     def __init__(self) -> None:
@@ -33,6 +34,6 @@ class UnconfinedSandbox(PolicySandbox):
 
 
 def unavailable() -> str | None:
-    """Return why this machine cannot run it, or None if it can."""
+    """Return why this machine cannot use this backend, or None if it can."""
     reason = zygote.unavailable()
     return reason and reason.replace("zygote", "unconfined")

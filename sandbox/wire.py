@@ -1,4 +1,7 @@
-"""Messages of a child, parsed from its bytes: JSON lines, each of which may be an attack."""
+"""Receives and parses the messages of a child process. They are lines of JSON.
+
+Each message may be an attack, so nothing in it is trusted.
+"""
 
 from __future__ import annotations
 
@@ -12,23 +15,27 @@ from protocols.schema import Json, loads
 from sandbox.frames import FRAME_BYTES, LONGEST_KEY, LONGEST_PATH, MOST_HINTS
 from sandbox.trace import Failure, Frame, ValueHint
 
+FRAME_BYTES = 1 << 20
+"""Maximum number of bytes of a frame."""
 QUICK_POLLS = 100
-"""Polls for a message before sleeping. Waking up takes longer than most programs between calls."""
+"""Number of polls for a message before the thread sleeps.
+
+Most programs send their next call in less time than it takes to wake up a thread."""
 LEVELS = 100
-"""Deepest nesting of a frame. Every later step of the host can process such a frame."""
+"""Maximum number of nested levels of a frame. All later steps can process as many levels."""
 FRAME_COST = 128
-"""Bytes that each frame counts in addition to its own, to limit floods of tiny frames."""
+"""Number of bytes that is added to the size of each frame, to limit the number of tiny frames."""
 FRAMES_OF_TRACEBACK = 64
 LONGEST_NAME = 200
 LONGEST_REPR = 400
 LONGEST_MESSAGE = 10_000
 """Most characters of a failure's message. Names and the `repr` of values are shorter."""
 LARGEST_NUMBER = 10**7
-"""Largest number of a line, column or call. No program has larger ones."""
+"""Numbers of lines, columns and calls must be smaller than this."""
 
 
 class RunEnded(Exception):
-    """The host ends the run with a failure."""
+    """Raised to end the run with a failure."""
 
     def __init__(self, failure: Failure) -> None:
         super().__init__(failure)
@@ -36,13 +43,14 @@ class RunEnded(Exception):
 
 
 class ChannelClosed(Exception):
-    """The child closed its end without a last frame."""
+    """Raised if the child closed its end of the channel without a last frame."""
 
 
 def protocol_violation(problem: str) -> RunEnded:
-    """Return the end of a run whose child broke the protocol.
+    """Return the exception that ends a run whose child sent something that is not allowed.
 
-    Only a program that tampers with its channel can do that.
+    Only a program that manipulates its channel can do that. `problem` completes the sentence "the
+    program's process …".
     """
     return RunEnded(
         Failure(kind="policy", type="ProtocolViolation", message=f"the program's process {problem}")
@@ -50,56 +58,59 @@ def protocol_violation(problem: str) -> RunEnded:
 
 
 def limit_exceeded(name: str, message: str, *, frames: tuple[Frame, ...] = ()) -> RunEnded:
-    """Return the end of a run that exceeded the limit `name`."""
+    """Return the exception that ends a run because it exceeded the limit `name`."""
     return RunEnded(Failure(kind="limit", type=name, message=f"{name}: {message}", frames=frames))
 
 
 class CallRequest(NamedTuple):
-    """A tool call that the program asks for."""
+    """A message of the child: it asks the host to call a tool."""
 
     number: int
     tool: str
     arguments: dict[str, Json]
     unsendable: dict[str, str]
-    """The `repr` of arguments that are not JSON."""
+    """The `repr` of each argument whose value is not JSON, keyed by the argument's alias."""
     line: int
     waits: bool = True
-    """False if the program goes on and may ask for other calls before the reply."""
+    """True if the program waits for the reply. Otherwise it may make other calls meanwhile."""
     within: str = ""
-    """The saved tool that makes the call, or empty."""
+    """The alias of the saved tool that makes the call; "" if the program itself makes it."""
 
 
 class Output(NamedTuple):
-    """A piece of standard output."""
+    """A message of the child: a part of the program's standard output."""
 
     text: str
 
 
 class ProgramDone(NamedTuple):
-    """The program ran to its end; `value` is that of its last expression."""
+    """A message of the child: the program ended without a failure.
+
+    `value` is the value of its last expression, or None.
+    """
 
     value: Json
 
 
 Message = CallRequest | Output | ProgramDone | Failure
-"""A message of the child. A `Failure` is what the process reports; the host does not trust it."""
+"""A message of the child. A `Failure` is what the child reports, and must be checked."""
 
 
 class Stream(Protocol):
     """The host's end of a channel, such as a connected socket."""
 
     def recv(self, size: int, /) -> bytes:
-        """Return bytes as they arrive, and none at the end."""
+        """Wait for bytes and return at most `size` of them. Return b"" at the end."""
 
     def sendall(self, data: bytes, /) -> None:
         """Send all of `data`."""
 
     def shutdown(self, how: int, /) -> None:
-        """Make the other methods return at once, also in other threads."""
+        """Make all blocking methods return at once, also in other threads."""
 
 
 class Wire:
-    """The messages of one child, limited to `total_bytes` in all."""
+    """Receives the messages of one child. All messages together may have `total_bytes`."""
 
     def __init__(self, channel: Stream, *, total_bytes: int) -> None:
         self._channel = channel
@@ -112,10 +123,10 @@ class Wire:
         self._searched = 0
 
     def next_message(self) -> Message:
-        """Return the child's next message.
+        """Wait for the child's next message and return it.
 
         Raises:
-            RunEnded: the child broke the protocol.
+            RunEnded: the message is not allowed, or too large.
             ChannelClosed: the child closed its end.
         """
         while (end := self._buffer.find(b"\n", self._searched)) < 0:
@@ -150,10 +161,10 @@ class Wire:
 
 
 def parse_message(line: bytes) -> Message:
-    """Return the message of one frame.
+    """Return the message in one frame.
 
     Raises:
-        RunEnded: the child's own code would not have sent such a frame.
+        RunEnded: the frame is not allowed. Only a program that manipulates its channel sends one.
     """
     try:
         frame = loads(line.decode("utf-8"))
@@ -267,7 +278,7 @@ def _are_small_integers(*numbers: Json) -> bool:
 
 
 def _safe_name(text: str) -> str:
-    """Return the name of a class or function, with `_` for characters that names do not have."""
+    """Return the name of a class or function, shortened, with `_` for unusual characters."""
     return _NO_NAME.sub("_", text[:LONGEST_NAME])
 
 

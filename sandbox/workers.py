@@ -17,7 +17,7 @@ _busy: set[queue.SimpleQueue[Callable[[], None]]] = set()
 
 
 def start(task: Callable[[], None]) -> None:
-    """Run `task` on an idle daemon thread, or on a new one. The task must not raise."""
+    """Run `task` in an idle daemon thread, or in a new one. It must not raise an exception."""
     try:
         inbox = _idle.pop()
     except IndexError:
@@ -40,9 +40,9 @@ def _serve(inbox: queue.SimpleQueue[Callable[[], None]]) -> None:
 
 @atexit.register
 def _finish() -> None:
-    """Wait a few seconds for running tasks at exit.
+    """Wait a few seconds for running tasks when the process exits.
 
-    A thread in native code would abort the process when the interpreter ends.
+    Otherwise a thread that runs native code could crash the process when the interpreter ends.
     """
     ends = time.monotonic() + EXIT_SECONDS
     while _busy and time.monotonic() < ends:

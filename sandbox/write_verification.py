@@ -1,4 +1,8 @@
-"""Verification of writes by the responses of reads before and after. All functions are pure."""
+"""Finds out whether a call that changes data (a write) took effect.
+
+For this, responses of a read-only tool before and after the write are compared. No function of this
+module calls a tool.
+"""
 
 from __future__ import annotations
 
@@ -21,17 +25,18 @@ _PAGING = split_words(
     "page per_page page_size pagesize limit offset cursor after before start skip top first max "
     "max_results count"
 )
-"""Parameters by which a read may return only a part, even if they are not given."""
+"""Parameters for paging. A tool that has one may return only some of the records, even if the
+parameter is left out."""
 
 
 class Verification(NamedTuple):
-    """The state of a write according to the read that verifies it.
+    """Whether a write took effect, according to the read-only tool that verifies it.
 
-    - `done`: it took effect, and `response` is what it would have returned.
-    - `absent`: it did not take effect.
+    - `done`: the write took effect, and `response` is what it would have returned.
+    - `absent`: the write did not take effect.
     - `unclear`: neither is known.
 
-    `why` is a clause with the reason.
+    `why` is the reason, as a clause.
     """
 
     state: Literal["done", "absent", "unclear"]
@@ -47,15 +52,15 @@ def verify_write(
     after: Json,
     results: Sequence[Json],
 ) -> Verification:
-    """Return the state of a write according to the read that verifies it.
+    """Return whether a write took effect, according to the read-only tool that verifies it.
 
     Args:
         tool: the tool that writes.
-        read: the read that verifies it.
-        arguments: the arguments of the write, by original name.
-        baseline: the response before the write in a list, or None.
-        after: the response now.
-        results: responses of the run's other calls. The records in them were created by these
+        read: the read-only tool.
+        arguments: the arguments of the write, keyed by their original names.
+        baseline: the response of `read` before the write, in a list, or None if there is none.
+        after: the response of `read` now.
+        results: responses of other calls of the run. The records in them were created by these
             calls, not by this write.
     """
     named = _shown_arguments(tool, arguments, after)
@@ -96,9 +101,10 @@ def _own_records(
     before: list[JsonObject] | None,
     now: list[JsonObject],
 ) -> tuple[list[JsonObject] | None, list[JsonObject]]:
-    """Return only the records before and now that the URL of an update names, if it names one.
+    """Return the records before and now that the URL of an update identifies.
 
-    Other records may be changed by anybody meanwhile.
+    Other records may have been changed by other users meanwhile. If the URL identifies none, or if
+    `before` is None, return all records. `named` are the arguments that records contain as fields.
     """
     place = {name: value for name, value in named.items() if f"{{{name}}}" in binding.url}
     if not place or before is None:
@@ -107,7 +113,7 @@ def _own_records(
 
 
 def _shown_arguments(tool: Tool, arguments: JsonObject, response: Json) -> JsonObject:
-    """Return the arguments of a write that a read's response has as fields, except for nulls."""
+    """Return the arguments of a write that are not null and occur as fields in a response."""
     fields = _shown_fields(tool, response)
     return {
         name: value for name, value in arguments.items() if name in fields and value is not None
@@ -115,7 +121,10 @@ def _shown_arguments(tool: Tool, arguments: JsonObject, response: Json) -> JsonO
 
 
 def _shown_fields(tool: Tool, response: Json) -> Collection[str]:
-    """Return the fields of the records of a write: those of its answer, else of any record."""
+    """Return the field names of the records that a write creates.
+
+    They are those in its output schema, or else those of any object in the verifying response.
+    """
     fields = record_fields(tool.protocol)
     if fields:
         return fields
@@ -129,7 +138,10 @@ def _verify_removal(
     before: Sequence[JsonObject] | None,
     now: Sequence[JsonObject],
 ) -> Verification:
-    """Return the state of a DELETE according to the records before and now."""
+    """Return whether a DELETE took effect, according to the records before and now.
+
+    `named` are its arguments that records contain as fields.
+    """
     if _matching_records(named, now):
         return Verification("absent", f"{read.alias} shows it still there")
     if removed := _matching_records(named, before or []):
@@ -140,7 +152,10 @@ def _verify_removal(
 def _unexplained(
     records: Sequence[JsonObject], results: Sequence[Json], named: Collection[str]
 ) -> list[JsonObject]:
-    """Return the records that no other call of the run returned."""
+    """Return the records that do not occur in responses of other calls.
+
+    `results` are these responses, and `named` the fields that a record must have.
+    """
     explained: set[str] = set()
     for result in results:
         explained.update(map(sorted_json, _records_with_fields(result, named)))
@@ -148,13 +163,20 @@ def _unexplained(
 
 
 def new_records(before: Sequence[JsonObject], now: Sequence[JsonObject]) -> list[JsonObject]:
-    """Return the records that are new, as often as they occur more than before."""
+    """Return the records in `now` that are not in `before`.
+
+    A record that occurs three times now and once before is returned twice.
+    """
     new = Counter(map(sorted_json, now)) - Counter(map(sorted_json, before))
     return [json.loads(text) for text in new.elements()]
 
 
 def _verify_by_record(tool: Tool, read: Tool, record: JsonObject, how: str) -> Verification:
-    """Return the write's answer, made from a record if the output schema allows that."""
+    """Return that a write took effect, with a response that is made from a record.
+
+    Return `unclear` if this response would violate the output schema. `how` completes a sentence
+    that begins with the name of the verifying tool, such as "shows it".
+    """
     schema = tool.protocol.output_schema
     why = f"{read.alias} {how}"
     if schema is None or types(resolve(schema, schema)) == ("null",):
@@ -170,7 +192,7 @@ def _verify_by_record(tool: Tool, read: Tool, record: JsonObject, how: str) -> V
 
 
 def _records_with_fields(value: Json, named: Collection[str]) -> list[JsonObject]:
-    """Return the objects anywhere in a value that have all named fields."""
+    """Return all objects in a value, at any depth, that have all the fields in `named`."""
     names = set(named)
     return [
         part for part in iter_parts(value) if isinstance(part, Mapping) and names <= part.keys()
@@ -178,7 +200,7 @@ def _records_with_fields(value: Json, named: Collection[str]) -> list[JsonObject
 
 
 def _matching_records(named: JsonObject, records: Sequence[JsonObject]) -> list[JsonObject]:
-    """Return the records whose fields have these values. `True` does not equal 1."""
+    """Return the records whose fields have the values in `named`. True and 1 are different."""
 
     def matches(record: JsonObject) -> bool:
         for name, value in named.items():
@@ -191,10 +213,10 @@ def _matching_records(named: JsonObject, records: Sequence[JsonObject]) -> list[
 
 
 def _is_whole(read: Tool, response: Json) -> bool:
-    """Return True if a response has all records.
+    """Return True if a response contains all records and not only one page.
 
-    Its own paging fields decide. Without any, the response of a read with paging parameters may be
-    incomplete.
+    Its paging fields, such as `total` or `next`, show this. If it has none, it counts as incomplete
+    if the tool has paging parameters.
     """
     evidence = []
     if isinstance(response, Mapping):
@@ -223,6 +245,6 @@ def _is_whole(read: Tool, response: Json) -> bool:
 sorted_json = json.JSONEncoder(
     check_circular=False, ensure_ascii=False, sort_keys=True, separators=(",", ":")
 ).encode
-"""Encode a value such that equal values give equal texts.
+"""Return a value as JSON with sorted keys, so that equal values give equal texts.
 
 `1`, `1.0`, `true` and `"1"` are different."""

@@ -1,7 +1,7 @@
-"""The Docker backend: single-use containers, with gVisor where available. Needs the extra `docker`.
+"""The Docker backend: each program runs in a container of its own, with gVisor if available.
 
 A container waits for one program, runs it, and is never used again. The code that it needs is
-passed with its command.
+passed as an argument of its command. The optional dependency `docker` must be installed.
 """
 
 from __future__ import annotations
@@ -43,17 +43,17 @@ LAYERS = {
     "filter": "a second seccomp filter: some thirty system calls, none that opens or executes",
     "limits": "limits kept by control groups and the kernel",
 }
-"""Descriptions of all layers, by name."""
+"""Descriptions of all layers that isolate a program, keyed by the layer's name."""
 
 START_SECONDS = 60.0
 OWN_DEATH_SECONDS = 1
-"""Seconds in which a container may end by itself."""
+"""Seconds to wait for a container to end by itself, before it is killed."""
 DEATH_SECONDS = 10
-"""Seconds in which a killed container must end."""
+"""Seconds to wait for a killed container to end."""
 GVISOR_MARGIN_BYTES = 256 << 20
-"""Memory of a gVisor container beyond the program's limit. The kernel of gVisor is a part of it."""
+"""Memory of a gVisor container in addition to the program's limit, for the kernel of gVisor."""
 USUAL_MARGIN_BYTES = 64 << 20
-"""Memory of another container beyond the program's limit: page tables, pipes, files."""
+"""Memory of any other container in addition to the program's limit, for page tables and pipes."""
 
 START_CPU_SECONDS = 10  # processor time for loading Python, before the program's own
 GVISOR_PROCESSES = 512
@@ -69,7 +69,7 @@ _INSIDE = (
     "zygote/[!_]*.py",
     "zygote/child/[!_]*.py",
 )
-"""Patterns of the files that run in a container. The host's side is not among them."""
+"""Patterns of the source files that a container needs. Files for the host only are left out."""
 
 _START = """
 import base64, importlib.abc, importlib.util, json, sys, zlib
@@ -96,8 +96,9 @@ class DockerSandbox(OnDemandSandbox["ContainerGroup"]):
         """Prepare the backend; nothing is started yet.
 
         Args:
-            base: an image, see `engine.ensure_image`.
-            runtime: the runtime of the containers; by default gVisor, else the engine's default.
+            base: the name of an image, see `engine.ensure_image`.
+            runtime: the runtime of the containers. None: gVisor if the engine has it, and otherwise
+                the engine's default runtime.
         """
         super().__init__()
         self._base = base
@@ -106,7 +107,10 @@ class DockerSandbox(OnDemandSandbox["ContainerGroup"]):
 
     @property
     def layers(self) -> tuple[str, ...]:
-        """Descriptions of the layers around a program; certain only after the first run."""
+        """Descriptions of the layers that isolate a program.
+
+        Until the first run, layers may be included that the container turns out not to have.
+        """
         missing = {
             *self._missing,
             "seccomp" if self._runtime == engine.GVISOR else "kernel",
@@ -149,7 +153,7 @@ class DockerSandbox(OnDemandSandbox["ContainerGroup"]):
 
 
 def unavailable() -> str | None:
-    """Return why containers are not available here, or None if they are. Nothing is built."""
+    """Return why this machine cannot run containers, or None if it can. None is started."""
     try:
         engine.connect().close()
     except SandboxUnavailable as error:
@@ -159,16 +163,16 @@ def unavailable() -> str | None:
 
 @dataclass(frozen=True)
 class ContainerGroup:
-    """The common settings of the containers of one sandbox."""
+    """The settings that all containers of one sandbox have in common."""
 
     client: Any
     image: str
     runtime: str
     owner: str = field(default_factory=lambda: f"{os.getpid()} {uuid.uuid4().hex}")
-    """Label of the containers, which names the process and sandbox that own them."""
+    """Value of the containers' label: the id of the process that owns them, and a random text."""
 
     def stop(self) -> None:
-        """Remove all containers, also running ones, and wait until they are gone."""
+        """Remove all containers of the sandbox, including running ones, and wait for this."""
         with suppress(SandboxUnavailable), engine.translate_engine_errors("remove its containers"):
             mine = {"label": f"{engine.LABEL}={self.owner}"}
             for container in self.client.containers.list(
@@ -179,17 +183,17 @@ class ContainerGroup:
 
 
 class Container:
-    """A started container (`sandbox.host.Child`).
+    """A started container. It implements `sandbox.host.Child`.
 
-    `missing` are the layers that it does not have. `out_of_memory` is True if the kernel killed it
-    because of its memory, known after `end`.
+    `missing` are the names of the layers that it does not have. `out_of_memory` is True if the
+    kernel killed the container because it used too much memory. It is set by `end`.
     """
 
     def __init__(self, kind: ContainerGroup, limits: Limits) -> None:
-        """Start a container for one program, and wait until its layers are on.
+        """Start a container for one program, and wait until its layers are active.
 
         Raises:
-            SandboxUnavailable: the engine does not start it.
+            SandboxUnavailable: the engine cannot start the container.
         """
         self.out_of_memory = False
         self.limits = limits
@@ -216,7 +220,7 @@ class Container:
             raise
 
     def end(self) -> Exit:
-        """Wait until the container ends by itself, or end it, and return how it ended."""
+        """Wait shortly for the container to end, else kill it. Return how it ended."""
         # First, because the engine may be waiting until we read.
         self.channel.close()
         killed = False
@@ -244,15 +248,12 @@ class Container:
         return Exit(code if number is None else None, number, cpu_seconds)
 
     def finish(self) -> None:
-        """Kill the container, without waiting for its removal.
-
-        No more of the program is executed.
-        """
+        """Kill the container, so that the program stops, without waiting for its removal."""
         self.channel.close()
         self._kill()
 
     def remove(self) -> None:
-        """Remove the container. If this fails, closing the sandbox removes it."""
+        """Remove the container. If this fails, it is removed when the sandbox is closed."""
         if hasattr(self, "channel"):
             self.channel.close()
         with suppress(SandboxUnavailable), engine.translate_engine_errors("remove a container"):
@@ -267,10 +268,10 @@ class Container:
 
 
 class AttachedStreams:
-    """The standard streams of a container over one connection to the engine
-    (`sandbox.wire.Stream`).
+    """The standard streams of a container. It implements `sandbox.wire.Stream`.
 
-    `errors` is the beginning of its standard error.
+    All streams share one connection to the engine. `errors` is the beginning of the container's
+    standard error.
     """
 
     def __init__(self, attached: Any) -> None:
@@ -281,8 +282,9 @@ class AttachedStreams:
         self._pieces = engine.import_docker_sdk().utils.socket.frames_iter(attached, tty=False)
 
     def first_line(self) -> bytes:
-        """Return the first line of output, or what there is of it after `START_SECONDS` or at its
-        end.
+        """Return the first line of output.
+
+        Return an incomplete line if the output ends, or if `START_SECONDS` have passed.
         """
         line = b""
         ends = time.monotonic() + START_SECONDS
@@ -295,7 +297,7 @@ class AttachedStreams:
         return line
 
     def recv(self, size: int, /) -> bytes:  # noqa: ARG002 - at most 32 KiB
-        """Return output as it arrives, and nothing at the end."""
+        """Wait for output and return it. Return b"" at the end of the output."""
         while True:
             stream, data = next(self._pieces, (1, b""))
             if stream == 1 or not data:
@@ -307,7 +309,7 @@ class AttachedStreams:
         self._socket.sendall(data)
 
     def shutdown(self, how: int, /) -> None:
-        """Make the other methods return at once, also in other threads."""
+        """Make all blocking methods return at once, also in other threads."""
         self._socket.shutdown(how)
 
     def close(self) -> None:
@@ -362,7 +364,10 @@ def _options(kind: ContainerGroup, limits: Limits) -> dict[str, Any]:
 
 
 def _command(options: dict[str, Any]) -> list[str]:
-    """Return the command of a container: `sandbox.docker.inside.main` with its options and code."""
+    """Return the command of a container, which runs `sandbox.docker.inside.main` with `options`.
+
+    The source code that it needs is part of the command.
+    """
     sources: dict[str, str] = {}  # a package has no source
     for path in [path for pattern in _INSIDE for path in _PACKAGE.glob(pattern)]:
         *package, module = path.relative_to(_PACKAGE.parent).with_suffix("").parts

@@ -1,4 +1,4 @@
-"""The Docker engine: the connection to it, its required abilities, and the image."""
+"""The Docker engine: connects to it, checks that it can limit a program, and gets the image."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from typing import Any
 from sandbox.base import SandboxUnavailable
 
 GVISOR = "runsc"
-"""Runtime with a separate kernel for each container, used if the engine has it."""
+"""Name of gVisor's runtime, which has a separate kernel for each container."""
 LABEL = "org.atc.sandbox"
-"""Label of each container. Its value begins with the number of the process that owns it."""
+"""Name of the label of each container. Its value begins with the id of the owner's process."""
 USUAL_BASE = "python:3.12-slim"
 LOCAL_BASE = "atc-python:local"
-"""Image that is used without pulling if the engine has it."""
+"""Name of an image that is preferred to `USUAL_BASE` if the engine has it. It is never pulled."""
 BASE_VARIABLE = "ATC_DOCKER_BASE"
 _REPLY_SECONDS = 60
 
@@ -26,7 +26,7 @@ def connect() -> Any:
     """Return a client of the engine that DOCKER_HOST names, or of the one on this machine.
 
     Raises:
-        SandboxUnavailable: there is no engine, or it cannot confine a program.
+        SandboxUnavailable: there is no engine, or it cannot limit and isolate a program.
     """
     docker = import_docker_sdk()
     where = os.environ.get("DOCKER_HOST") or "this machine"
@@ -71,7 +71,7 @@ _ABILITIES = {"MemoryLimit": "memory", "PidsLimit": "processes"}
 
 @contextmanager
 def translate_engine_errors(purpose: str) -> Iterator[None]:
-    """Raise `SandboxUnavailable` for errors of the SDK inside the block.
+    """Raise `SandboxUnavailable` for errors of the Docker SDK inside the block.
 
     `purpose` completes the sentence "the docker sandbox could not …".
     """
@@ -86,7 +86,7 @@ def import_docker_sdk() -> Any:
     """Import the Docker SDK for Python, an optional dependency.
 
     Raises:
-        SandboxUnavailable: it is not installed.
+        SandboxUnavailable: the Docker SDK is not installed.
     """
     try:
         docker: Any = importlib.import_module("docker")
@@ -100,10 +100,10 @@ def import_docker_sdk() -> Any:
 
 
 def ensure_image(client: Any, base: str | None = None) -> str:
-    """Return the name of an image with Python 3.11 or newer as `python3`, pulling it if necessary.
+    """Return the name of the image for containers, and pull the image if necessary.
 
-    It is `base`, else the image that ATC_DOCKER_BASE names, else `LOCAL_BASE` if the engine has it,
-    else `USUAL_BASE`.
+    The image is the first of these: `base`, the value of the environment variable ATC_DOCKER_BASE,
+    `LOCAL_BASE` if the engine has it, `USUAL_BASE`. It must have Python 3.11 or newer as `python3`.
 
     Raises:
         SandboxUnavailable: the image is not available.

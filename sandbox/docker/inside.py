@@ -1,9 +1,10 @@
-"""Process 1 of a container: loads what programs import, and runs one program.
+"""Process 1 of a container: imports the modules that programs may import, and runs one program.
 
-Its standard input and output are the channel. They are moved to other descriptors, so that output
-of a program to its standard descriptors cannot pass for frames. The options are the program's
-`memory_bytes` and `cpu_seconds`. When its layers are on, the process writes one line with the names
-of the missing ones (a JSON list), and waits for its program. Standard library alone.
+The process uses its standard input and output as the channel to the host. They are moved to other
+descriptors, so that the host cannot mistake a program's output for frames. The options are the
+program's `memory_bytes` and `cpu_seconds`. When its layers are active, the process writes one line
+with the names of missing layers (a JSON list), and waits for its program. This module imports only
+the standard library.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ WRITER = 4
 
 
 def main(options: Mapping[str, Any]) -> NoReturn:
-    """Run one program and end the process."""
+    """Run one program, and then end the process. `options` are the program's limits."""
     processor_time = time.process_time  # taken before it is replaced
     for name in set(os.environ) - {"LANG", "PYTHONHASHSEED", "TZ"}:
         del os.environ[name]  # set by the image

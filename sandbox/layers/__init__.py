@@ -1,4 +1,4 @@
-"""Layers that the operating system puts between a program and the machine.
+"""Layers: restrictions by which the operating system isolates a program from the machine.
 
-Standard library alone.
+The modules of this package import only the standard library.
 """

@@ -1,4 +1,4 @@
-"""Names and descriptions of the layers, importable on any system."""
+"""Names and descriptions of the zygote backend's layers. This module can be imported anywhere."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ LAYERS = {
     "seccomp": "seccomp: some thirty system calls, none that opens, connects, starts or executes",
     "limits": "limits kept by the kernel",
 }
-"""Descriptions of all layers, by name."""
+"""Descriptions of all layers, keyed by the layer's name."""
 
 REQUIRED = frozenset(
     {"capabilities", "no_new_privs", "seccomp", "limits"}

@@ -1,8 +1,8 @@
-"""Restrictions that a process puts on itself and its children: rights, resources, files,
-namespaces.
+"""Restrictions that a process applies to itself and its children.
 
-The system calls that Python's standard library does not have are at the end. All functions raise
-`OSError` if the system does not allow the restriction.
+They concern rights, resources, files and namespaces. All functions raise `OSError` if the system
+does not allow the restriction. The end of the module makes system calls for which Python's standard
+library has no functions.
 """
 
 from __future__ import annotations
@@ -19,18 +19,23 @@ from pathlib import Path
 
 NOBODY = 65534
 FILES = 4
-"""Descriptors that a program may have open: the channel, and standard streams of some backends."""
+"""Maximum number of descriptors that a program may have open.
+
+They are for the channel, and for the standard streams of some backends."""
 
 # ---- rights and resources
 
 
 def no_new_privileges() -> None:
-    """Prevent that executing a program gives more rights. Seccomp and Landlock require this."""
+    """Prevent this process from getting more rights by executing a file, such as a setuid program.
+
+    Seccomp and Landlock require this.
+    """
     call_libc("prctl", _PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)
 
 
 def leave_root() -> None:
-    """Become the user `NOBODY` if the process is root. A container can forbid it."""
+    """Change to the user `NOBODY` if the process runs as root. A container can forbid this."""
     if os.geteuid() == 0:
         os.setgroups([])
         os.setresgid(NOBODY, NOBODY, NOBODY)
@@ -38,13 +43,16 @@ def leave_root() -> None:
 
 
 def drop_capabilities(machine: str) -> None:
-    """Give up all capabilities, also those inside a user namespace."""
+    """Give up all capabilities, including those inside a user namespace.
+
+    `machine` is the architecture, as `platform.machine` names it.
+    """
     header = struct.pack("=Ii", _CAPABILITY_VERSION_3, 0)
     _syscall("capset", _CAPSET[machine], header, bytes(24))
 
 
 def die_with_parent(parent: int) -> None:
-    """Have the kernel kill this process when its parent, given as a pidfd, ends."""
+    """Make the kernel kill this process when its parent ends. `parent` is a pidfd of the parent."""
     call_libc("prctl", _PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
     poll = select.poll()
     poll.register(parent, select.POLLIN)
@@ -53,7 +61,11 @@ def die_with_parent(parent: int) -> None:
 
 
 def limit_resources(limits: Mapping[str, float]) -> None:
-    """Set kernel limits: `memory_bytes`, `cpu_seconds`, and no files, processes or core dumps."""
+    """Set the limits that the kernel enforces: memory, processor time, files and processes.
+
+    `limits` contains `memory_bytes` and `cpu_seconds`. The process can then write no files, start
+    no processes, and have at most `FILES` descriptors.
+    """
     memory = int(limits["memory_bytes"])
     cpu = math.ceil(min(max(limits["cpu_seconds"], 1), 1 << 30))
     for what, soft, hard in (
@@ -75,7 +87,7 @@ def limit_resources(limits: Mapping[str, float]) -> None:
 
 
 def landlock_version() -> int:
-    """Return the version of the kernel's Landlock interface, or 0 without Landlock."""
+    """Return the version of the kernel's Landlock interface, or 0 if it has no Landlock."""
     try:
         return _syscall(
             "landlock", _CREATE_RULESET, None, ctypes.c_size_t(0), ctypes.c_uint(_VERSION)
@@ -85,7 +97,10 @@ def landlock_version() -> int:
 
 
 def deny_files_and_network() -> None:
-    """Forbid everything that this kernel's Landlock covers, with a ruleset that allows nothing."""
+    """Forbid everything that this kernel's Landlock can forbid: files, and TCP if it is new enough.
+
+    The newest kernels also forbid abstract sockets and signals to processes outside.
+    """
     known = landlock_version()
     files = (1 << _FILE_RIGHTS.get(known, max(_FILE_RIGHTS.values()))) - 1
     network = (1 << _TCP_RIGHTS) - 1 if known >= 4 else 0
@@ -107,11 +122,13 @@ def deny_files_and_network() -> None:
 
 
 def enter_namespaces(machine: str) -> None:
-    """Enter new namespaces as an unprivileged user: `NOBODY` inside, with rights only over the
-    inside.
+    """Move this process into new, empty namespaces, with an empty read-only root directory.
 
-    Children made by `fork` also get their own process namespaces. Namespaces that were entered
-    before an error stay entered; they contain nothing.
+    The process becomes the user `NOBODY`, whose rights are limited to the new namespaces. Each
+    child that `fork` creates with `alone` also gets a new process namespace. If an error occurs,
+    the process stays in the namespaces that it has entered so far.
+
+    `machine` is the architecture, as `platform.machine` names it.
     """
     uid = os.getuid()
     gid = os.getgid()
@@ -139,10 +156,14 @@ def enter_namespaces(machine: str) -> None:
 
 
 def fork(machine: str, *, alone: bool, sibling: bool = False) -> int:
-    """Fork like `os.fork`.
+    """Fork this process like `os.fork`. Return 0 in the child, and the child's id in this process.
 
-    With `alone`, the child gets its own process namespace: when it dies, everything that it started
-    dies, too. With `sibling`, it becomes a child of our parent, which alone can wait for it.
+    Args:
+        machine: the architecture, as `platform.machine` names it.
+        alone: True to give the child a process namespace of its own. When the child ends, the
+            kernel then kills all processes that it started.
+        sibling: True to make the child a child of this process's parent. Then only the parent can
+            wait for it.
     """
     # Python has no clone(). A process of one thread needs only these hooks around the call, which
     # keeps the interpreter's lock.
@@ -209,12 +230,16 @@ _FILE_RIGHTS = {
 
 
 def call_libc(name: str, *arguments: object) -> int:
-    """Call a function of the C library."""
+    """Call a function of the C library and return its result.
+
+    Raises:
+        OSError: the function returned a negative number.
+    """
     return _raise_on_error(getattr(_libc, name)(*arguments), name)
 
 
 def _syscall(name: str, number: int, *arguments: object) -> int:
-    """Make a system call that the C library has no function for. `name` is used in the error."""
+    """Make a system call for which the C library has no function. `name` is for error messages."""
     return _raise_on_error(_libc.syscall(ctypes.c_long(number), *arguments), name)
 
 

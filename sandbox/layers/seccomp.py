@@ -1,8 +1,8 @@
-"""A seccomp filter that allows a list of system calls and refuses all others, as BPF instructions.
+"""Builds and installs a seccomp filter, which allows some system calls and refuses all others.
 
-It is written by hand and tested against libseccomp. Such a filter has sixty instructions, while the
-library's binding, pyseccomp, needs a shared object that pip does not install, and time to load at
-each start.
+The filter consists of BPF instructions that this module writes itself, about sixty. A test compares
+them with those of libseccomp. The Python binding of libseccomp is not used, because it needs a
+shared library that pip does not install, and takes time to load at each start.
 """
 
 from __future__ import annotations
@@ -36,9 +36,10 @@ NUMBERS: dict[str, dict[str, int]] = {
         "getrandom": 278,
     },
 }  # fmt: skip
-"""Numbers of the allowed system calls, by architecture; all others are refused. They cover an event
-loop, timers, memory, signals to the process itself, and existing descriptors. None makes a new
-descriptor."""
+"""Numbers of the allowed system calls, keyed by architecture and name.
+
+A program needs these calls for an event loop, timers, memory, its own signal handlers, and existing
+descriptors. None of them opens a new descriptor."""
 
 PROT_EXEC = 4
 FUTEX_PRIVATE_FLAG = 128
@@ -60,17 +61,16 @@ _MODE_FILTER = 2
 
 
 def program(machine: str, numbers: Mapping[str, int], *, reader: int, writer: int) -> bytes:
-    """Return the filter as bytes.
+    """Return the filter as a sequence of BPF instructions.
 
-    Reading and writing is allowed only on two descriptors, and memory only without execution. Calls
-    by which a program could notice another one are refused: a `futex` that is not private, and
-    clocks of other processes. A refused call fails with EPERM, so a program sees a
-    `PermissionError` on its own line. A call with a number of another architecture kills the
-    process.
+    Only one descriptor may be read, and one written. Memory must not be executable. Calls by which
+    a program could observe another one are refused: a `futex` that is not private, and the clocks
+    of other processes. A refused call fails with EPERM, so Python raises a `PermissionError`. A
+    call with a number of another architecture kills the process.
 
     Args:
         machine: the architecture, as `platform.machine` names it.
-        numbers: the allowed system calls.
+        numbers: the numbers of the allowed system calls, keyed by name.
         reader: the descriptor that may be read.
         writer: the descriptor that may be written.
     """
@@ -102,10 +102,12 @@ def program(machine: str, numbers: Mapping[str, int], *, reader: int, writer: in
 
 
 def install(filter_: bytes) -> None:
-    """Put the filter on this process for good. Call `no_new_privileges` first.
+    """Apply a filter to this process. It cannot be removed again.
+
+    `process.no_new_privileges` must be called before.
 
     Raises:
-        OSError: the kernel does not allow it.
+        OSError: the kernel does not accept the filter.
     """
     instructions = ctypes.create_string_buffer(filter_, len(filter_))
     head = struct.pack("@HP", len(filter_) // 8, ctypes.addressof(instructions))
@@ -114,7 +116,15 @@ def install(filter_: bytes) -> None:
 
 
 def _allow_if(number: int, argument: int, test: int, value: int, allow_if: bool) -> bytes:
-    """Return instructions that allow a system call by a test of the low 32 bits of one argument."""
+    """Return instructions that allow or refuse a system call, depending on one of its arguments.
+
+    Args:
+        number: the number of the system call.
+        argument: the index of the argument. Only its low 32 bits are tested.
+        test: the BPF jump that compares it with `value`: `_EQUAL`, `_AT_LEAST` or `_BITS`.
+        value: the value with which the argument is compared.
+        allow_if: the result of the test with which the call is allowed.
+    """
     allowed, refused = (0, 1) if allow_if else (1, 0)
     body = (
         _load(_ARGUMENTS + 8 * argument)

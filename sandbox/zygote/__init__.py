@@ -1,7 +1,8 @@
-"""The default backend on Linux: a warm CPython process that forks a child for each program.
+"""The default backend on Linux: a CPython process, the zygote, forks a child for each program.
 
-This module runs in the host. `server` is the warm process, and `child` is what a program shares its
-process with.
+The zygote has already imported the modules that programs use, so a child starts quickly. This
+module runs in the host. The module `server` runs in the zygote, and the package `child` in the same
+process as a program.
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ from sandbox.trace import Trace
 
 START_SECONDS = 30.0
 DEATH_SECONDS = 5.0
-"""Seconds in which a killed child must be gone; after that its zygote counts as lost."""
+"""Seconds to wait for a killed child to end. After that the zygote is considered dead."""
 
 # No -I: it would ignore PYTHONHASHSEED. The environment has nothing else to ignore.
 _FLAGS = ("-s", "-S", "-B", "-P")
@@ -52,14 +53,14 @@ serve(options)
 
 
 class ZygoteLost(SandboxUnavailable):
-    """The zygote died, or does not answer."""
+    """Raised if the zygote died or does not answer."""
 
 
 class ZygoteSandbox(OnDemandSandbox["Zygote"]):
-    """Runs programs in children of one warm process, which is started at the first use.
+    """Runs each program in a child of the zygote. The zygote is started when it is first used.
 
-    A child is forked before the run that needs it. `without` names layers in `layers.names.LAYERS`
-    to switch off, for tests and measurements.
+    A child is forked in advance, before the run that needs it. `without` are names of layers in
+    `layers.names.LAYERS` that are switched off, for tests and measurements.
     """
 
     name = "zygote"
@@ -75,19 +76,22 @@ class ZygoteSandbox(OnDemandSandbox["Zygote"]):
 
     @property
     def layers(self) -> tuple[str, ...]:
-        """Descriptions of the layers around a program; certain only after the first run."""
+        """Descriptions of the layers that isolate a program.
+
+        Until the first run, layers may be included that turn out to be unavailable.
+        """
         return tuple(text for name, text in LAYERS.items() if name not in self.missing)
 
     @property
     def boundary(self) -> bool:
-        """True if the layers are meant to hold a hostile program: no required one is off."""
+        """True if the layers can isolate a hostile program: no required layer is missing."""
         return not REQUIRED & set(self.missing)
 
     def run(self, source: str, tools: Toolbox, *, limits: Limits, journal: Journal) -> Trace:
         """See `sandbox.base.Sandbox.run`.
 
-        A zygote that dies is replaced once, and the program runs again. The journal answers the
-        calls that it had made.
+        If the zygote dies, a new one is started once, and the program runs again. The journal
+        answers the calls that it has made already.
         """
         for last in (False, True):
             zygote = self._current()
@@ -126,7 +130,7 @@ def unavailable() -> str | None:
 
 
 class Zygote:
-    """The host's handle of the warm process."""
+    """Starts the zygote process, asks it for children, and stops it. It runs in the host."""
 
     def __init__(self, without: Collection[str]) -> None:
         self._control, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
@@ -164,10 +168,12 @@ class Zygote:
         self.top_up(Limits())  # read as soon as the process has loaded its modules
 
     def await_ready(self) -> Mapping[str, str]:
-        """Wait until the zygote can fork. Return the missing layers with the reasons.
+        """Wait until the zygote can fork children.
+
+        Return the reason for each missing layer, keyed by the layer's name.
 
         Raises:
-            ZygoteLost: it cannot fork.
+            ZygoteLost: the zygote did not start.
             SandboxUnavailable: a required layer is missing.
         """
         with self._ready:
@@ -195,7 +201,7 @@ class Zygote:
         return self._missing
 
     def take(self, limits: Limits) -> ZygoteChild:
-        """Return a child that waits for its program, forked earlier or now.
+        """Return a child that waits for its program: one that was forked in advance, or a new one.
 
         Raises:
             ZygoteLost: the zygote is dead.
@@ -211,9 +217,9 @@ class Zygote:
             return child
 
     def top_up(self, limits: Limits) -> None:
-        """Fork a child for a later run with these limits, unless one is waiting.
+        """Fork a child in advance for a later run with these limits, unless one is waiting.
 
-        After `stop` this does nothing. The last run may call it late.
+        Do nothing after `stop`, because the last run may call this method that late.
         """
         with self._pool, suppress(SandboxUnavailable):  # the next run will notice
             if not self._stopped and self._waiting is None:
@@ -260,14 +266,15 @@ class Zygote:
 
 
 def _kernel_limits(limits: Limits) -> dict[str, float]:
-    """Return the limits that the kernel enforces for a child."""
+    """Return the limits of a run that the kernel enforces, keyed by their names."""
     return {"memory_bytes": limits.memory_bytes, "cpu_seconds": limits.cpu_seconds}
 
 
 class ZygoteChild:
-    """A process that waits for its program, runs it, and is killed. It is a `sandbox.host.Child`.
+    """A child of the zygote: it waits for one program, runs it, and is then killed.
 
-    `alone` is True if it has its own process namespace, so that nothing it started survives it.
+    It implements `sandbox.host.Child`. `alone` is True if it has a process namespace of its own, so
+    that no process that it started survives it.
     """
 
     def __init__(
@@ -283,7 +290,7 @@ class ZygoteChild:
         ] = {}  # merged reports of its zygote, see `sandbox.zygote.server`
 
     def alive(self) -> bool:
-        """Return True unless the child is known to have ended. This does not wait."""
+        """Return False if the child is known to have ended, else True. This does not wait."""
         try:
             while _readable(self._status):
                 self._receive()
@@ -292,7 +299,7 @@ class ZygoteChild:
         return self._pidfd < 0 or not _readable(self._pidfd)
 
     def end(self) -> Exit:
-        """Kill the child and everything that it started, and return how the child ended."""
+        """Kill the child and all processes that it started, and return how the child ended."""
         try:
             self._kill()
             code = int(self._await_report("status"))
@@ -303,7 +310,7 @@ class ZygoteChild:
             self.close()
 
     def finish(self) -> None:
-        """Kill the child without waiting for its end, if it cannot leave other processes behind."""
+        """Kill the child. Wait for its end only if processes that it started could survive it."""
         if not self.alone:
             self.end()
             return
@@ -313,7 +320,7 @@ class ZygoteChild:
             self.close()
 
     def close(self) -> None:
-        """Release the child. If it still lives, its zygote kills it."""
+        """Close the connection to the child. If it is still running, its zygote kills it."""
         self.channel.close()
         self._status.close()
         if self._pidfd >= 0:

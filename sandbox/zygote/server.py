@@ -1,14 +1,17 @@
-"""The warm processes: they import what programs use, put the layers on, and fork the children.
+"""The zygote: imports the modules that programs use, applies the layers, and forks children.
 
-The first process sends the host the layers that are missing. Then it listens on a sequenced-packet
-socket for messages `{"memory_bytes", "cpu_seconds"}` with two descriptors: the program's channel,
-and a socket for reports on the child: `{"pid"}` with a pidfd, and `{"status", "cpu"}` at its end.
-When the host closes that socket, the child is killed; when it closes the first one, all are.
+It consists of two processes. The first one sends the names of missing layers to the host. Then it
+waits for requests `{"memory_bytes", "cpu_seconds"}` on a sequenced-packet socket. Each request has
+two descriptors: the channel of the program, and a socket for reports on the child. The reports are
+`{"pid"}` with a pidfd when the child starts, and `{"status", "cpu"}` when it has ended. If the host
+closes the socket for reports, the child is killed. If it closes the socket for requests, all
+children are killed.
 
 A child can read all memory of the process that forked it. So the first process, which knows all
-children, forks none of them. A second one, the template, knows none: it gets a channel and limits,
-forks, reports the child's number and forgets it. The child becomes a child of the first process,
-which alone can wait for it. Standard library alone.
+children, forks none of them. A second process, the template, does this: it gets a channel and
+limits, forks, reports the child's process id, and keeps no data about the child. The child becomes
+a child of the first process, and only this one can wait for it. This module imports only the
+standard library.
 """
 
 from __future__ import annotations
@@ -36,8 +39,9 @@ Run = Callable[[int, int], object]  # `sandbox.zygote.child.runtime.run`
 
 
 def serve(options: dict[str, Any]) -> NoReturn:
-    """Load modules, put the layers on, report to the host, and fork children until the host is
-    gone.
+    """Run the zygote: load modules, apply the layers, report to the host, and fork children.
+
+    It ends when the host closes its end of the socket. `options` come from the host.
     """
     control = socket.socket(fileno=options["channel"])
     try:
@@ -61,7 +65,7 @@ def serve(options: dict[str, Any]) -> NoReturn:
 
 
 def _start_template(control: socket.socket, layering: Layering, run: Run) -> socket.socket:
-    """Fork the template, and return the socket over which it is asked for children."""
+    """Fork the template process, and return the socket for requests to it."""
     ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     parent = os.pidfd_open(os.getpid())
     if os.fork() == 0:
@@ -78,9 +82,9 @@ def _start_template(control: socket.socket, layering: Layering, run: Run) -> soc
 
 
 def _be_template(requests: socket.socket, parent: int, layering: Layering, run: Run) -> None:
-    """Fork a child for each request, until the first process is gone.
+    """Run the template process: fork a child for each request, until the first process has ended.
 
-    Every program can read this process's memory, so nothing of a request may stay in it.
+    Every program can read this process's memory, so no data of a request may remain in it.
     """
     while True:
         data, descriptors, _, _ = socket.recv_fds(requests, 256, 1)
@@ -100,9 +104,9 @@ def _be_template(requests: socket.socket, parent: int, layering: Layering, run: 
 def _be_child(
     channel: int, limits: Mapping[str, float], parent: int, layering: Layering, run: Run
 ) -> NoReturn:
-    """Run one program in this child, which was just forked. Any error ends it.
+    """Run one program in a child process that was just forked. Any error ends the process.
 
-    All layers are on before the first byte from the host is read.
+    All layers are active before the first byte from the host is read.
     """
     try:
         os.setsid()
@@ -122,7 +126,7 @@ def _be_child(
 def load(zone_folders: list[str]) -> Run:
     """Load the modules that programs may import, and return the function that runs a program.
 
-    Afterwards a program cannot import anything of ours.
+    Afterwards a program cannot import modules of the package `sandbox`.
     """
     stdlib.load(zone_folders)
     # Imported last, because these two keep functions of other modules before they are patched.
@@ -139,10 +143,10 @@ def load(zone_folders: list[str]) -> Run:
 
 
 class Layering:
-    """The layers of the warm process and its children.
+    """Applies the layers to the zygote and its children.
 
-    `missing` has the reason for each layer that is not in place: the kernel or a container may
-    forbid it.
+    `missing` has the reason for each layer that is not active, keyed by its name. For example, the
+    kernel or a container may not allow it.
     """
 
     def __init__(self, without: Collection[str]) -> None:
@@ -151,7 +155,10 @@ class Layering:
         self._filter = b""
 
     def apply_layer(self, name: str, layer: Callable[[], object]) -> None:
-        """Put a layer on this process, unless it is switched off."""
+        """Apply a layer to this process by calling `layer`, unless the layer is switched off.
+
+        If this raises `OSError`, store the reason in `missing`.
+        """
         if name in self.missing:
             return
         try:
@@ -160,7 +167,10 @@ class Layering:
             self.missing[name] = str(error.strerror or error)
 
     def enter(self) -> None:
-        """Give up files and rights of the warm process itself."""
+        """Apply the layers of the zygote itself: it gives up its rights and its access to files.
+
+        Find out whether Landlock and seccomp are available for its children.
+        """
         self.apply_layer("user", process.leave_root)
         self.apply_layer("namespaces", lambda: process.enter_namespaces(self.machine))
         if process.landlock_version() == 0:
@@ -173,21 +183,22 @@ class Layering:
             self.apply_layer("seccomp", self._try_filter)
 
     def fork(self, *, sibling: bool = True) -> int:
-        """Fork the process. If there are namespaces, the child gets its own process namespace.
+        """Fork this process. Return 0 in the child, and the child's id in this process.
 
-        With `sibling`, the child becomes a child of our parent.
+        If namespaces are available, the child gets a process namespace of its own. If `sibling` is
+        True, it becomes a child of this process's parent.
         """
         return process.fork(self.machine, alone="namespaces" not in self.missing, sibling=sibling)
 
     def apply_to_child(self) -> None:
-        """Put on the layers of a child that need spare descriptors."""
+        """Apply those layers to a child that must be able to open descriptors for this."""
         if "landlock" not in self.missing:
             process.deny_files_and_network()
         if "capabilities" not in self.missing:
             process.drop_capabilities(self.machine)
 
     def apply_last(self, limits: Mapping[str, float]) -> None:
-        """Put on the last layers of a child. After them it can only talk to the host."""
+        """Apply the last layers to a child. After this it can only communicate with the host."""
         if "limits" not in self.missing:
             process.limit_resources(limits)
         if "seccomp" not in self.missing:
@@ -197,7 +208,7 @@ class Layering:
         """Check in a child that the filter can be installed.
 
         Raises:
-            OSError: it cannot.
+            OSError: the filter cannot be installed.
         """
         child = self.fork(sibling=False)
         if child == 0:
@@ -217,7 +228,10 @@ class Layering:
 
 
 class _Server:
-    """The event loop: requests, sockets that the host closed, children that ended."""
+    """The event loop of the zygote's first process.
+
+    It handles requests of the host, sockets that the host closed, and children that ended.
+    """
 
     def __init__(self, control: socket.socket, template: socket.socket) -> None:
         self._control = control
@@ -228,7 +242,7 @@ class _Server:
             self._poll.register(source, select.POLLIN)
 
     def listen(self) -> None:
-        """Serve the host until it is gone or the template dies.
+        """Handle events until the host closes its socket or the template process ends.
 
         Then kill all children and wait for them.
         """
@@ -242,7 +256,10 @@ class _Server:
                 os.wait()
 
     def _handle(self, descriptor: int) -> bool:
-        """Handle one event. Return False if the host or the template is gone."""
+        """Handle one event. Return False if the host closed its socket or the template has ended.
+
+        `descriptor` is the descriptor that has become readable.
+        """
         if descriptor in self._children:
             self._reap(descriptor)
         elif descriptor == self._control.fileno():
@@ -254,7 +271,10 @@ class _Server:
         return True
 
     def _accept(self) -> bool:
-        """Handle one request. Return False if the host is gone."""
+        """Handle one request of the host: let the template fork a child, and report the child.
+
+        Return False if the host closed its socket or the template has ended.
+        """
         data, descriptors, _, _ = socket.recv_fds(self._control, 256, 2)
         if not data:
             return False
@@ -285,9 +305,9 @@ class _Server:
         return True
 
     def _kill_released_child(self, descriptor: int) -> None:
-        """Kill the child whose socket the host closed.
+        """Kill the child whose socket for reports the host closed.
 
-        It stays in `_children` until it is reaped.
+        It stays in `_children` until `_reap` is called for it.
         """
         for pid, host in self._children.values():
             if host.fileno() == descriptor:
@@ -302,9 +322,10 @@ class _Server:
                 return
 
     def _reap(self, pidfd: int) -> None:
-        """Report the end of a child to the host.
+        """Wait for a child that has ended, and report its end to the host.
 
-        Its process group is killed first, while the number cannot belong to another process.
+        Its process group is killed first: until the child is waited for, its process id cannot
+        belong to another process.
         """
         ended = os.waitid(os.P_PIDFD, pidfd, os.WEXITED | os.WNOHANG | os.WNOWAIT)
         if ended is None:  # the event was for another child with the same number
@@ -325,7 +346,10 @@ class _Server:
 
 
 def _kill_group(pid: int) -> None:
-    """Kill a child that was not reaped, and its process group, which it may not have made yet."""
+    """Kill a child and its process group, which it may not have created yet.
+
+    The child must not have been waited for, or its process id may belong to another process.
+    """
     for kill in (os.killpg, os.kill):
         with suppress(OSError):
             kill(pid, signal.SIGKILL)

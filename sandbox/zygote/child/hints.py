@@ -1,8 +1,8 @@
-"""Hints: for the values of a failing expression, the paths in the responses where they come from.
+"""Hints: where values in a failing expression come from, as paths in responses of tools.
 
-The program's process searches for them only after a failure. The host does not trust them: it
-accepts a hint only if its own record has the same value (`fingerprint`) at that path. Standard
-library alone.
+The program's process searches for them only after a failure. The host accepts a hint only if the
+response that it recorded has the same value (`fingerprint`) at this path. This module imports only
+the standard library.
 """
 
 from __future__ import annotations
@@ -17,14 +17,19 @@ from sandbox.channel import RecentReplies
 from sandbox.frames import LONGEST_PATH, MOST_HINTS, fingerprint
 
 VALUES = 100_000
-"""Most values of the replies that are searched."""
+"""Maximum number of values in replies that are searched."""
 
 Position = tuple[int, int, int, int]
-"""Line (from 1) and column (UTF-8 bytes) of the start, then of the end."""
+"""Position of an expression: line and column of its start, then line and column of its end.
+
+Lines are counted from 1, and columns from 0 in UTF-8 bytes."""
 
 
 def evaluated_position(step: TracebackType) -> Position | None:
-    """Return the position of the expression that a level of a traceback was evaluating, or None."""
+    """Return the position of the expression that was evaluated at one level of a traceback.
+
+    Return None if it is unknown.
+    """
     for line, end, column, end_column in islice(
         step.tb_frame.f_code.co_positions(), step.tb_lasti // 2, None
     ):
@@ -35,11 +40,11 @@ def evaluated_position(step: TracebackType) -> Position | None:
 
 
 def find_hints(levels: list[TracebackType], source: str, replies: RecentReplies) -> list[list[Any]]:
-    """Return hints for the parts of the expressions that failed.
+    """Return hints for parts of the failed expressions whose values come from replies.
 
-    A hint has the level of the traceback, the position in the source, the number of the reply, the
-    path in its value and the fingerprint of that part. Only names and items of plain dicts, lists
-    and tuples are looked up, so that no code of the program runs.
+    A hint is a list: the index of the level in `levels`, the position (four numbers), the number of
+    the reply, the path in its value, and the fingerprint of the value at this path. Only names and
+    items of plain dicts, lists and tuples are evaluated, so that no code of the program runs.
     """
     wanted: dict[int, list[list[Any]]] = {}
     try:
@@ -61,7 +66,10 @@ def _node_position(node: Any) -> Position:
 
 
 def _iter_candidate_parts(node: ast.AST) -> Iterator[ast.expr]:
-    """Yield the expressions in a node that are evaluated in its own scope, innermost last."""
+    """Yield the names, subscripts and calls in a syntax node, outer expressions first.
+
+    Parts that are evaluated in another scope, such as the body of a lambda, are left out.
+    """
     if isinstance(node, ast.Lambda | ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
         return
     if isinstance(node, ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp):
@@ -74,7 +82,7 @@ def _iter_candidate_parts(node: ast.AST) -> Iterator[ast.expr]:
 
 
 def _value(node: ast.AST, frame: FrameType) -> Any:
-    """Return the value of an expression, or None if finding it could run code of the program."""
+    """Return the value of an expression, or None if evaluating it could run code of the program."""
     match node:
         case ast.Constant(value=value):
             return value
@@ -100,9 +108,10 @@ def _value(node: ast.AST, frame: FrameType) -> Any:
 
 
 def _is_identifying(value: Any) -> bool:
-    """Return True if two values with the same `id` must be one object.
+    """Return True if Python does not share this value between unrelated places.
 
-    Python shares small integers, short strings and some other values.
+    Small integers and short strings are shared. For any other value, the same `id` in the program
+    and in a reply shows that the program got the value from the reply.
     """
     kind = type(value)
     if kind is int:

@@ -1,6 +1,6 @@
-"""A clock, `random`, `uuid` and a time zone that are the same in every run.
+"""Replaces the clock, random numbers, UUIDs and the time zone by ones that are equal in every run.
 
-Standard library alone.
+This module imports only the standard library.
 """
 
 from __future__ import annotations
@@ -19,7 +19,9 @@ from typing import Any
 from sandbox.zygote.child import stdlib
 
 TICK_SECONDS = 0.001
-"""Seconds by which each reading advances the clock. Sleeping advances it by the time slept."""
+"""Number of seconds by which the clock advances each time when it is read.
+
+Sleeping advances it by the duration of the sleep."""
 
 _gmtime = time.gmtime
 _strftime = time.strftime
@@ -39,19 +41,19 @@ def tick() -> float:
 
 
 def pinned_time() -> float:
-    """Return the time for `time.time`."""
+    """Return the Unix time of the program's clock, and advance the clock. Replaces `time.time`."""
     return _base + tick()
 
 
 def sleep(seconds: float, /) -> None:
-    """Sleep, and advance the clock by the same time."""
+    """Sleep, and advance the program's clock by the same time. Replaces `time.sleep`."""
     global _elapsed
     _plain_sleep(seconds)
     _elapsed += seconds
 
 
 def _functions() -> dict[str, Callable[..., Any]]:
-    """Return the replacements for functions of `time`."""
+    """Return the replacements for functions of the module `time`, keyed by name."""
 
     def localtime(seconds: float | None = None, /) -> time.struct_time:
         return _plain_localtime(pinned_time() if seconds is None else seconds)
@@ -99,7 +101,7 @@ def install() -> None:
 
 
 def start(pins: dict[str, Any]) -> None:
-    """Begin a run with its pinned state."""
+    """Begin a run: set the clock, the random seed and the time zone to those in `pins`."""
     global _base, _elapsed, _seed_text
     _base = pins["clock"]
     _elapsed = 0.0
@@ -122,9 +124,10 @@ def _seed(self: random.Random, a: Any = None, version: int = 2) -> None:
 
 
 def _patch_type(kind: type, name: str, function: Callable[..., Any]) -> None:
-    """Replace a class method of a type written in C.
+    """Replace a class method of a type that is written in C, such as `datetime.now`.
 
-    A subclass would be visible: in `repr`, in `type(x) is datetime`, in results of arithmetic.
+    A subclass is not used, because the program could notice it: in `repr`, in
+    `type(x) is datetime`, and in results of arithmetic.
     """
     gc.get_referents(kind.__dict__)[0][name] = classmethod(function)
     ctypes.pythonapi.PyType_Modified(ctypes.py_object(kind))

@@ -1,4 +1,7 @@
-"""Compiles a program, runs it, and describes how it ended. Standard library alone."""
+"""Compiles a program, runs it, and describes how it ended.
+
+This module imports only the standard library and other modules of the sandbox.
+"""
 
 from __future__ import annotations
 
@@ -22,24 +25,32 @@ FILENAME = "<program>"
 SAVED = "<saved tool> "  # prefix of a saved tool's file name; its alias follows
 OUTER_FRAMES = 10
 INNER_FRAMES = 30
-"""Levels at the two ends of a long traceback that are reported."""
+"""Number of levels that are reported at the inner end of a long traceback.
+
+`OUTER_FRAMES` is the number at its outer end. The levels between them are left out."""
 
 _reserve = mmap.mmap(-1, 4 << 20, access=mmap.ACCESS_COPY)
-"""Memory for the report of a program that has used all of it. It is mapped, so that giving it up
-makes room, and private, because a shared mapping would be the same memory in every child."""
+"""Memory that is released before a failure is reported, because the program may have used all of
+its memory. It is a private mapping, because all children would share another one."""
 
 CallSite = tuple[int, str]
-"""A line of the program (0 if unknown), and the saved tool that contains the line, or ""."""
+"""Where a tool is called: the line of the program (0 if unknown), and the alias of the saved tool
+that makes the call ("" if the program itself makes it)."""
 
 call_site_of_task: ContextVar[CallSite] = ContextVar("call_site_of_task", default=(0, ""))
-"""The line to report for calls from outside the program's own functions, such as event loops."""
+"""The call site that is reported for a call that the program's functions do not make directly.
+
+An example is a call that the event loop makes for `asyncio.to_thread`."""
 
 
 def run(source: str, namespace: dict[str, Any], replies: RecentReplies) -> dict[str, Any]:
-    """Run a program in `namespace`, and return its last frame (`done` or `fail`).
+    """Run a program, and return its last frame (`done` or `fail`).
 
-    `replies` are the replies that the program received; they are searched if it fails. Parts that
-    await at top level share one event loop.
+    Args:
+        source: the program. It may use `await` outside of functions.
+        namespace: the global variables of the program.
+        replies: the replies that the program receives. If it fails, they are searched for values of
+            the failing expression.
     """
     try:
         parts = _compile(source)
@@ -71,7 +82,7 @@ def run(source: str, namespace: dict[str, Any], replies: RecentReplies) -> dict[
 
 
 def failure(error: BaseException, source: str, replies: RecentReplies) -> dict[str, Any]:
-    """Return the last frame of a program that `error` ended."""
+    """Return the last frame of a program that ended with the exception `error`."""
     if isinstance(error, SystemExit) and error.code in (None, 0):
         return {"done": None}
     _reserve.close()
@@ -95,8 +106,8 @@ def failure(error: BaseException, source: str, replies: RecentReplies) -> dict[s
 
 
 def current_call_site() -> CallSite:
-    """Return the line that the program is executing."""
-    frame = sys._getframe(1)  # noqa: SLF001 - the only way to a frame
+    """Return the line that the program is executing, and the saved tool that it is in, if any."""
+    frame = sys._getframe(1)  # noqa: SLF001 - how a frame is had
     within = ""
     while frame is not None and (file := frame.f_code.co_filename) != FILENAME:
         if file.startswith(SAVED):
@@ -109,7 +120,11 @@ def current_call_site() -> CallSite:
 
 
 def _compile(source: str) -> list[CodeType]:
-    """Return the code of the program's statements, and of its last expression by itself."""
+    """Return the compiled program. If it ends with an expression, that is compiled separately.
+
+    Raises:
+        SyntaxError: the program has an error of syntax.
+    """
     flags = ast.PyCF_ALLOW_TOP_LEVEL_AWAIT
     tree = compile(source, FILENAME, "exec", flags | ast.PyCF_ONLY_AST, dont_inherit=True)
     if not tree.body or not isinstance(tree.body[-1], ast.Expr):
@@ -131,7 +146,7 @@ def _levels(error: BaseException) -> list[TracebackType]:
 
 
 def _saved_tool_of(error: BaseException) -> str:
-    """Return the saved tool that an error comes from, or an empty string."""
+    """Return the alias of the saved tool in which an error occurred, or ""."""
     within = ""
     for step in _steps(error):
         file = step.tb_frame.f_code.co_filename
@@ -147,7 +162,10 @@ def _steps(error: BaseException) -> Iterator[TracebackType]:
 
 
 def _frames_of(error: BaseException) -> list[list[Any]]:
-    """Return line and function of each level, and column, last line and end column if known."""
+    """Return the levels of an error's traceback that are in the program, outermost first.
+
+    A level is [line, function], or [line, function, column, end line, end column] if known.
+    """
     frames = []
     for step in _levels(error):
         position = evaluated_position(step)

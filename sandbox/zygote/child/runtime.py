@@ -1,11 +1,13 @@
-"""Runs one program and talks to the host over one descriptor. Standard library alone.
+"""Runs one program in its process, and communicates with the host.
 
-Nothing here protects anybody: the program can reach and change all of it. The host checks what it
-sends.
+Nothing here protects anybody: the program can read and change all of this code. The host checks
+everything that the process sends.
 
-A program has one thread and cannot open anything. `asyncio.to_thread` of a tool sends the call and
-continues, so that several calls run at once. Any other work in threads or thread pools is done at
-once, by the thread that starts it. An event loop waits for timers and for replies.
+A program has one thread and cannot open files or sockets. `asyncio.to_thread` with a tool sends the
+call and continues, so that several calls run at the same time. Any other function that is passed to
+a thread or thread pool is executed immediately, in the same thread. An event loop waits for timers
+and for replies of the host. This module imports only the standard library and other modules of the
+sandbox.
 """
 
 from __future__ import annotations
@@ -37,7 +39,10 @@ _channel: Channel
 
 
 class ToolError(Exception):
-    """A failed call: `status` (HTTP, None without an answer) and a short `body`."""
+    """Raised in a program if a tool call failed.
+
+    `status` is the HTTP status, or None if there is none. `body` is a short error message.
+    """
 
     def __init__(self, status: int | None, body: str, _call_number: int | None = None) -> None:
         super().__init__(status, body)
@@ -53,7 +58,10 @@ ToolError.__module__ = "builtins"
 
 
 def install() -> None:
-    """Replace what would start a thread or open a descriptor, in this process and its forks."""
+    """Replace functions of Python that would start a thread or open a descriptor.
+
+    The replacements are valid in this process and in processes that it forks.
+    """
     executor: Any = InlineExecutor
     concurrent.futures.ThreadPoolExecutor = executor  # type: ignore[misc]
     concurrent.futures.thread.ThreadPoolExecutor = executor  # type: ignore[misc]
@@ -81,7 +89,8 @@ def install() -> None:
 def run(reader: int, writer: int) -> None:
     """Receive the program from the host, run it, and report how it ended.
 
-    The channel is one descriptor for both directions, or two. All layers are on already.
+    All layers must be active already. The arguments are the descriptors of the channel from which
+    frames are read and to which they are written. They may be equal.
     """
     global _channel
     _channel = channel = Channel(reader, partial(os.read, reader), partial(os.write, writer))
@@ -101,9 +110,10 @@ def run(reader: int, writer: int) -> None:
 
 
 def _namespace(channel: Channel, tools: dict[str, list[str]]) -> dict[str, Any]:
-    """Return the globals of the program's `__main__` with its tools.
+    """Return the global variables of the program's module `__main__`, which include its tools.
 
-    Input and error stream are empty.
+    Standard output is redirected to the channel. `tools` are the names of the parameters of each
+    tool, keyed by alias.
     """
     main_module = types.ModuleType("__main__")
     sys.modules["__main__"] = main_module
@@ -123,7 +133,13 @@ def _namespace(channel: Channel, tools: dict[str, list[str]]) -> dict[str, Any]:
 
 
 def make_tool_function(channel: Channel, alias: str, parameters: list[str]) -> Callable[..., Any]:
-    """Return the function by which the program calls a tool."""
+    """Return the function with which the program calls a tool.
+
+    Args:
+        channel: the connection to the host.
+        alias: the name of the function.
+        parameters: the names of the tool's parameters, for messages.
+    """
 
     def call(*args: Any, **arguments: Any) -> Any:
         if args:
@@ -160,7 +176,10 @@ def _value_of(reply: Reply) -> Any:
 
 
 def to_thread(func: Any, /, *args: Any, **kwargs: Any) -> Any:
-    """Replace `asyncio.to_thread`: call a tool in the background, or run another function."""
+    """Return an awaitable that calls a tool in the background, or executes another function.
+
+    This replaces `asyncio.to_thread`.
+    """
     # Not `async def`: the program's own call is on the stack now, but not when the task runs.
     site = program.current_call_site()
     while isinstance(func, partial):
@@ -187,14 +206,14 @@ async def _at_call_site(
 
 
 class InlineExecutor(concurrent.futures.Executor):
-    """An executor that does its work at once, when it is submitted."""
+    """An executor that executes a function immediately when it is submitted, without threads."""
 
     def __init__(self, max_workers: int | None = None, thread_name_prefix: str = "") -> None: ...
 
     def submit(
         self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any
     ) -> concurrent.futures.Future[Any]:
-        """Return a future that is already done."""
+        """Execute a function, and return a future that has its result or exception already."""
         future: concurrent.futures.Future[Any] = concurrent.futures.Future()
         try:
             future.set_result(fn(*args, **kwargs))
@@ -204,13 +223,13 @@ class InlineExecutor(concurrent.futures.Executor):
 
 
 class Selector(selectors.SelectSelector):
-    """Waits for replies of the channel and for time to pass.
+    """The selector of event loops: waits for replies of the host and for timers.
 
-    A program has no descriptors to wait for.
+    There are no other events, because a program has no descriptors of its own.
     """
 
     def select(self, timeout: float | None = None) -> list[tuple[selectors.SelectorKey, int]]:
-        """Wait, and return no events."""
+        """Wait until a reply arrives or the time is over. Return an empty list of events."""
         _channel.wait(timeout)
         return []
 

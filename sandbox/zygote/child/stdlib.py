@@ -1,6 +1,6 @@
-"""Modules and time zones for programs, loaded before files are out of reach.
+"""Loads modules and time zones for programs, before the process loses access to files.
 
-Standard library alone.
+This module imports only the standard library.
 """
 
 from __future__ import annotations
@@ -34,13 +34,16 @@ PRELOADED = (  # noqa: SIM905 - a hundred names in quotes would fill two screens
     "encodings.rot_13 encodings.unicode_escape encodings.utf_16 encodings.utf_16_be "
     "encodings.utf_16_le encodings.utf_32 encodings.utf_8_sig"
 ).split()
-"""The modules that programs can import. All others are missing inside."""
+"""Modules that are imported in advance. A program cannot import any others."""
 
 _zones: dict[str, bytes] = {}
 
 
 def load(zone_folders: Iterable[str] = ()) -> None:
-    """Import the modules, and read the time zones of the system, else those in `zone_folders`."""
+    """Import the modules for programs, and read the time zones.
+
+    The time zones are those of the system, or else those in the first usable one of `zone_folders`.
+    """
     # After a fork, modules would repair what threads left (there are none) and reseed `random`.
     os.register_at_fork = lambda **_: None
     for name in PRELOADED:
@@ -56,9 +59,10 @@ def load(zone_folders: Iterable[str] = ()) -> None:
 
 
 def posix_rule(zone: str) -> str:
-    """Return the POSIX rule of a time zone, which the C library understands without a file.
+    """Return the POSIX rule of a time zone, such as `CET-1CEST,M3.5.0,M10.5.0/3`.
 
-    Return the name of the zone if it has no rule.
+    The C library can use such a rule without reading a file. If the zone has no rule, return its
+    name.
     """
     data = _zones.get(zone, b"")
     footer = data.rstrip(b"\n").rpartition(b"\n")[2]
@@ -66,7 +70,10 @@ def posix_rule(zone: str) -> str:
 
 
 def leave_files() -> None:
-    """Make the process independent of files: no module search, empty input, errors in memory."""
+    """Make the process independent of files.
+
+    No modules are searched any more, and the standard streams become buffers in memory.
+    """
     sys.path.clear()
     sys.path_importer_cache.clear()
     sys.stdin = sys.__stdin__ = _memory_stream()  # type: ignore[misc]
