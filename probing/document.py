@@ -56,10 +56,7 @@ _NUMERIC = frozenset({"minimum", "maximum", "exclusiveMinimum", "exclusiveMaximu
 
 
 def protocols_of(probed: Probed, *, keep_values: bool = False) -> dict[str, ToolProtocol]:
-    """Return the protocols of all probed tools, keyed by the tool's name.
-
-    Values of calls are shown in examples only if `keep_values` is True. Secrets are never shown.
-    """
+    """Return the protocols of all probed tools, keyed by name. See `build_protocol`."""
     return {
         name: build_protocol(
             facts,
@@ -250,10 +247,7 @@ def _types_of_text(argument: ArgumentFacts, made: list[str], real: Sequence[Json
     The argument is a number if numbers were accepted and a text was refused. It is a string if
     texts were accepted that cannot be read as numbers. Otherwise the list is empty.
 
-    Args:
-        argument: what is known about the argument.
-        made: the types of all accepted values.
-        real: the accepted values that probing did not invent.
+    `made` are the types of all accepted values, `real` the accepted values that are not invented.
     """
     if made and set(made) <= {"integer", "number"}:
         refused_text = any(number_of(url_text(value.value)) is None for value in argument.refused)
@@ -357,10 +351,7 @@ class Disclosure:
         return all(self.may_show(name, value) for name, value in sample.arguments.items())
 
     def result(self, response: Json) -> Json:
-        """Return a response to be shown in an example, without secrets.
-
-        Return None if the response is too long or values must not be shown.
-        """
+        """Return a response without secrets, or None if it is too long or must not be shown."""
         if not self._keep or len(json.dumps(response)) > _LONGEST:
             return None
         return replace_secrets(response, self._output, lambda _: _HIDDEN, rest=self._leaf)

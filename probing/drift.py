@@ -148,14 +148,9 @@ def _departure(
     *,
     is_gone: bool,
 ) -> DriftChange:
-    """Return the change of a tool that the validation errors at one path show.
+    """Return the change that the violations of one schema keyword (`errors`) at one path show.
 
-    Args:
-        old: the tool's protocol.
-        path: the response path of the errors.
-        keyword: the JSON Schema keyword that all errors violate, such as `required`.
-        errors: the errors.
-        is_gone: True if no answer has this path any more.
+    `is_gone` is True if no answer has this path any more.
     """
     if keyword == "required":
         return _missing_field(old, path, errors, is_gone=is_gone)
@@ -198,8 +193,7 @@ def _missing_field(
 def _path_of(place: Iterable[str | int], known: Collection[str]) -> str:
     """Return the response path for the keys and indexes that lead to a value in an answer.
 
-    For example, `("films", 0, "title")` gives `films[].title`. A key of a map is written as `*`:
-    `rates.*`. `known` are the response paths of the tool's protocol.
+    For example, `("films", 0, "title")` gives `films[].title`. A key of a map becomes `*`.
     """
     path = ""
     for step in place:
@@ -374,10 +368,7 @@ def _call_again(session: Session, tool: str, known: Sequence[ArgumentValues]) ->
 
 
 def _facts_of_check(protocol: ToolProtocol, log: Log) -> ToolFacts:
-    """Return what the check showed about one tool.
-
-    Refusals of calls with guessed arguments are left out, because they do not show a change.
-    """
+    """Return what the check showed about one tool, without refusals of guessed arguments."""
     samples = log.samples_of(protocol.name)
     return learn(protocol, [s for s in samples if s.done or s.purpose == "check"])
 
@@ -385,8 +376,7 @@ def _facts_of_check(protocol: ToolProtocol, log: Log) -> ToolFacts:
 def _find_known_arguments(protocol: ToolProtocol, done: list[Sample]) -> Iterator[ArgumentValues]:
     """Yield the arguments of successful calls (`done`), then those of the tool's examples.
 
-    Of the calls, that with the fewest arguments comes first. The others follow, with the most
-    arguments first.
+    The call with the fewest arguments comes first, and then the others, with the most first.
     """
     done.sort(key=lambda s: (not says_something(s.response), len(s.arguments), s.number))
     others = sorted(done[1:], key=lambda sample: -len(sample.arguments))

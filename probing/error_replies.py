@@ -36,17 +36,13 @@ _PLACES = frozenset(REPLIES["places"])
 _NOT_FIELDS = frozenset(REPLIES["no_arguments"])
 """Keys of error replies that are never names of arguments."""
 _SELDOM_FIELDS = frozenset(REPLIES["seldom"])
-"""Keys that are seldom names of arguments.
-
-They count as names only in an object whose values are all lists or objects, that is, messages."""
+"""Keys that are names of arguments only in an object whose values are all lists or objects."""
 _TEXTS = REPLIES["texts"]
 _PLACE_KEYS = REPLIES["place_keys"]
 _WORDS = REPLIES["complaints"]
 _CODES = REPLIES["codes"]
 _PLAIN = frozenset({"date", "field", "format", "name", "number", "text", "time", "type", "value"})
-"""Argument names that are common words.
-
-In a sentence they count as names only in quotes or at its beginning."""
+"""Argument names that are common words. In a sentence they count only if quoted or at its start."""
 _Complaint = tuple[tuple[str, ...], str, Mapping[str, Json]]
 """One error in a JSON reply: the path to the wrong argument, the message, and other fields."""
 _QUOTED = r"['\"`“‘]([^'\"`”’\n]{1,80})['\"`”’]"
@@ -193,11 +189,7 @@ class _Reader:
     def _field_messages(self, key: str, value: Json, *, top: bool, is_known: bool) -> Sequence[str]:
         """Return the messages about one field of a reply, or an empty list if its value has none.
 
-        Args:
-            key: the name of the field.
-            value: the value of the field.
-            top: True if the field is at the top of the reply.
-            is_known: True if the field is named like a known argument.
+        `top` is True at the top of the reply, and `is_known` if the field is a known argument.
         """
         if isinstance(value, Mapping) and key.lower() not in _PLACES and not self._find_path(value):
             value = _words_of(value)
@@ -213,13 +205,7 @@ class _Reader:
     def _complaint(
         self, path: tuple[str, ...], words: str, parameters: Mapping[str, Json]
     ) -> Iterator[ArgumentHint]:
-        """Yield the hints in one complaint.
-
-        Args:
-            path: the path to the argument that the complaint is about.
-            words: the message.
-            parameters: other fields of the complaint, such as `allowedValues`.
-        """
+        """Yield the hints in one complaint, see `_Complaint`."""
         spelled = _argument_in(path)
         property_name = parameters.get("missingProperty") or parameters.get("additionalProperty")
         if isinstance(property_name, str):  # JSON Schema's path is that of the object around it

@@ -1,9 +1,9 @@
 """Recognises the records that a probing created, in the samples of its log.
 
-Only these records may be changed or removed. A record counts as created by this probing if the
-response of a read-only tool shows it with the probing's random mark and with an id that no earlier
-response contained. A record that cannot contain the mark is recognised by the id in the response to
-the creating call, once a read-only tool shows the values that were sent under this id.
+Only these records may be changed or removed. An id belongs to such a record (it is confirmed) if it
+is new, and a read-only tool shows it together with the random mark of this probing. A record that
+cannot contain the mark is recognised by the id in the response to the creating call, once a
+read-only tool shows the values that were sent under this id.
 """
 
 from __future__ import annotations
@@ -81,15 +81,7 @@ class CreatedRecords:
         of: CreatedRecord | None = None,
         unconfirmed: bool = False,
     ) -> list[str | int]:
-        """Return ids of created records that an argument may take, the latest record first.
-
-        Args:
-            tool: the name of the tool.
-            argument: the name of the argument. Only ids of its kind of record are returned.
-            of: if given, only ids of this record are returned.
-            unconfirmed: True to include ids that occurred only in the response to a creating call,
-                and that no read-only tool has shown yet.
-        """
+        """Return ids of created records (or of the record `of`) for an argument, latest first."""
         noun = self._roles.argument_noun(tool, argument)
         texts: list[str] = []
         for record in reversed(self.all()):
@@ -108,11 +100,9 @@ class CreatedRecords:
     def belongs_to_probe(
         self, tool: str, argument: str, value: Json, *, unconfirmed: bool = False
     ) -> bool:
-        """Return True if an argument's value contains the mark, or is the id of a created record.
+        """Return True if a value contains the mark, or is the id of a created record.
 
-        Of a list or object, all scalars must belong to this probing. Booleans and null count as
-        belonging to it, unless the argument identifies a record: a service may read `true` as the
-        id 1. If `unconfirmed` is True, ids that no read-only tool has shown yet count as well.
+        Booleans and null are accepted, too, unless the argument identifies a record.
         """
         if isinstance(value, Mapping | list):
             return all(
@@ -129,10 +119,7 @@ class CreatedRecords:
     def is_created_id(
         self, tool: str, argument: str, value: Json, *, unconfirmed: bool = False
     ) -> bool:
-        """Return True if a value is the id of a created record of the kind that the argument takes.
-
-        If `unconfirmed` is True, ids that no read-only tool has shown yet count as well.
-        """
+        """Return True if a value is the id of a created record of the argument's kind."""
         noun = self._roles.argument_noun(tool, argument)
         text = url_text(value)
         for record in self._records:
@@ -142,11 +129,7 @@ class CreatedRecords:
         return False
 
     def exists_already(self, tool: str, key: str, value: Json) -> bool:
-        """Return True if a record that this probing did not create has this value already.
-
-        The value occurred in the response of a read-only tool for the kind of record that `tool`
-        creates, and no creating call sent it as `key`.
-        """
+        """Return True if a record that this probing did not create has this value already."""
         for record in self._records:
             if any((key, value) in argument_parts(call.plain_arguments) for call in record.calls):
                 return False
@@ -187,10 +170,7 @@ class CreatedRecords:
             self._read_response(sample)
 
     def _read_write(self, sample: Sample) -> None:
-        """Add the record that a call created to the created records.
-
-        If the call repeated an earlier one and the record is already known, add the call to it.
-        """
+        """Add the record that a call created, or add the call to the record if this is known."""
         if not may_have_acted(self._roles.protocol(sample.tool), sample):
             return
         noun = self._roles.noun(sample.tool)
@@ -229,14 +209,7 @@ class CreatedRecords:
         answered: set[Id],
         known: set[str],
     ) -> bool:
-        """Return True if an update changed an existing record instead of creating one.
-
-        Args:
-            sample: the call.
-            identifying: the (name, value) pairs of its arguments that identify a record.
-            answered: ids of the record in the response.
-            known: the ids of the created records of this kind that still exist.
-        """
+        """Return True if an update changed an existing record instead of creating one."""
         noun = self._roles.noun(sample.tool)
         sent = {url_text(part) for _, part in identifying}
         answered_texts = {text for _, text in answered}
@@ -261,11 +234,7 @@ class CreatedRecords:
     def _find_same_record(
         self, sample: Sample, answered: set[Id], new_ids: set[Id]
     ) -> CreatedRecord | None:
-        """Return the known record that a call created again, because it has the same id or name.
-
-        Return None if the call created a new record. `answered` are the ids of the record in the
-        response, and `new_ids` those that no earlier response contained.
-        """
+        """Return the known record with the same id or name as the one a call created, or None."""
         noun = self._roles.noun(sample.tool)
         key = self._identity_key(sample)
         for record in self._records:
@@ -293,10 +262,7 @@ class CreatedRecords:
         return frozenset(url_text(part) for _, part in ids or parts)
 
     def _ids_in_response(self, sample: Sample) -> set[Id]:
-        """Return the ids of the created record in the response to a creating call.
-
-        Ids that the call itself sent are left out.
-        """
+        """Return the ids of a created record in the response, except those that the call sent."""
         if not sample.done:
             return set()
         noun = self._roles.noun(sample.tool)
@@ -321,11 +287,7 @@ class CreatedRecords:
                 record.removed_by = sample.tool
 
     def _is_removed(self, record: CreatedRecord, tool: str, removed: set[Id]) -> bool:
-        """Return True if a successful removal identified a record by an id or a marked name.
-
-        The id of a container of the record counts as well. `removed` are the ids in the arguments
-        of the removal.
-        """
+        """Return True if a removal had an id or mark of a record, or an id of its container."""
         ids = record.ids | record.answered_ids | self._parent_ids(record)
         for noun, text in removed:
             if any(text == known and is_same_noun(id_noun, noun) for id_noun, known in ids):
@@ -335,10 +297,7 @@ class CreatedRecords:
         return any(text in record.marks for _, text in removed)
 
     def _parent_ids(self, record: CreatedRecord) -> set[Id]:
-        """Return the ids of the containers in whose URL a record was created.
-
-        For `POST /buckets/{bucket_id}/records`, this is the id of the bucket.
-        """
+        """Return the ids of a record's containers, such as `bucket_id` of a record in a bucket."""
         return {
             (self._roles.argument_noun(record.tool, key), url_text(part))
             for call in record.calls
@@ -367,13 +326,7 @@ class CreatedRecords:
             self._single.discard(sample.tool)
 
     def _note_ids(self, fields: JsonObject, parent_noun: str, sample: Sample) -> None:
-        """Store for each id in a record the number of the first sample that contained it.
-
-        Args:
-            fields: the fields of the record.
-            parent_noun: the kind of record that the key above it names, or "".
-            sample: the call whose response contains the record.
-        """
+        """Store for each id in a record the number of the first sample that contained it."""
         for word, value in id_fields(fields):
             prefix = singular(word.rpartition("_")[0])
             nouns = {prefix} if prefix else {self._roles.noun(sample.tool), parent_noun} - {""}
@@ -381,13 +334,7 @@ class CreatedRecords:
                 self._first_seen.setdefault((noun, url_text(value)), sample.number)
 
     def _recognise(self, fields: JsonObject, parent_noun: str, sample: Sample) -> None:
-        """Find the created record that a read-only tool shows, and store its ids.
-
-        Args:
-            fields: the fields of a record in the response.
-            parent_noun: the kind of record that the key above it names, or "".
-            sample: the call of the read-only tool.
-        """
+        """Find the created record that an object in a response shows, and store its ids."""
         earlier = [record for record in self._records if record.calls[0].number < sample.number]
         earlier.sort(key=lambda record: record.removed_at > 0)
         nouns = {self._roles.noun(sample.tool), parent_noun}
@@ -410,11 +357,7 @@ class CreatedRecords:
     def _note_removed_but_shown(
         self, fields: JsonObject, nouns: Collection[str], sample: Sample
     ) -> None:
-        """Store that a removed record still exists if a record of its kind contains the mark.
-
-        This is done only if all created records of this kind were removed. `fields` are those of
-        a record in the response of a read-only tool, and `nouns` are the kinds that it may have.
-        """
+        """Store that a removed record still exists if an object in a response has the mark."""
         same_noun = [
             record
             for record in self._records
@@ -430,8 +373,7 @@ class CreatedRecords:
     ) -> set[Id]:
         """Return the ids in `fields` that no response contained before `record` was created.
 
-        An id that a call of `record` sent itself is left out, unless it contains the mark. `nouns`
-        are the kinds of record that `fields` may belong to.
+        An id that a call of `record` sent is left out, unless it contains the mark.
         """
         created_at = record.calls[0].number
         sent = {
@@ -447,10 +389,7 @@ class CreatedRecords:
         }
 
     def _record_ids(self, fields: JsonObject, nouns: Collection[str], record_noun: str) -> set[Id]:
-        """Return the ids of a record, without those of records that it refers to.
-
-        Their JSON values are stored for later calls. The arguments are those of `record_ids`.
-        """
+        """Return the ids of a record, see `record_ids`, and store their JSON values."""
         values = record_ids(fields, nouns, record_noun)
         for value in values.values():
             self._id_values[url_text(value)] = value
