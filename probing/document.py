@@ -139,7 +139,7 @@ def status_of(sample: Sample) -> str | None:
 
 
 def _outcomes(facts: ToolFacts, disclosure: Disclosure) -> tuple[ErrorOutcome, ...]:
-    """Return the declared error outcomes in their order, then the observed ones by status."""
+    """Return the declared error outcomes, followed by the observed ones, sorted by status."""
     seen: dict[str, list[Sample]] = {}
     for sample in facts.samples:
         if status := status_of(sample):

@@ -46,7 +46,7 @@ _WORST = ("breaking", "risky", "harmless")
 CALLS = 3
 """Maximum number of calls of one tool during a check."""
 _ENOUGH = 3
-"""A required field counts as removed if at least this many records lack it and none has it."""
+"""The removal of a field is a `breaking` change if at least this many records lack the field."""
 _NO_TOOL = {404, 405, 410, 501}
 """HTTP statuses that mean that the tool does not exist."""
 _DENIED = {401, 403, 407}
@@ -55,7 +55,7 @@ _NO_ARGUMENTS = "no arguments are known with which it answers; keep the folder's
 
 @dataclass(frozen=True, slots=True)
 class DriftChange:
-    """One change of a tool."""
+    """One difference between a tool's protocol and its present answers."""
 
     tool: str
     path: str
@@ -148,7 +148,7 @@ def _departure(
     *,
     is_gone: bool,
 ) -> DriftChange:
-    """Return the change that the violations of one schema keyword (`errors`) at one path show.
+    """Return the change that validation errors with the same path and schema keyword show.
 
     `is_gone` is True if no answer has this path any more.
     """

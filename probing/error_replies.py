@@ -120,7 +120,7 @@ class _Reader:
                 yield from self._sentences(message)
 
     def _complaints(self, document: Json) -> Iterator[_Complaint]:
-        """Yield the complaints in a JSON reply, each about one argument."""
+        """Yield the complaints in a JSON reply, that is, the errors about one argument each."""
         queue: list[Json] = [document]
         for _ in range(2_000):
             if not queue:
@@ -148,7 +148,7 @@ class _Reader:
     def _find_path(self, node: Mapping[str, Json]) -> tuple[str, ...]:
         """Return the path to an argument that a JSON object names, such as ("body", "limit").
 
-        Return an empty tuple if the object is not a complaint about an argument.
+        Return an empty tuple if the object does not report an error about an argument.
         """
         source = node.get("source")
         if isinstance(source, Mapping):  # JSON:API
@@ -169,7 +169,7 @@ class _Reader:
         return ()
 
     def _field_map(self, node: Mapping[str, Json], *, top: bool) -> Iterator[_Complaint]:
-        """Yield the complaints in a map from fields to messages.
+        """Yield the errors in a map from fields to messages.
 
         An example is `{"limit": ["A valid integer is required."]}`. `top` is True if the map is the
         whole reply.
@@ -205,7 +205,7 @@ class _Reader:
     def _complaint(
         self, path: tuple[str, ...], words: str, parameters: Mapping[str, Json]
     ) -> Iterator[ArgumentHint]:
-        """Yield the hints in one complaint, see `_Complaint`."""
+        """Yield the hints in one complaint, that is, one error in a JSON reply."""
         spelled = _argument_in(path)
         property_name = parameters.get("missingProperty") or parameters.get("additionalProperty")
         if isinstance(property_name, str):  # JSON Schema's path is that of the object around it
@@ -300,7 +300,7 @@ class _Reader:
 
 
 def _parameter_hints(parameters: Mapping[str, Json]) -> list[ArgumentHint]:
-    """Return hints on the allowed values and the pattern that fields of a complaint contain."""
+    """Return hints on the allowed values and the pattern that fields of an error state."""
     found = []
     allowed = next(
         (parameters[key] for key in ("allowedValues", "allowed", "options") if parameters.get(key)),
@@ -317,10 +317,10 @@ def _parameter_hints(parameters: Mapping[str, Json]) -> list[ArgumentHint]:
 def _is_missing(
     spelled: str, facts: Sequence[ArgumentHint], parameters: Mapping[str, Json]
 ) -> bool:
-    """Return True if a complaint about `spelled` means that an argument of this name is missing.
+    """Return True if an error about an unknown name means that this argument is missing.
 
-    The name is not that of a known argument. `facts` are the hints in the complaint's message, and
-    `parameters` are its other fields.
+    `spelled` is the name, `facts` are the hints in the message, and `parameters` are the other
+    fields of the error.
     """
     kinds = {fact.kind for fact in facts}
     if not re.fullmatch(r"[A-Za-z_][\w.-]{0,60}", spelled):
@@ -352,7 +352,7 @@ def _steps(text: Json) -> tuple[str, ...]:
 
 
 def _words_of(node: Mapping[str, Json]) -> str:
-    """Return the message of a complaint, followed by its error code in words."""
+    """Return the message of an error in a JSON reply, followed by its error code in words."""
     words = [str(node[key]) for key in _WORDS if isinstance(node.get(key), str)]
     words += [
         snake(str(node[key])).replace("_", " ") for key in _CODES if isinstance(node.get(key), str)

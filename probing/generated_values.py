@@ -49,7 +49,7 @@ def limits_of(argument: ArgumentFacts, root: JsonObject | None = None) -> dict[s
 def clauses(argument: ArgumentFacts) -> Iterator[dict[str, Any]]:
     """Yield the hints on an argument as parts of a JSON Schema, such as `{"maximum": 50}`.
 
-    If two parts have the same keyword, the later one is valid.
+    If two parts have the same keyword, the later one applies.
     """
     listed = list(
         dict.fromkeys(value for hint in argument.hints_of_kind("enum") for value in hint.values)
@@ -164,7 +164,10 @@ def _guess_by_words(words: list[str]) -> tuple[Json, ...]:
 
 
 def _flat(schema: Any, root: JsonObject) -> JsonObject:
-    """Return a schema without `$ref`, and with its first alternative that is not null merged in."""
+    """Return a schema whose `$ref` is resolved, merged with its first alternative except null.
+
+    Alternatives are the subschemas in `anyOf`, `oneOf` or `allOf`.
+    """
     here = resolve(schema, root)
     for keyword in ("anyOf", "oneOf", "allOf"):
         for part in here.get(keyword, ()):

@@ -295,10 +295,7 @@ def _is_spoken(key: str, words: Collection[str], counted: Collection[str] | None
 
 
 def _is_plain(word: str) -> bool:
-    """Return True for a word that does not end with a number, or that contains it as usual.
-
-    Examples of the latter are `q3` and `last4`.
-    """
+    """Return True for a word without a number at its end, or a usual word with one, as `last4`."""
     return not word[-1:].isdigit() or len(word) <= _SHORTEST_PART or word in _KNOWN
 
 
@@ -325,7 +322,7 @@ def _ends_compound(word: str) -> bool:
 def _find_shared_keys(
     objects: Sequence[JsonObject], keys: Collection[str], *, known: int
 ) -> frozenset[str]:
-    """Return those of `keys` that occur in all of at least three different records.
+    """Return those of `keys` that all records have, if there are three different ones or more.
 
     Return an empty set unless more fields are known (`known`, a number) than there are `keys`. Most
     columns of a table may be data: for example, there may be one for each person.

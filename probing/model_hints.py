@@ -26,9 +26,9 @@ from protocols.secrets import replace_secrets
 from protocols.truncate import sample_value
 
 _READ_NOTE = "read "
-"""Beginning of the keys of notes in the log with the hints that the model read in an error reply.
+"""Prefix of the keys under which the log stores the model's hints on an error reply.
 
-The template of the reply follows, see `template_of`."""
+The rest of the key is the template of the reply, see `template_of`."""
 _MOST_VALUES = 5
 """Maximum number of values that the model proposes for one argument."""
 _HIDDEN = "<secret>"

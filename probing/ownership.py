@@ -60,7 +60,7 @@ class CreatedRecords:
         return [record for record in self.all() if record.is_present]
 
     def marks_in(self, arguments: JsonObject) -> set[str]:
-        """Return the strings in the arguments of a call that contain the mark."""
+        """Return the strings in a call's arguments that contain the random mark of this probing."""
         parts = argument_parts(arguments)
         return {part for _, part in parts if isinstance(part, str) and self.mark.is_in(part)}
 
@@ -100,7 +100,7 @@ class CreatedRecords:
     def belongs_to_probe(
         self, tool: str, argument: str, value: Json, *, unconfirmed: bool = False
     ) -> bool:
-        """Return True if a value contains the mark, or is the id of a created record.
+        """Return True if a value contains the random mark, or is the id of a created record.
 
         Booleans and null are accepted, too, unless the argument identifies a record.
         """
@@ -287,7 +287,10 @@ class CreatedRecords:
                 record.removed_by = sample.tool
 
     def _is_removed(self, record: CreatedRecord, tool: str, removed: set[Id]) -> bool:
-        """Return True if a removal had an id or mark of a record, or an id of its container."""
+        """Return True if a removal's arguments contain an id of a record or of its container.
+
+        A marked text of the record counts as well if its ids are unknown.
+        """
         ids = record.ids | record.answered_ids | self._parent_ids(record)
         for noun, text in removed:
             if any(text == known and is_same_noun(id_noun, noun) for id_noun, known in ids):

@@ -4,7 +4,7 @@ The paper divides the tools into those that have not yet returned data (B) and t
 Round 0 calls each tool without values of other tools. Each further round calls the tools of B with
 values that tools of H returned, until B is empty or the number of rounds is reached. As soon as a
 tool answers, experiments show what it accepts and refuses, because its responses provide values for
-the next round. Links between tools are tested at the end of each round.
+the next round. Links between tools are tested in each further round and at the end.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ LINK_CALLS = 3
 PERSEVERANCE = 8
 """Maximum number of further failed calls, after all rounds, of a tool that returned no data."""
 _LONGEST = 80
-"""Maximum number of characters of a mark in the description of a created record."""
+"""Maximum number of characters of a marked text in the description of a created record."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -59,8 +59,8 @@ class Probed:
     stopped: Mapping[str, str] = field(default_factory=dict)
     """The reason for each tool that was not called (any more)."""
     made: tuple[Mapping[str, Any], ...] = ()
-    """A JSON object for each created record: its calls, marks and ids, whether it was removed, and
-    by which tool or why not."""
+    """A JSON object for each created record: its calls, ids and texts with the random mark, whether
+    it was removed, and by which tool or why not."""
     interrupted: bool = False
 
 

@@ -26,7 +26,7 @@ class CreatedRecord:
     noun: str
     """The kind of record, as a noun in the singular: `note`."""
     calls: list[Sample]
-    """The calls that created the record, the oldest first."""
+    """The calls that created or updated the record, the oldest first."""
     marks: frozenset[str]
     """The texts in the first call's arguments that contain the mark of this probing."""
     answered_ids: set[Id] = field(default_factory=set)

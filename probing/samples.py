@@ -80,7 +80,7 @@ class ProbeSettings:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ValueOrigin:
-    """Where a value comes from. Only if `kind` is `response`, the other fields are set."""
+    """The origin of a value. If `kind` is not `response`, the other fields are not set."""
 
     kind: OriginKind
     tool: str = ""
@@ -173,7 +173,7 @@ def from_line(line: str) -> Sample:
 
 
 class LogUnreadable(AtcError):
-    """The log of an earlier probing cannot be used; the message says what to do."""
+    """Raised if the log of an earlier probing cannot be used. The message says what to do."""
 
 
 class Log(AbstractContextManager["Log"]):

@@ -88,7 +88,7 @@ class Session:
 
     @property
     def all_facts(self) -> dict[str, ToolFacts]:
-        """What is known about each tool so far, keyed by the tool's name."""
+        """The facts that are known about each tool so far, keyed by the tool's name."""
         return {name: self.facts(name) for name in self.protocols}
 
     def call(
@@ -96,8 +96,8 @@ class Session:
     ) -> Sample:
         """Make one call and return its sample. If the log contains an equal call, return that one.
 
-        If the tool may change something, the mark is inserted into the arguments first. If `again`
-        is True, the call is made even if the log contains it.
+        If the tool may change something, the random mark of this probing is inserted into the
+        arguments first. If `again` is True, the call is made even if the log contains it.
 
         Raises:
             NotCalled: the call may not be made.
@@ -121,7 +121,7 @@ class Session:
         return made or bool(self.rules.refusal_reason(tool, plain))
 
     def mark_arguments(self, tool: str, arguments: ArgumentValues) -> ArgumentValues:
-        """Return the arguments of a call, with the mark in values that are new or name a record.
+        """Return a call's arguments with the random mark in values that are new or name a record.
 
         The arguments of a tool that only reads are returned unchanged.
         """
@@ -214,7 +214,7 @@ class Session:
         return next((form for form in forms if value_filter.is_allowed(form)), None)
 
     def _mark_value(self, facts: ToolFacts, name: str, value: Value) -> Value:
-        """Return an argument's value with the mark in it, or unchanged if this is not possible.
+        """Return an argument's value with the random mark in it, or unchanged if it cannot have it.
 
         A value is replaced only if it was invented, is an example from a description, was proposed
         by a model, or identifies a record.
@@ -248,8 +248,9 @@ class Session:
         """Return the values that may be sent to a tool that changes something, best first.
 
         An argument that identifies a record gets only ids of records that this probing created, and
-        values with the mark. For other arguments, values with the mark come first, and values of
-        existing records follow. If an argument refers to another record, it is the other way round.
+        values with its random mark. For other arguments, values with the mark come first, and
+        values of existing records follow. If an argument refers to another record, the latter come
+        first.
         """
         pairs = [(value, self._mark_value(facts, name, value)) for value in values]
         if self.roles.identifies_record(facts.name, name):
@@ -266,7 +267,7 @@ class Session:
     def _identifying_values(
         self, facts: ToolFacts, name: str, marked: Sequence[Value]
     ) -> list[Value]:
-        """Return ids of records that this probing created, followed by values with the mark.
+        """Return ids of records that this probing created, followed by values with its mark.
 
         `marked` are the candidates, into which the mark was inserted where this was possible.
         """
@@ -288,7 +289,8 @@ class Session:
     ) -> list[Value]:
         """Return values for an argument that does not identify a record, best first.
 
-        `pairs` are (value, the same value with the mark); both are equal if the mark does not fit.
+        `pairs` are (value, the value with the random mark). Both are the same object if the value
+        cannot contain the mark.
         """
         is_reference = self.roles.is_reference(tool, name)
         marked = [new for value, new in pairs if new is not value]

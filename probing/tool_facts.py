@@ -30,7 +30,7 @@ ModelReadings = Mapping[str, Sequence[ArgumentHint]]
 
 @dataclass(frozen=True, kw_only=True)
 class ArgumentFacts:
-    """What is known about one argument of a tool."""
+    """The facts that are known about one argument of a tool."""
 
     name: str
     place: str = "value"
@@ -81,7 +81,7 @@ class ArgumentFacts:
 
 @dataclass(frozen=True, kw_only=True)
 class ToolFacts:
-    """What is known about one tool."""
+    """The facts that are known about one tool."""
 
     protocol: ToolProtocol
     samples: tuple[Sample, ...] = ()
@@ -107,7 +107,10 @@ class ToolFacts:
 
     @property
     def needed(self) -> list[str]:
-        """The names of the required arguments, and of those of which at least one is required."""
+        """The names of the required arguments.
+
+        If a reply requires at least one of several arguments, all of these are included.
+        """
         return [
             n
             for n in self.usable

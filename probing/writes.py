@@ -24,7 +24,7 @@ _REMOVAL_TRIES = 3
 """Number of calls with which a tool may try to remove one created record."""
 _MOST_REMOVALS = 40
 _READS_PER_WRITE = 2
-"""Number of calls of a read-only tool that are reserved to show the records of one other tool."""
+"""Number of calls of a read-only tool that are reserved to look up what one other tool creates."""
 _NOTHING_MADE = "it takes things away, and this probing made nothing that it could take"
 _UNNAMED = "it takes things away without being told which, so nothing else would be safe from it"
 
@@ -78,7 +78,7 @@ class Writes:
         return min(numbers, default=0)
 
     def count_reserved(self, tool: str) -> int:
-        """Return how many calls of a read-only tool are reserved for showing created records."""
+        """Return how many calls of a read-only tool are reserved to look up created records."""
         session = self._session
         shown_writes = [
             name
@@ -218,9 +218,8 @@ class Writes:
     def _removal_arguments(self, facts: ToolFacts) -> dict[str, Value] | None:
         """Return arguments with which a tool may remove a created record, or None.
 
-        None means that there is no such record, or that all arguments were tried.
-
-        They identify a record that still exists, and were not sent since it was last changed.
+        They identify a record that still exists, and were not sent since it was last changed. None
+        means that there are no such arguments.
         """
         wanted = self._removal_argument_names(facts)
         identifying = [name for name in wanted if self._roles.identifies_record(facts.name, name)]

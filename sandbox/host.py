@@ -3,14 +3,18 @@
 All backends use this module. The child is not trusted. Both sides send frames, that is, lines of
 JSON. The host begins with `{"source", "tools", "saved", "pins"}`. The child sends
 
-    {"call": 0, "tool": alias, "args": {…}, "line": 3, "unsendable": {alias: repr}?, "waits":
-        false?, "within": alias?} {"stdout": text} {"done": value}    or    {"fail": {"kind",
-        "type", "message", "call": number?, "frames": [[line, function, column, end line, end
-        column], …], "hints": [[frame, line, column, end line, end column, call, path, mark], …]?}}
+    {"call": 0, "tool": alias, "args": {…}, "line": 3, "unsendable": {alias: repr}?,
+     "waits": false?, "within": alias?}
+    {"stdout": text}
+    {"done": value}
+    {"fail": {"kind", "type", "message", "call": number?,
+     "frames": [[line, function, column, end line, end column], …],
+     "hints": [[frame, line, column, end line, end column, call, path, mark], …]?}}
 
-and receives `{"id", "value"}` or `{"id", "error", "status"}` for each call. Replies are sent in the
-order of the calls, even if several calls run at the same time, so that a program cannot find out
-which tool is faster. Any other frame from the child ends the run.
+where `?` marks a key that may be missing, and receives `{"id", "value"}` or `{"id", "error",
+"status"}` for each call. Replies are sent in the order of the calls, even if several calls run at
+the same time, so that a program cannot find out which tool is faster. Any other frame from the
+child ends the run.
 """
 
 from __future__ import annotations
@@ -46,7 +50,7 @@ from sandbox.trace import Failure, Trace
 
 
 class Exit(NamedTuple):
-    """How a child process ended: its exit code or signal, and the processor time that it used.
+    """The end of a child process: its exit code or signal, and the processor time that it used.
 
     One of `code` and `signal` is None. `cpu_seconds` is 0.0 if unknown.
     """

@@ -53,7 +53,7 @@ class Journal:
     - Calls are equal if they have the same tool and equal arguments. The k-th of several equal
       calls is answered by the k-th one that was completed in an earlier execution. A read is
       answered only if the same writes precede it, because a write may have changed the result.
-    - Failed calls are made again. An exception are failed calls of an interrupted execution after
+    - Failed calls are made again. The exceptions are failed calls of an interrupted execution after
       which the program continued: if that execution is repeated, they fail again.
     - A write with an unknown outcome is not simply sent again: `write_recovery` first finds out
       whether it took effect.

@@ -86,7 +86,7 @@ def waiting_on_person() -> Iterator[None]:
 
 
 class Cancelled(Exception):
-    """Raised if the host cancelled the run, so that it is not known how the program would end."""
+    """Raised if a run was cancelled from outside. Its program is not the cause."""
 
     def __str__(self) -> str:
         return "the run was cancelled."

@@ -150,6 +150,8 @@ class WriteRecovery:
     ) -> Verification:
         """Call the verifying tool until it shows the write, or `settle_seconds` have passed.
 
+        Return whether the write took effect.
+
         Args:
             sending: the write.
             read: the read-only tool that verifies it, or None if there is none.

@@ -31,7 +31,7 @@ from sandbox.trace import Failure, Frame, Pins, Trace
 
 LAYER = "source policy"
 SHOWN = 3
-"""Number of violations that the message of a failure lists. Of the others it has the number."""
+"""Maximum number of violations that the message of a failure lists. The others are counted."""
 BUILTINS = split_words(
     "__import__ breakpoint compile eval exec globals help input locals open vars"
 )

@@ -82,8 +82,7 @@ def replay(
 
 
 class ReplayJournal(Journal):
-    """A journal that answers the k-th call of a program with the result or error of the k-th one
-    recorded.
+    """A journal that answers the k-th call of a program with the k-th recorded result or error.
 
     If the host ended the recorded execution, for example because of its time limit or because a
     person had to approve a call, the replay ends at the same call.

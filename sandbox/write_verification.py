@@ -30,7 +30,7 @@ parameter is left out."""
 
 
 class Verification(NamedTuple):
-    """Whether a write took effect, according to the read-only tool that verifies it.
+    """The result of the verification of a write by a read-only tool.
 
     - `done`: the write took effect, and `response` is what it would have returned.
     - `absent`: the write did not take effect.
@@ -101,7 +101,7 @@ def _own_records(
     before: list[JsonObject] | None,
     now: list[JsonObject],
 ) -> tuple[list[JsonObject] | None, list[JsonObject]]:
-    """Return the records before and now that the URL of an update identifies.
+    """Return those records of `before` and of `now` that the URL of an update identifies.
 
     Other records may have been changed by other users meanwhile. If the URL identifies none, or if
     `before` is None, return all records. `named` are the arguments that records contain as fields.

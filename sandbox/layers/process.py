@@ -99,7 +99,7 @@ def landlock_version() -> int:
 def deny_files_and_network() -> None:
     """Forbid everything that this kernel's Landlock can forbid: files, and TCP if it is new enough.
 
-    The newest kernels also forbid abstract sockets and signals to processes outside.
+    Newer kernels can also forbid abstract sockets and signals to other processes.
     """
     known = landlock_version()
     files = (1 << _FILE_RIGHTS.get(known, max(_FILE_RIGHTS.values()))) - 1

@@ -157,7 +157,7 @@ class Layering:
     def apply_layer(self, name: str, layer: Callable[[], object]) -> None:
         """Apply a layer to this process by calling `layer`, unless the layer is switched off.
 
-        If this raises `OSError`, store the reason in `missing`.
+        If the call raises `OSError`, store the reason in `missing`.
         """
         if name in self.missing:
             return
@@ -191,7 +191,7 @@ class Layering:
         return process.fork(self.machine, alone="namespaces" not in self.missing, sibling=sibling)
 
     def apply_to_child(self) -> None:
-        """Apply those layers to a child that must be able to open descriptors for this."""
+        """Apply the layers to a child that must be set up while it may still open descriptors."""
         if "landlock" not in self.missing:
             process.deny_files_and_network()
         if "capabilities" not in self.missing:

@@ -108,10 +108,10 @@ def _value(node: ast.AST, frame: FrameType) -> Any:
 
 
 def _is_identifying(value: Any) -> bool:
-    """Return True if Python does not share this value between unrelated places.
+    """Return True if Python does not reuse the object of this value for other, equal values.
 
-    Small integers and short strings are shared. For any other value, the same `id` in the program
-    and in a reply shows that the program got the value from the reply.
+    It reuses small integers and short strings. Any other object that occurs in the program and in a
+    reply shows that the program got the value from the reply.
     """
     kind = type(value)
     if kind is int:

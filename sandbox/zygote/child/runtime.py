@@ -60,7 +60,7 @@ ToolError.__module__ = "builtins"
 def install() -> None:
     """Replace functions of Python that would start a thread or open a descriptor.
 
-    The replacements are valid in this process and in processes that it forks.
+    The replacements apply to this process and to processes that it forks.
     """
     executor: Any = InlineExecutor
     concurrent.futures.ThreadPoolExecutor = executor  # type: ignore[misc]
