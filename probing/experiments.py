@@ -130,7 +130,7 @@ def _optional_arguments(session: Session, facts: ToolFacts, start: Sample) -> Pr
 
     The first call has all these arguments. If it fails, each argument is tried alone.
     """
-    # An argument that was refused several times leaves the others a turn.
+    # An argument that was refused several times is left out, so that the others are tried.
     open_arguments = [
         name
         for name in facts.usable

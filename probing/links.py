@@ -193,7 +193,7 @@ class Flows:
         return [*((source, True) for source in named), *((source, False) for source in others)]
 
     def _is_confirmed(self, profile: ArgumentProfile, source: LinkSource) -> bool:
-        """Return True if the names match, and the accepted values agree with that.
+        """Return True if the names of an argument and a source match, and accepted values agree.
 
         A less exact match of the names needs accepted values that are ids or codes.
         """
@@ -210,7 +210,7 @@ class Flows:
         return telling and not self._accepts_anything(profile)
 
     def _is_confirmed_by_values(self, profile: ArgumentProfile, source: LinkSource) -> bool:
-        """Return True if accepted values alone show that an argument takes those of a source."""
+        """Return True if accepted values alone show that an argument takes values of a source."""
         accepted = profile.accepted_values.keys() & source.ids
         if (
             len(accepted) < 2
@@ -269,14 +269,14 @@ class Flows:
 
 
 def _values_of_others(source: LinkSource, tool: str) -> Iterator[Value]:
-    """Yield the first 60 values of each field of a source, except the fields of one tool."""
+    """Yield the first 60 values of each response field of a source, except those of one tool."""
     for place in source.places:
         if place.tool != tool:
             yield from islice(place.values.values(), 60)
 
 
 def _argument_profiles(facts: Mapping[str, ToolFacts]) -> Iterator[ArgumentProfile]:
-    """Yield the profile of each argument of each tool."""
+    """Yield for each argument of each tool which values it accepted and refused."""
     for tool in facts.values():
         for name, argument in tool.arguments.items():
             profile = ArgumentProfile(tool, argument, argument_name(tool.protocol, name))

@@ -140,7 +140,7 @@ def distance(
     in replies about the argument.
     """
     if wanted.key == field.key or (wanted.own == field.own and field.own not in VAGUE):
-        return NEAR if wanted.key in VAGUE else EQUAL  # `id` and `id`, of whatever
+        return NEAR if wanted.key in VAGUE else EQUAL  # `id`s of two kinds of record
     if wanted.key.replace("_", "") == field.key.replace("_", ""):
         return EQUAL
     if _ends(wanted.key, field.key) or _ends(field.key, wanted.key) or wanted.key == field.thing:

@@ -38,7 +38,7 @@ class CreatedRecords:
         self._records: list[CreatedRecord] = []
         self._first_seen: dict[Id, int] = {}  # number of the first sample that contained an id
         self._shown_values: dict[str, set[str]] = {}  # texts in the responses of each tool
-        self._single: set[str] = set()  # reads whose last response was one record
+        self._single: set[str] = set()  # read-only tools whose last response was one record
         self._id_values: dict[str, str | int] = {}  # an id's text to its JSON value
         self._last_number = 0
         self._sample_count = 0
@@ -91,8 +91,8 @@ class CreatedRecords:
                 confirmed = (id_noun, text) in record.ids or self.mark.is_in(text)
                 if (unconfirmed or confirmed) and is_same_noun(id_noun, noun):
                     texts.append(text)
-        # An argument named as an id takes ids chosen by the service first, any other takes marked
-        # names first. Sorting is stable, so the latest records stay in front.
+        # For an argument that is named like an id, ids assigned by the service come first, and
+        # marked names for any other. Sorting is stable, so the latest records stay in front.
         takes_id = is_id_name(argument)
         texts.sort(key=lambda text: self.mark.is_in(text) == takes_id)
         return [self._id_values.get(text, text) for text in dict.fromkeys(texts)]

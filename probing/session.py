@@ -62,14 +62,14 @@ class Session:
         self.created = caller.created
         self.rules = caller.rules
         self.kinds = caller.roles.kinds
-        # An allowed GET that is not known to be a read is called like one.
+        # An allowed GET that is not known to be read-only is called like a read-only tool.
         self.reads = {
             name: protocol
             for name, protocol in self.protocols.items()
             if is_known_read(protocol)
             or (is_safe(protocol) and self.kinds[name] == "read" and settings.allows(name))
         }
-        # Reads, and tools that are named like one.
+        # Read-only tools, and tools whose names suggest that they only read.
         self.looks = [name for name in self.protocols if name not in self.roles.writes]
         self.pools = Pools(self.protocols.values())
         self._teacher = teacher

@@ -17,7 +17,7 @@ class WriteRules:
     """Decides for each call of a tool that changes data whether it may be sent."""
 
     last_refusals: dict[str, str]
-    """The reason why the last call was not allowed, keyed by the tool's name."""
+    """The reason for the latest refusal of a call, keyed by the tool's name."""
 
     def __init__(self, roles: ToolRoles, created: CreatedRecords) -> None:
         self._roles = roles

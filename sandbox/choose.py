@@ -38,7 +38,7 @@ def automatic() -> tuple[str, ...]:
 
 
 def availability(name: str) -> Availability:
-    """Return whether a backend is available. It is at most started for a short test."""
+    """Return whether a backend is available on this machine, without starting it."""
     return Availability(name, importlib.import_module(f"sandbox.{name}").unavailable())
 
 

@@ -209,7 +209,7 @@ class _Run:
             self._end(error)
             raise
         finally:
-            # Our threads must not use the channel any more. A thread inside a tool will not.
+            # Our thread must stop using the channel. One that a tool keeps busy does not use it.
             if not self._left.is_set():
                 with suppress(OSError):
                     self._channel.shutdown(socket.SHUT_RDWR)

@@ -41,7 +41,7 @@ class RecordedCall:
     execution: int
     call: ToolCall
     complete: bool = True
-    intended: float | None = None  # when its intent was recorded, in Unix seconds
+    intended: float | None = None  # Unix time at which it was about to be sent
 
 
 @dataclass

@@ -59,7 +59,7 @@ class PendingWrite:
     """A write that is about to be sent."""
 
     tool: Tool
-    arguments: JsonObject  # by original name
+    arguments: JsonObject  # keyed by original name
     earlier: tuple[ToolCall, float] | None
     """An equal call of an earlier execution whose response was lost, and the Unix time at which it
     was about to be sent. None if there is no such call.
@@ -130,7 +130,7 @@ class WriteRecovery:
                 _require_absent(shown, problem)
                 self.wait(problem.retry_after or 0.0)
                 note = f"Its answer was lost; {shown.why}, so it was sent again."
-                sending.intend(baseline)  # again: this sending may take as long to show up
+                sending.intend(baseline)  # the waiting time begins again with this attempt
                 intended = self.now()
             try:
                 return WriteResult(sending.make(), note)
@@ -228,7 +228,7 @@ def _require_unknown_outcome(
     if error.outcome != "unknown":
         raise error
     if sending.tool.takes_idempotency_key and _is_second_conflict(earlier, error):
-        # If the first sending had been answered, its key would give that answer again.
+        # If the first attempt had succeeded, the same key would return its response again.
         raise _as_refused(error) from error
 
 

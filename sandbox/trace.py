@@ -1,4 +1,7 @@
-"""The trace of an execution. Only the host writes it, so a program cannot falsify it."""
+"""The trace of an execution: its calls, output and failure.
+
+Only the host writes it, so a program cannot falsify it.
+"""
 
 from __future__ import annotations
 
@@ -15,20 +18,20 @@ FailureKind = Literal["syntax", "policy", "exception", "limit", "paused"]
 class ToolCall:
     """One call that a program made."""
 
-    index: int  # 0-based, in order of issue within the run
+    index: int  # position among the calls of the execution, from 0
     tool: str  # the tool's alias, as the program wrote it
-    arguments: JsonObject  # by alias, as the program gave them
-    line: int  # 1-based line of the program that issued it
+    arguments: JsonObject  # keyed by alias, as the program passed them
+    line: int  # line of the program that made the call, from 1
     result: Json = None  # the full response, before unwrapping; None when `error` is set
     error: str | None = None  # error message of the tool, or about its arguments
     status: int | None = None  # HTTP status of a failed call, where there was one
     outcome: Outcome = "done"
-    drift: tuple[str, ...] = ()  # clauses of the response schema that the live response broke
+    drift: tuple[str, ...] = ()  # rules of the output schema that the response violated
     curl: str | None = None  # a command that repeats a failed HTTP call, secrets masked
     reused: bool = False  # answered by the journal instead of being made again
-    baseline: Json = None  # what a write's verifying read showed before it
+    baseline: Json = None  # response of the verifying tool before a write, in a list
     note: str | None = None  # a sentence on how a lost answer was recovered
-    within: str | None = None  # the saved tool that made it; `line` is then that of the tool's call
+    within: str | None = None  # the saved tool that made it; `line` is where it was called
     started: float = 0.0  # seconds since the run began
     seconds: float = 0.0
 

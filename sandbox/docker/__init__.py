@@ -220,7 +220,7 @@ class Container:
             raise
 
     def end(self) -> Exit:
-        """Wait shortly for the container to end, else kill it. Return how it ended."""
+        """Wait briefly for the container to end, and otherwise kill it. Return how it ended."""
         # First, because the engine may be waiting until we read.
         self.channel.close()
         killed = False

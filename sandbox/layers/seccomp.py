@@ -1,8 +1,8 @@
 """Builds and installs a seccomp filter, which allows some system calls and refuses all others.
 
-The filter consists of BPF instructions that this module writes itself, about sixty. A test compares
-them with those of libseccomp. The Python binding of libseccomp is not used, because it needs a
-shared library that pip does not install, and takes time to load at each start.
+The filter consists of about sixty BPF instructions, which this module writes itself. It is tested
+against a filter of libseccomp. The Python binding of that library, pyseccomp, is not used, because
+it needs a shared library that pip does not install, and takes time to load at each start.
 """
 
 from __future__ import annotations

@@ -134,7 +134,7 @@ class Zygote:
 
     def __init__(self, without: Collection[str]) -> None:
         self._control, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-        self._waiting: ZygoteChild | None = None  # forked ahead
+        self._waiting: ZygoteChild | None = None  # forked in advance
         self._stopped = False
         self._pool = threading.Lock()
         self._ready = threading.Lock()

@@ -236,7 +236,7 @@ class _Server:
     def __init__(self, control: socket.socket, template: socket.socket) -> None:
         self._control = control
         self._template = template
-        self._children: dict[int, tuple[int, socket.socket]] = {}  # by pidfd, until they are reaped
+        self._children: dict[int, tuple[int, socket.socket]] = {}  # keyed by pidfd, until reaped
         self._poll = select.poll()
         for source in (control, template):
             self._poll.register(source, select.POLLIN)
