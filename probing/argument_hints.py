@@ -132,7 +132,7 @@ def _read_type(low: str, found: list[ArgumentHint]) -> list[ArgumentHint]:
     """Return a hint on the type or format that a lower-case clause requires, or an empty list.
 
     `found` are the hints that were read from this clause already. A format is searched only if
-    there are none.
+    this list is empty.
     """
     typed = REPLY_PATTERNS["typed"].search(low)
     if typed and not any(hint.kind == "length" for hint in found):

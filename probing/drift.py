@@ -356,7 +356,7 @@ def _without_removed_records(
 
 
 def _call_again(session: Session, tool: str, known: Sequence[ArgumentValues]) -> None:
-    """Call a tool with its known arguments. If there are none, probe it to find some.
+    """Call a tool with its known arguments. If no arguments are known, probe it to find some.
 
     Raises:
         NotCalled: the tool may not be called (any more).

@@ -61,7 +61,7 @@ def infer(
         responses: the responses of one tool.
         known: a declared schema. It is relaxed where a response violates it, and completed.
         words: the words in the tool's document, which are not private (see `probing.keys`).
-        every_key: True to treat every key as a field, for a schema that is shown to nobody.
+        every_key: True to treat every key as a field, for a schema that is used only internally.
         shared: True if the schema will be shown to other people than the owner of the responses.
             Then keys that may be data are not named but described as the keys of a map.
     """

@@ -322,7 +322,7 @@ def _ends_compound(word: str) -> bool:
 def _find_shared_keys(
     objects: Sequence[JsonObject], keys: Collection[str], *, known: int
 ) -> frozenset[str]:
-    """Return those of `keys` that all records have, if there are three different ones or more.
+    """Return those of `keys` that all objects have, if at least three objects are different.
 
     Return an empty set unless more fields are known (`known`, a number) than there are `keys`. Most
     columns of a table may be data: for example, there may be one for each person.

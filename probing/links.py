@@ -231,7 +231,7 @@ class Flows:
         return False
 
     def _trials(self, profile: ArgumentProfile, base: ArgumentValues) -> Iterator[Value]:
-        """Yield values to try for an argument, at most one from each unconfirmed source.
+        """Yield values to try for an argument, at most one from each source not yet confirmed.
 
         `base` are the arguments of the call in which the value will be tried.
         """

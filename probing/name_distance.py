@@ -70,7 +70,7 @@ class NormalizedName:
 
     @cached_property
     def thing(self) -> str:
-        """The kind of record in the name: `airport` for `airport_code`. "" if there is none."""
+        """The kind of record in the name: `airport` for `airport_code`, "" for `code`."""
         return re.sub(_VAGUE_ENDS, "", f"_{self.key}").strip("_")
 
     @cached_property

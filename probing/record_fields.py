@@ -22,7 +22,7 @@ def iter_records(
 
     Args:
         node: any JSON value.
-        parent_noun: the kind of record that the key above `node` names; "" if there is none.
+        parent_noun: the kind of record that the key above `node` names; "" at the top.
         top: True to skip lists with more than one element.
     """
     if isinstance(node, list):

@@ -69,7 +69,7 @@ def _is_denial(name: str, value: Json) -> bool:
 def _has_data(fields: Mapping[str, Json], *, is_certain: bool) -> bool:
     """Return True if a response has fields that are not part of an error message.
 
-    If it is not certain that the response reports an error, fields such as `message`, which
+    If it is not certain that the response reports an error, fields such as `title`, which
     ordinary records have as well, count as data.
     """
     beside = _BESIDE if is_certain else _BESIDE - _OF_RECORDS
@@ -93,7 +93,7 @@ def as_refused(sample: Sample) -> Sample:
 def _is_error_value(value: Json) -> bool:
     """Return True if the value of an error field means an error.
 
-    `null`, `[]`, `false` and `"none"` mean that there is none.
+    The values `null`, `[]`, `false` and `"none"` mean that no error occurred.
     """
     if isinstance(value, str):
         return bool(value) and value.lower() not in ("none", "null", "false", "no", "ok")

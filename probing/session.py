@@ -323,7 +323,7 @@ class Session:
 def next_arguments(
     session: Session, facts: ToolFacts, *, alone: bool, beside: ArgumentValues
 ) -> dict[str, Value] | None:
-    """Return the arguments of the next call to try, or None if there are none left.
+    """Return the arguments of the next call to try, or None.
 
     These are the arguments that are known to be needed, with a combination of values that was not
     tried yet. None means that an argument has no candidate, or all combinations were tried.

@@ -68,7 +68,7 @@ class Writes:
     def _first_creation(self, remover: str) -> int:
         """Return the number of the first call that created a record that `remover` can remove.
 
-        Return 0 if there is none.
+        Return 0 if no call created such a record.
         """
         numbers = [
             record.calls[0].number
@@ -127,8 +127,8 @@ class Writes:
     def _next_write_arguments(self, facts: ToolFacts) -> dict[str, Value] | None:
         """Return the next arguments to try for a tool that changes data, or None if all were tried.
 
-        If the document does not declare the body, the fields of an existing record are added. If
-        all such calls were tried, the same fields without ids are added, because an id may be in
+        If the tool's document does not declare a body, the fields of an existing record are added.
+        If all such calls were tried, the same fields without ids are added, because an id may be in
         use already. Calls without these fields come last.
         """
         fields = self._session.fields_of_records(facts.name)
@@ -288,8 +288,8 @@ class Writes:
     def _ids(self, facts: ToolFacts, name: str, record: CreatedRecord) -> list[Value]:
         """Return the ids of a record that an argument can take.
 
-        If there are none, return ids of other created records, because the argument may identify
-        the container of the record.
+        If it can take no id of the record, return ids of other created records, because the
+        argument may identify the container of the record.
         """
         origin = ValueOrigin(kind="response", tool=record.tool, sample=record.calls[0].number)
         value_filter = ValueFilter(facts, facts.arguments[name])

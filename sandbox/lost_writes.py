@@ -154,7 +154,7 @@ class WriteRecovery:
 
         Args:
             sending: the write.
-            read: the read-only tool that verifies it, or None if there is none.
+            read: the read-only tool that verifies it, or None if no tool does.
             problem: the error of the write.
             baseline: the response of `read` before the write, in a list, or None.
             intended: the Unix time at which the write was about to be sent.

@@ -81,7 +81,7 @@ class Failure:
     call: int | None = None
     """Index of the tool call that the failure is about, for example after a `ToolError`.
 
-    None if there is none, or if it is unknown."""
+    None if the failure is not about a call, or if the call is unknown."""
     hints: tuple[ValueHint, ...] = ()
 
     @property

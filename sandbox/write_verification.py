@@ -58,7 +58,7 @@ def verify_write(
         tool: the tool that writes.
         read: the read-only tool.
         arguments: the arguments of the write, keyed by their original names.
-        baseline: the response of `read` before the write, in a list, or None if there is none.
+        baseline: the response of `read` before the write, in a list, or None if it is unknown.
         after: the response of `read` now.
         results: responses of other calls of the run. The records in them were created by these
             calls, not by this write.

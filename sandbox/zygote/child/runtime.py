@@ -41,7 +41,7 @@ _channel: Channel
 class ToolError(Exception):
     """Raised in a program if a tool call failed.
 
-    `status` is the HTTP status, or None if there is none. `body` is a short error message.
+    `status` is the HTTP status, or None without one. `body` is a short error message.
     """
 
     def __init__(self, status: int | None, body: str, _call_number: int | None = None) -> None:
