@@ -47,7 +47,7 @@ _ENOUGH = 2
 
 @dataclass
 class LinkSource:
-    """Response fields with the same name and kind of values, such as all fields `player_id`.
+    """A group of response fields with the same name and kind of values: all `player_id`s.
 
     Arguments of other calls may take these values.
     """

@@ -81,7 +81,7 @@ class CreatedRecords:
         of: CreatedRecord | None = None,
         unconfirmed: bool = False,
     ) -> list[str | int]:
-        """Return ids of created records (or of the record `of`) for an argument, latest first."""
+        """Return ids for an argument, of all created records or of one (`of`), latest first."""
         noun = self._roles.argument_noun(tool, argument)
         texts: list[str] = []
         for record in reversed(self.all()):

@@ -284,7 +284,7 @@ class _Search:
 
     @classmethod
     def of(cls, argument: ArgumentFacts, wanted: NormalizedName) -> _Search:
-        """Return the criteria for an argument with the name `wanted`."""
+        """Return the criteria for selecting values for an argument with the name `wanted`."""
         good = [part for value in good_values(argument) for part in scalars(value)]
         failed = (*argument.refused, *argument.not_found)
         tried = sum(value.origin.kind == "response" for value in failed)
