@@ -43,18 +43,19 @@ _MOST_LISTED = 20
 class Consent:
     """The consent check of one run.
 
-    `toolbox` contains the run's tools with the check before each call.
+    The attribute `toolbox` contains the run's tools. Each of them performs this check before a call
+    is sent.
 
     A call that writes is sent if `config.allow_writes` contains the name of its tool or `all`, or
     if `ask_person` returns True. A call with tainted values, or one that is held, always requires a
     person's yes, even if its tool only reads. A yes allows each call of its question once.
 
     If there is no person to ask, or the person says no, the call is not sent and the run pauses.
-    The message says how to continue. It contains no command if an `agent` reads it, since the agent
-    could execute the command, or if `cover` redacts a part of it.
+    The message says how to continue. It contains no command if `agent` is True, since then an agent
+    reads it and could execute the command. Nor does it if `cover` redacts a part of the command.
 
-    In a resumed run (`past`), what was allowed at its start holds for the tools of that time.
-    `before_write` is called before each write, and may raise `Paused`, too.
+    If a run is resumed (`past`), the options with which it was started apply only to the tools that
+    it had then. `before_write` is called before each write. It may raise `Paused`, too.
 
     Raises:
         InvalidConfig: a rule of `config.trust` is malformed, or a name in it or in `allow_writes`
@@ -100,7 +101,7 @@ class Consent:
         self.toolbox = tools.map(lambda tool: replace(tool, admit=partial(self._admit, tool)))
 
     def _resolve_aliases(self, names: Collection[str]) -> frozenset[str]:
-        """Return the aliases of the tools that `names` allow."""
+        """Return the aliases of the tools in `names`, which are values of `allow_writes`."""
         if "all" in names:
             return frozenset(self._tools)
         found = [find_named_tool(name, self._tools, setting="allow_writes") for name in names]
@@ -109,23 +110,23 @@ class Consent:
     def accept_arguments(self, tool: Tool, arguments: JsonObject) -> None:
         """Record that a person typed these arguments, so that their values need no consent.
 
-        `arguments` are by original name.
+        `arguments` are keyed by their original names, which the tool's document uses.
         """
         self._taint.agree(tool, self._taint.find_tainted(tool, arguments))
 
     def begin_program(self, program: Program, *, blind: bool) -> None:
         """Prepare for the next program.
 
-        `blind`: the model had seen no tool output when it wrote the program.
+        `blind` is True if the model had seen no tool output when it wrote the program.
         """
         self._program = program.source
         self._held.refresh()
         self._taint.begin_program(program, blind=blind)
 
     def _admit(self, tool: Tool, arguments: JsonObject) -> None:
-        """Return normally if the call may be sent; otherwise raise an exception.
+        """Return if the call may be sent, and raise an exception otherwise.
 
-        If the check itself fails, the run pauses.
+        If the check itself fails with an unexpected error, the run pauses.
         """
         try:
             self._decide(tool, arguments)
@@ -156,10 +157,10 @@ class Consent:
     def _find_holds(
         self, tool: Tool, arguments: JsonObject, tainted: Sequence[TaintedValue]
     ) -> list[PastQuestion]:
-        """Return the questions because of which only a person can allow the call.
+        """Return the questions that hold the call, so that only a person can allow it.
 
-        The consent that a person gave when starting a gateway also allows a call that was left open
-        and never declined, unless it has tainted values. Then there are no such questions.
+        The result is empty if the call is not declined and has no tainted values, and the person
+        who started the gateway allowed its tool. This consent answers the open questions.
         """
         may_ask = tool.protocol.writes or self._taint.has_sensitive_values(tool, arguments)
         find = self._held.about if may_ask else self._held.about_read
@@ -174,7 +175,7 @@ class Consent:
     def _was_listed(self, question: Question) -> bool:
         """Return True if an earlier question listed exactly this call and a person said yes.
 
-        The yes is used up.
+        The yes counts only once: for the next such call, the result is False.
         """
         exactly = self._exact_key(question.tool, question.arguments, question.tainted)
         known = exactly in self._agreed
@@ -183,6 +184,9 @@ class Consent:
 
     def _ask(self, question: Question, *, held: Sequence[PastQuestion], unallowed: bool) -> None:
         """Ask a person about a call, and return if they allow it.
+
+        `held` are the earlier questions that hold the call. `unallowed` is True if the call writes
+        and no option allows its tool.
 
         Raises:
             CallDeclined: a person said no, now or earlier in this run.
@@ -229,11 +233,11 @@ class Consent:
         return Paused(self._message(question, held, unallowed=unallowed))
 
     def _find_similar_calls(self, question: Question) -> dict[str, Question]:
-        """Return further calls for the same question, by their `_exact_key`.
+        """Return similar calls that the same question can list, keyed by `_exact_key`.
 
-        They are the same call with each other value of the list that its only tainted value came
-        from. Calls that this program's earlier questions listed are left out, and so are those that
-        are declined or held by other runs.
+        If the call's only tainted value is an item of a list in a response, the program probably
+        makes the same call with each other item, so these calls are returned. Left out are calls
+        that earlier questions listed, that a person declined, or that other runs hold.
         """
         if len(question.tainted) != 1 or not is_readable(question):
             return {}
@@ -263,8 +267,9 @@ class Consent:
         return any((one.run, one.state) != own for one in self._held.about(tool, arguments))
 
     def _exact_key(self, tool: Tool, arguments: JsonObject, tainted: Sequence[TaintedValue]) -> str:
-        """Return a text that identifies one call of one program and its tainted values: all that a
-        yes covers.
+        """Return a text that identifies a call, its program and its tainted values.
+
+        A person's yes applies only to calls with the same text.
         """
         doubts = [f"{one.place} = {one.value!r}" for one in tainted]
         return sorted_json([self._program, tool.identity, dict(arguments), doubts])
@@ -282,7 +287,7 @@ class Consent:
         )
 
     def _message(self, question: Question, held: Sequence[PastQuestion], *, unallowed: bool) -> str:
-        """Return a message with what was not sent and why, and the command that allows it."""
+        """Return a message: which call was not sent and why, and which command allows it."""
         tool = quote_name(question.tool.alias)
         tainted = question.tainted
         problems = [f"{tool} may change something and was not allowed"] if unallowed else []
@@ -310,8 +315,10 @@ class Consent:
         return f"{message} Allow it with{resume} {' '.join(options)}{hint}"
 
     def _options(self, question: Question, *, unallowed: bool) -> list[str] | None:
-        """Return the options that allow a call, quoted for a shell; None if one of them cannot be
-        typed safely.
+        """Return the command-line options that allow a call, quoted for a shell.
+
+        The result is None if no option allows it, or if one contains a secret or cannot be quoted
+        safely.
         """
         name = safe_shell_argument(self._tools.shortest_name(question.tool))
         if (unallowed and name is None) or not all(one.rules for one in question.tainted):
@@ -324,8 +331,9 @@ class Consent:
         return [*self._new_options, *allowed, *(f"--trust {rule}" for rule in rules)]
 
     def _redact_text(self, question: Question, text: str) -> str:
-        """Return a text as it is displayed, without secrets, including those that the tool's schema
-        declares.
+        """Return a text in which secrets are redacted, as it would be displayed.
+
+        Arguments that the tool's schema declares to be secrets are redacted, too.
         """
         redact = Redactor()
         redact.value(dict(question.arguments), question.tool.protocol.input_schema)
@@ -333,7 +341,7 @@ class Consent:
 
 
 def _added_since(past: StoredRun, config: Config, key: str) -> Counter[str]:
-    """Return the values of a setting that were added since the run began."""
+    """Return the values of the setting `key` that `config` has and the run `past` had not."""
     before = Counter(map(str, past.summary.config.get(key) or ()))
     return Counter(getattr(config, key)) - before
 
@@ -356,6 +364,6 @@ def _hint(question: Question, *, unallowed: bool) -> str:
 
 
 def _where(held: Sequence[PastQuestion], state: str) -> str:
-    """Return ` in run RUN` with the latest run that holds the call in this state, or nothing."""
+    """Return ` in run RUN`, naming the latest run with a question in this state, or ""."""
     run = next((one.run for one in held if one.state == state and one.run), "")
     return f" in run {run}" if run else ""

@@ -16,9 +16,9 @@ from protocols.toolbox import Tool
 
 
 def make_held_check(stores: Sequence[Questions]) -> Callable[[Tool, JsonObject], bool]:
-    """Return a function that tells whether a call is held now.
+    """Return a function that returns True if a call is held at this moment, in any of the stores.
 
-    The function can be sent to another process.
+    The function can be sent to another process. It does not see later changes of the stores.
     """
     return partial(_is_held, tuple(store.load_held() for store in stores))
 
@@ -28,11 +28,11 @@ def _is_held(held: Sequence[HeldDigests], tool: Tool, arguments: JsonObject) -> 
 
 
 class HeldCalls:
-    """The questions about one run's calls and their answers, as the stores record them.
+    """The questions about the calls of one run and their answers, as the stores record them.
 
-    The first of `stores` is the run's own. With `client`, a client of a gateway sent the program.
-    Then each question is stored before a person sees it, so that it is not lost if the client
-    disconnects.
+    The first of `stores` contains the run. `client` is the client of a gateway that sent the
+    program, or None without a gateway. With a client, each question is stored before a person sees
+    it, so that it is not lost if the client disconnects.
     """
 
     def __init__(
@@ -42,19 +42,20 @@ class HeldCalls:
         self.run = run
         self._client = client
         self._any_held: bool | None = None
-        """True if any call was held when the program began; None if that was not looked up yet."""
+        """True if any call was held when it was looked up for this program; None before that."""
 
     @property
     def is_served(self) -> bool:
         """True if a gateway executes the run.
 
-        Its options are the consent of the person who started it.
+        The options of the gateway are then the consent of the person who started it.
         """
         return self._client is not None
 
     def begin(self, answered: Collection[str]) -> None:
-        """Invalidate the open questions of earlier programs of this run, except those in
-        `answered`.
+        """Invalidate the open questions of earlier programs of this run.
+
+        Those whose ids are in `answered` stay valid.
         """
         for store in self._stores if self.run else ():
             store.invalidate(self.run, but=answered)
@@ -64,14 +65,14 @@ class HeldCalls:
         self._any_held = None
 
     def about(self, tool: Tool, arguments: JsonObject) -> list[PastQuestion]:
-        """Return the questions of this and other runs that hold the call."""
+        """Return the questions of this and other runs because of which the call is held."""
         found = [one for store in self._stores for one in store.about(tool, arguments)]
         return [one for one in found if one.state in ("open", "declined")]
 
     def about_read(self, tool: Tool, arguments: JsonObject) -> list[PastQuestion]:
         """Like `about`, for a call that only reads.
 
-        It is cheap if no call was held when the program began.
+        If no call at all was held when the program began, the stores are not searched.
         """
         if self._any_held is None:
             self._any_held = any(store.load_held().digests for store in self._stores)
@@ -80,9 +81,10 @@ class HeldCalls:
     def ask(self, tool: Tool, listed: Sequence[JsonObject], *, exactly: str) -> str:
         """Store a question about calls that a person is asked now, and return its id.
 
-        The id is empty if the question cannot be answered later. `listed` are the arguments of each
-        call, and `exactly` is a text that identifies the whole question. A question keeps its id as
-        long as it is open. If it is asked again after an answer, it has a new one.
+        The id is empty without a gateway, since the question can then be answered only now.
+        `listed` contains the arguments of each call. `exactly` is a text that identifies the whole
+        question. A question that is still open keeps its id when it is asked again. A question that
+        was answered gets a new id.
         """
         if self._client is None or not self._stores:
             return ""
@@ -100,10 +102,10 @@ class HeldCalls:
         return question
 
     def allow(self, tool: Tool, listed: Iterable[JsonObject], *, everywhere: bool = False) -> None:
-        """Record that a person allowed these calls. Each is sent once.
+        """Record that a person allowed these calls. Each of them may be sent once.
 
-        An answer at this run's terminal counts for all runs. So does the consent of a gateway, with
-        `everywhere`.
+        An answer at the terminal, without a gateway, counts for all runs. In a gateway, the answer
+        of a client counts only for this run, unless `everywhere` is True.
         """
         own = self._client is None
         for arguments in listed:

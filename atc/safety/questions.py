@@ -1,8 +1,8 @@
 """Texts of questions to a person: before a call is sent, a command is started, or a sign-in.
 
-The text contains our words in paragraphs without foreign content. Foreign names and values are
-quoted, one per line, in blocks that are indented by four spaces. A client that renders Markdown
-displays such a block unchanged.
+A paragraph contains only words of atc itself. Names and values from elsewhere are quoted, one per
+line, in blocks that are indented by four spaces. A client that renders Markdown displays such a
+block unchanged.
 """
 
 from __future__ import annotations
@@ -25,15 +25,15 @@ from protocols.settings import McpServer
 from protocols.toolbox import Tool
 
 MOST_DECIDING = 100
-"""Maximum number of values of one call in a question. A person would not read more."""
+"""Maximum number of values in a call that a person is asked about. Nobody would read more."""
 _MOST_LINES = 300
-"""Maximum number of values of all calls in a question."""
+"""Maximum number of values in all calls of one question together."""
 _MOST_WORDS = 40
 """Maximum number of words of a command that are displayed."""
 _FEWEST_ALIKE = 3
-"""This many equal, consecutive items of a list are displayed as one."""
+"""From this number on, equal consecutive items of a list are displayed in one line."""
 _MOST_GUESSED = 3
-"""Maximum number of deciding values if none is sensitive."""
+"""Maximum number of values that are guessed to decide the answer, if no value is sensitive."""
 _LONGEST_NAME = 80
 _LONGEST_PLACE = 160
 _LONGEST_COMMAND = 320
@@ -45,11 +45,11 @@ _INDENT = "    "
 class Question:
     """A question to a person before a call is sent.
 
-    `arguments` are by original name. `tainted` are the values that may come from another source
-    than the user; it is empty if the call merely writes. `others` are further calls of the tool,
-    listed in the same question. A yes allows each listed call once. `declined` is True if a person
-    declined this call earlier. `id` identifies the question; it is empty if it cannot be answered
-    later.
+    `arguments` are keyed by their original names. `tainted` are the values that may come from
+    another source than the user. It is empty if a person is asked only because the call writes.
+    `others` are further calls of the tool that the same question lists. A yes allows each listed
+    call once. `declined` is True if a person declined this call earlier. `id` identifies the
+    question. It is empty if the question can be answered only now.
     """
 
     tool: Tool
@@ -66,7 +66,11 @@ AskPerson = Callable[[Question], bool | None]
 
 @dataclass(frozen=True, slots=True)
 class _Value:
-    """One value of a call, as a line. `note` says where a tainted value leads to and came from."""
+    """One value of a call, for one line of a question.
+
+    `place` is its position in the arguments, `shown` the quoted value. `note` says to which host it
+    leads and where it came from; empty if that is unknown.
+    """
 
     place: str
     shown: str
@@ -88,7 +92,7 @@ class _Call:
 
     @property
     def ends_with_deciding_value(self) -> bool:
-        """True if the last line is a deciding value, which then need not be repeated."""
+        """True if the last line is a deciding value, so that the question need not repeat it."""
         return not self.others and not any(value.note for value in self.deciding)
 
     def lines(self, number: str) -> list[str]:
@@ -135,7 +139,7 @@ def question_text(question: Question) -> str:
 
 
 def is_readable(question: Question) -> bool:
-    """Return True if each value of the call can be displayed. Other calls are never asked about."""
+    """Return True if the call has few enough values. Nobody is asked about any other call."""
     return _count_values(question) <= MOST_DECIDING
 
 
@@ -150,7 +154,7 @@ def _count_values(question: Question) -> int:
 
 
 def start_text(server: McpServer) -> str:
-    """Return the text that a person reads before a command that a source names is started."""
+    """Return the question to a person whether the command of an MCP server may be started."""
     question = (
         "May this command be started? It is an MCP server that a source names, and it runs here"
         " with your rights."
@@ -166,15 +170,16 @@ def start_text(server: McpServer) -> str:
 
 
 def sign_in_text(address: str) -> str:
-    """Return the text that a person reads before signing in at an address that a document may have
-    named.
+    """Return the text that asks a person to sign in on a web page, with its host and address.
+
+    The address may come from a document, so the host is displayed separately.
     """
     host = urlsplit(address).hostname or ""
     return f"Sign in at {quoted(host, most=_LONGEST_PLACE)} on this page: {escape_hidden(address)}"
 
 
 def _head(questions: Sequence[Question]) -> str:
-    """Return the first paragraph of a question, in our words."""
+    """Return the first paragraph of a question, which says what is asked and why."""
     head = _head_without_past(questions)
     return f"{head} A person has declined this call before." if questions[0].declined else head
 
@@ -223,7 +228,7 @@ def _split_values(question: Question) -> _Call:
 
 
 def _group_values(leaves: Mapping[JsonPath, Json]) -> Iterator[_Value]:
-    """Yield each value as a line, with equal consecutive items of a list as one line."""
+    """Yield one line for each value. Equal consecutive items of a list share a line."""
     groups = groupby(
         leaves.items(), key=lambda leaf: (_without_index(leaf[0]), equality_key(leaf[1]))
     )
@@ -238,14 +243,15 @@ def _group_values(leaves: Mapping[JsonPath, Json]) -> Iterator[_Value]:
 
 
 def _without_index(path: JsonPath) -> JsonPath:
-    """Return the path of the list that contains the value; for other values, the path itself."""
+    """Return a path that is the same for all items of a list: its last index is left out."""
     return (*path[:-1], "") if isinstance(path[-1], int) else path
 
 
 def _key_places(question: Question, leaves: Iterable[JsonPath]) -> list[JsonPath]:
     """Return the paths of values that say what a call is about.
 
-    These are the arguments in the URL's path, else the required ones, else the first one.
+    These are the arguments in the URL's path. If there are none, they are the required arguments,
+    or else the first one.
     """
     protocol = question.tool.protocol
     binding = protocol.binding
@@ -259,7 +265,7 @@ def _key_places(question: Question, leaves: Iterable[JsonPath]) -> list[JsonPath
 
 
 def _note(leaf: Leaf) -> str:
-    """Return where a value leads to and, if it is tainted, where it came from."""
+    """Return the host that a URL leads to and, if the value is tainted, where it came from."""
     host = (
         parse_url_host(leaf.value) if leaf.kind == "url" and isinstance(leaf.value, str) else None
     )

@@ -21,16 +21,17 @@ from protocols.protocol import format_binding
 from protocols.toolbox import Tool, Toolbox
 
 KEYS = ("allow_writes", "trust")
-"""Settings that consent to something by the name of a tool."""
+"""Settings in which a user consents to something by naming a tool."""
 
 
 def drop_reassigned_consent(
     config: Config, settings: Config, toolbox: Toolbox, book: Path, *, say: Callable[[str], object]
 ) -> Config:
-    """Return `config` without the consent in `settings` whose name now belongs to another tool.
+    """Return `config` without consent that was given for a tool which had the same name before.
 
-    The file `book` records which tool each name belonged to. `say` is called with a message about
-    each setting that is dropped.
+    Only consent that comes from the user's `settings` is dropped, not that of the command line. The
+    file `book` records which tool each name belonged to when it was first used. `say` is called
+    with a message about each setting that is dropped.
 
     Raises:
         NotPrivate: the file belongs to another user, or others can change it.
@@ -58,7 +59,10 @@ def drop_reassigned_consent(
 
 
 def _read_book(book: Path) -> dict[str, str]:
-    """Return the content of the file; empty if it is missing or damaged."""
+    """Return the digest of the tool that each name belonged to, as recorded in the file.
+
+    The result is empty if the file is missing or damaged.
+    """
     keep_private(book)
     with suppress(OSError, ValueError):
         found: Any = json.loads(book.read_text(encoding="utf-8"))
@@ -68,17 +72,17 @@ def _read_book(book: Path) -> dict[str, str]:
 
 
 def _name(key: str, entry: str) -> str:
-    """Return the tool's name in a setting.
+    """Return the name of the tool in one value of the setting `key`.
 
-    A rule of `trust` may continue with a path in its response.
+    In `trust`, a path in the tool's response may follow: `search_contacts:contacts[].email`.
     """
     return entry.strip().partition(":")[0] if key == "trust" else entry
 
 
 def _find_tool(key: str, entry: str, toolbox: Toolbox) -> Tool | None:
-    """Return the only tool that a setting names, or None if it names none or several.
+    """Return the tool that one value of the setting `key` names.
 
-    An ambiguous name is reported elsewhere.
+    Return None if it names no tool or several. An ambiguous name is reported elsewhere.
     """
     if entry == "all" or entry.startswith("value="):
         return None

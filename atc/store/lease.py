@@ -1,8 +1,8 @@
 """Leases of runs: which process works on a run, and whether it is still alive.
 
-Two processes that share a store need not see each other: they may be in two containers with a
-shared folder. A process is looked up only if its number means the same here as there. About any
-other process, only its heartbeats are known.
+Two processes that share a store may not see each other, for example if they are in two containers
+with a shared folder. A process is looked up by its process id only if both processes are in the
+same PID namespace. Of any other process, only its heartbeats are known.
 """
 
 from __future__ import annotations
@@ -24,18 +24,18 @@ Life = Literal["living", "ended", "unknown"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Holder:
-    """The process that holds a run.
+    """The process that owns a run.
 
-    A process that takes the same run twice is two different holders, by `taken`.
+    If a process takes the same run twice, there are two holders, which differ in `taken`.
     """
 
     host: str
     boot: str
-    """Id of the kernel's boot; empty if the system does not provide it."""
+    """The kernel's boot id, which changes at each reboot; empty if the system has none."""
     pids: str
-    """The namespace in which `pid` is valid."""
+    """Id of the PID namespace in which `pid` is valid; empty if the system has no namespaces."""
     clock: str
-    """The namespace in which `started` is valid."""
+    """Id of the time namespace in which `started` is valid; empty if there are none."""
     pid: int
     started: str
     """When the process started, in the kernel's ticks; empty if the system does not provide it."""
@@ -46,7 +46,7 @@ class Holder:
         return f"process {self.pid} on {self.host}"
 
     def life(self) -> Life:
-        """Return whether the process is alive, as far as this process can determine."""
+        """Return whether the process is alive; `unknown` if this process cannot find out."""
         mine = this_process()
         # macOS has neither namespaces nor /proc.
         if (self.host, self.pids) == (
@@ -65,8 +65,10 @@ class Holder:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Lease:
-    """A run's holder and its last heartbeat: `seen` is its time (Unix seconds, by the holder's
-    clock), `beats` the count.
+    """The holder of a run and its heartbeats.
+
+    `seen` is the time of the last heartbeat, in Unix seconds by the holder's clock. `beats` counts
+    the heartbeats.
     """
 
     holder: Holder
@@ -74,8 +76,9 @@ class Lease:
     beats: int = 0
 
     def is_over(self, now: float) -> bool:
-        """Return True if the holder has ended, or cannot be looked up and sent no heartbeat for
-        `LEASE_SECONDS`.
+        """Return True if the holder has lost the run at the Unix time `now`.
+
+        It has ended, or it cannot be looked up and has sent no heartbeat for `LEASE_SECONDS`.
         """
         life = self.holder.life()
         return life == "ended" or (life == "unknown" and now - self.seen > LEASE_SECONDS)
@@ -92,9 +95,10 @@ def this_process() -> Holder:
 
 @cache
 def _describe_process(pid: int) -> tuple[str, str, str, str, str]:
-    """Return host, boot id, both namespaces and start time of this process.
+    """Return the host, boot id, PID namespace, time namespace and start time of this process.
 
-    `pid` is its own number. It is a parameter so that a fork gets its own cache entry.
+    `pid` is this process's id. It is a parameter only so that a forked process gets its own cache
+    entry.
     """
     assert pid
     boot = ""
@@ -104,7 +108,7 @@ def _describe_process(pid: int) -> tuple[str, str, str, str, str]:
 
 
 def _namespace(kind: str) -> str:
-    """Return the id of this process's namespace of a kind; empty if the system has none."""
+    """Return the id of this process's `pid` or `time` namespace; empty if the system has none."""
     with suppress(OSError):
         return str(Path(f"/proc/self/ns/{kind}").readlink())
     return ""
@@ -119,7 +123,7 @@ def _proc_is_ours() -> bool:
 
 
 def _is_gone(pid: int) -> bool:
-    """Return True if no process has this number, or only one that waits to be reaped."""
+    """Return True if no process has this id, except perhaps a zombie that waits to be reaped."""
     try:
         os.kill(pid, 0)
     except ProcessLookupError:
@@ -131,9 +135,7 @@ def _is_gone(pid: int) -> bool:
 
 
 def _process_start(pid: str) -> str:
-    """Return when a process started, in the kernel's ticks; empty if it does not exist or has
-    ended.
-    """
+    """Return when a process started, in the kernel's ticks, or "" if it has ended or is unknown."""
     try:
         stat = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8", errors="replace")
     except OSError:

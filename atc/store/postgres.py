@@ -1,9 +1,10 @@
-"""A store of runs in a PostgreSQL database, shared by processes on any number of machines.
+"""The store of runs in a PostgreSQL database, which processes on many machines can share.
 
 A run is leased to one process at a time. The lease has an expiry time by the database's clock, and
-a number that grows with each process that takes the run. Every write to a run names this number and
-is refused, in the same transaction, if it is no longer the newest. So a process that was paused or
-cut off and comes back can record nothing more, and it sends no call whose intent it cannot record.
+a token, a number that is increased each time a process takes the run. Every write to a run names
+the token that the process got, and is refused, in the same transaction, if the run has a newer one.
+So a process that was suspended or disconnected for too long can record nothing more. It also sends
+no more calls, since each call must be recorded before it is sent.
 """
 
 from __future__ import annotations
@@ -43,15 +44,15 @@ _CONNECTION: Mapping[str, Any] = {
     "keepalives_count": 3,
     "tcp_user_timeout": 10_000,
 }
-"""Defaults for connection parameters that the address does not set. A cut network is noticed within
-seconds.
+"""Connection parameters that apply unless the address sets others. With them, a broken network
+connection is noticed within seconds.
 """
 _SESSION = (
     "-c search_path=atc -c synchronous_commit=on -c lock_timeout={}s -c"
     " idle_in_transaction_session_timeout={}s"
 )
-"""Session settings: a commit must be on disk, and a transaction that a paused process leaves open
-must not keep its runs locked.
+"""Session settings: a commit returns only when it is on the disk, and the server ends a transaction
+that is idle for too long, so that a suspended process does not keep runs locked.
 """
 _STEPS = (
     f"""
@@ -72,8 +73,8 @@ CREATE INDEX runs_latest ON runs (created DESC, id DESC);
     "ALTER TABLE leases DROP COLUMN writes",
     QUESTIONS.format(""),
 )
-"""Migrations: the n-th leads from format n to format n + 1. The effect of a released step is never
-changed.
+"""Migrations of the tables. The n-th one, counted from 0, leads from format n to format n + 1. The
+effect of a migration must never change after its release.
 """
 _LOCK = 0x61746372  # "atcr"
 _TAKE = """
@@ -96,16 +97,17 @@ UPDATE leases SET expires = clock_timestamp() + ? * interval '1 second'
 FROM mine WHERE leases.run = mine.run
 RETURNING leases.run
 """
-"""Renews leases that are still this process's. A locked one is being renewed or taken at this
-moment, and is skipped.
+"""Renews the leases that this process still holds. A locked lease is skipped, since it is being
+renewed or taken at this moment.
 """
 
 
 @dataclass(slots=True)
 class _Lease:
-    """The lease of a run of this process.
+    """The lease of a run that this process owns.
 
-    `until` is the earliest time at which others may take it, by this process's clock.
+    `until` is the earliest time at which other processes may take the run, by this process's
+    monotonic clock.
     """
 
     token: int
@@ -114,7 +116,10 @@ class _Lease:
 
 @dataclass(slots=True)
 class _Transaction:
-    """A `Database`. `taken` are the runs that belong to this process once it is committed."""
+    """An open transaction of PostgreSQL, with the methods of `Database`.
+
+    `taken` are the leases that this process has once the transaction is committed, by run id.
+    """
 
     connection: psycopg.Connection[Any]
     taken: dict[str, _Lease] = field(default_factory=dict)
@@ -125,12 +130,10 @@ class _Transaction:
 
 
 class PostgresStore(RunStore):
-    """The `RunStore` in the PostgreSQL database at `address`, a `postgresql://` URL.
+    """A `RunStore` in the PostgreSQL database at `address`, a `postgresql://` URL.
 
-    Missing tables are created.
-
-    A lost connection is reopened. Until then, recording fails with an error, and calls that cannot
-    be recorded are not sent.
+    Missing tables are created. A lost connection is reopened. Until then, recording fails with an
+    error, and calls that cannot be recorded are not sent.
 
     Raises:
         StoreUnavailable: there is no such server or database, the user has no access, or a newer
@@ -169,7 +172,7 @@ class PostgresStore(RunStore):
         self._heart.start()
 
     def close(self) -> None:
-        """Release this process's runs, and close all connections.
+        """Release the runs that this process owns, and close all connections.
 
         The store cannot be used afterwards.
         """
@@ -181,7 +184,7 @@ class PostgresStore(RunStore):
     def changes(self) -> int:
         """See `RunStore.changes`.
 
-        Every write renews a lease, so the expiry times reveal changes.
+        Every write to a run renews its lease, so the sum of the expiry times changes.
         """
         with self._transaction(writing=False) as db:
             return hash(
@@ -200,7 +203,7 @@ class PostgresStore(RunStore):
     def finish(self, run: str, solution: Solution | None = None, **how: str | None) -> None:
         """See `RunStore.finish`.
 
-        The lease is no longer renewed, even if the end could not be recorded.
+        The run's lease is no longer renewed, even if the end could not be recorded.
         """
         try:
             super().finish(run, solution, **how)
@@ -265,7 +268,7 @@ class PostgresStore(RunStore):
             self._renew(self._lease_seconds)
 
     def _renew(self, seconds: float) -> None:
-        """Let the leases that are still this process's expire in `seconds`."""
+        """Extend the leases that this process still holds: they expire in `seconds` from now."""
         held = dict(self._leases)
         until = time.monotonic() + seconds
         if not held:
@@ -321,24 +324,26 @@ class PostgresStore(RunStore):
 
 
 def _holder(owner: str) -> Holder | None:
-    """Return the process that a lease names; None if another version of atc wrote its name."""
+    """Return the process in the `owner` column of a lease.
+
+    The result is None if another version of atc wrote the column.
+    """
     with suppress(StoreUnavailable, ValueError):
         return from_json(Holder, owner)
     return None
 
 
 def _format_owner(owner: str) -> str:
-    """Return the process that a lease names, formatted for messages."""
+    """Return the process in the `owner` column of a lease, formatted for messages."""
     return str(_holder(owner) or owner)
 
 
 def _parse_address(address: str) -> dict[str, Any]:
-    """Return the parts of an address.
-
-    An invalid address is not quoted, since it may contain the password.
+    """Return the connection parameters in a PostgreSQL address.
 
     Raises:
-        StoreUnavailable: the address is invalid.
+        StoreUnavailable: the address is invalid. The message does not quote it, since it may
+            contain the password.
     """
     with suppress(psycopg.Error):
         found = conninfo_to_dict(address)

@@ -1,8 +1,9 @@
-"""Questions that persons were asked: calls that were declined, or that a gateway left open.
+"""Stores the questions that persons were asked about calls, and their answers.
 
-Such calls are held: no setting allows them to be sent. A call is identified by what it requests
-from which service, see `atc.store.same_call`. Only keyed digests are stored, and they outlive the
-run: deleting a run does not allow its calls.
+A call is "held" if a person declined it, or if a gateway asked about it and has no answer yet. No
+setting allows a held call to be sent. A call is identified by what it requests from which service,
+see `atc.store.same_call`. Only keyed digests of calls are stored. They are kept when the run is
+deleted, so deleting a run does not allow its calls.
 """
 
 from __future__ import annotations
@@ -18,9 +19,11 @@ from protocols.schema import JsonObject
 from protocols.toolbox import Tool
 
 QuestionState: TypeAlias = Literal["open", "declined", "allowed", "released"]
-"""`allowed`: a person allowed a call of this run, and a gateway's client still waits for its
-result. `released`: the question was open, and a person has allowed the call in another run. Only
-`open` and `declined` hold a call.
+"""State of a question about a call of one run.
+
+`open`: nobody has answered yet. `declined`: a person said no. `allowed`: a person said yes, and a
+client of a gateway still waits for the call's result. `released`: the question was open when a
+person allowed the same call in another run. Only `open` and `declined` hold a call.
 """
 TABLE = """
 CREATE TABLE {} questions (
@@ -64,9 +67,9 @@ Transaction: TypeAlias = Callable[..., AbstractContextManager[QuestionsDatabase]
 class PastQuestion:
     """The state of one question about a call, in one run.
 
-    `run` is empty if the run was deleted or there was none.
-
-    `client` is the gateway's client that sent the program, `question` the id of the open question.
+    `run` is empty if the run was deleted, or if the call belonged to no stored run. `client` is the
+    client of a gateway that sent the program; empty if there was no gateway. `question` is the id
+    of the question, empty if it is no longer open.
     """
 
     run: str
@@ -83,13 +86,16 @@ class Questions:
         self._key = key
 
     def load_held(self) -> HeldDigests:
-        """Return all calls that are held now."""
+        """Return the digests of all calls that are held now."""
         with self._transaction(writing=False) as db:
             rows = db.execute(_ALL_HELD).fetchall()
         return HeldDigests(self._key() if rows else b"", frozenset(row["digest"] for row in rows))
 
     def about(self, tool: Tool, arguments: JsonObject) -> list[PastQuestion]:
-        """Return the questions about this call. `arguments` are by original name."""
+        """Return the questions about this call, in all runs.
+
+        `arguments` are keyed by their original names, which the tool's document uses.
+        """
         digests = _digests(self._key(), tool, arguments, loose=True)
         marks = ", ".join("?" for _ in digests)
         query = f"{_ABOUT} ({marks}) ORDER BY run DESC"
@@ -110,7 +116,7 @@ class Questions:
         self._change((_OPEN, (digest, run, client, question)) for digest in digests)
 
     def decline(self, tool: Tool, arguments: JsonObject, run: str) -> None:
-        """Record that a person declined this call, and with it the calls that may be the same."""
+        """Record that a person declined this call. Calls that may be the same are declined, too."""
         digests = _digests(self._key(), tool, arguments, loose=True)
         self._change((_DECLINE, (digest, run)) for digest in digests)
 
@@ -119,8 +125,9 @@ class Questions:
     ) -> None:
         """Record that a person allowed this call: it may be sent once, in this run.
 
-        `waits`: a client still waits for the result. `everywhere`: the answer comes from the
-        operator, so it also answers the questions about this call in other runs.
+        `waits` is True if the client of a gateway still waits for the call's result. `everywhere`
+        is True if the person operates atc; then their answer also settles the questions about this
+        call in other runs.
         """
         allow = f"{_SET} state = 'allowed' WHERE digest = ? AND run = ? AND client <> ''"
         settle = "DELETE FROM questions WHERE digest = ? AND run IN (?, '') AND state <> 'allowed'"
@@ -137,7 +144,7 @@ class Questions:
         self._change(changes)
 
     def mark_answered(self, tool: Tool, arguments: JsonObject, run: str) -> None:
-        """Record that the client that waited for this call has its result."""
+        """Record that the gateway's client has received the result of this call."""
         statement = "DELETE FROM questions WHERE digest = ? AND run = ? AND state = 'allowed'"
         self._change(
             (statement, (digest, run))
@@ -147,7 +154,7 @@ class Questions:
     def invalidate(self, run: str, *, but: Collection[str] = ()) -> None:
         """Invalidate the open questions of a run, except those with the ids in `but`.
 
-        Later answers to them are ignored.
+        Later answers to invalid questions are ignored.
         """
         kept = "".join(" AND question <> ?" for _ in but)
         self._change([(_INVALIDATE + kept, (run, *but))])
@@ -168,16 +175,16 @@ class Questions:
 
 @dataclass(frozen=True, slots=True)
 class HeldDigests:
-    """Digests of the calls of one store that are held at one moment.
+    """Digests of all calls that are held at one moment, according to one store.
 
-    Can be sent to another process.
+    The object can be sent to another process, which needs no access to the store.
     """
 
     key: bytes
     digests: frozenset[str]
 
     def __call__(self, tool: Tool, arguments: JsonObject) -> bool:
-        """Return True if this call is held, so that no setting allows it to be sent."""
+        """Return True if this call is held: no setting allows it, only a person can."""
         return bool(self.digests) and not self.digests.isdisjoint(
             _digests(self.key, tool, arguments, loose=True)
         )
@@ -194,9 +201,9 @@ def _digests(
 
 
 def forget_run(db: QuestionsDatabase, run: str) -> None:
-    """Remove a deleted run from its questions.
+    """Delete the questions of a deleted run.
 
-    Calls that wait for a person stay held, without the run's name.
+    Calls that were declined or not decided stay held, but the run's name is no longer stored.
     """
     db.execute(_KEEP_HELD, (run,))
     db.execute("DELETE FROM questions WHERE run = ?", (run,))

@@ -36,15 +36,18 @@ _TOOL_ROW = (
 class Database(Protocol):
     """An open transaction of SQLite or PostgreSQL.
 
-    Its SQL works in both, with `?` for each parameter.
+    Statements must be valid in both, and have `?` for each parameter.
     """
 
     def execute(self, sql: str, parameters: Sequence[Any] = (), /) -> Any:
-        """Execute one statement. The result has `fetchone` and `fetchall`, with columns by name."""
+        """Execute one statement. Return a cursor whose rows are keyed by column name."""
 
 
 def read_run(db: Database, run: str) -> RunSummary:
-    """Return the summary of a run as stored in its document."""
+    """Return the summary of a run as it was stored.
+
+    `run_id` and the counts are not stored, so they keep their defaults.
+    """
     return from_json(
         RunSummary,
         db.execute("SELECT document FROM runs WHERE id = ?", (run,)).fetchone()["document"],
@@ -87,7 +90,7 @@ def resolve(db: Database, name: str) -> str:
 
 
 def write_event(db: Database, run: str, event: events.Event) -> None:
-    """Store an event other than a call."""
+    """Store an event of a run. Tool calls are stored elsewhere, by `RunStore`."""
     match event:
         case events.ToolsChosen(tools=tools):
             change_run(db, run, tools=tuple(tools))
@@ -129,13 +132,13 @@ def write_event(db: Database, run: str, event: events.Event) -> None:
 
 
 def rows_of(db: Database, table: str, run: str, *, order: str = "number") -> list[Row]:
-    """Return the rows of a run in a table."""
+    """Return the rows of a table that belong to a run, sorted by the SQL expression `order`."""
     query = f"SELECT * FROM {table} WHERE run = ? ORDER BY {order}"  # noqa: S608 - constants
     found: list[Row] = db.execute(query, (run,)).fetchall()
     return found
 
 
 def _write_attempt(db: Database, run: str, number: int, attempt: Attempt) -> None:
-    """Store an attempt, in place of an earlier state of it."""
+    """Store an attempt, replacing what was stored about the attempt with this number before."""
     written = replace(attempt, program=Program(escape_surrogates(attempt.program.source)))
     db.execute(_ATTEMPT_ROW, (run, number, attempt.execution, as_json(Attempt, written)))

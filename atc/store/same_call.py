@@ -1,9 +1,9 @@
-"""Identifies a call by what it requests from which service.
+"""Identifies a tool call by what it requests from which service.
 
-The document, the tool source and the spelling that the call comes from do not matter. A call over
-HTTP is identified by its request. Servers accept one request in many spellings, so the path is
-compared as the most lenient server reads it, and parameters in query, form, headers and body form
-one set.
+Two calls are the same even if their tools come from different documents or sources, and even if
+they are spelled differently. A call over HTTP is identified by its request. Servers accept one
+request in many spellings. So paths are compared as the most lenient server would read them, and it
+does not matter whether a parameter is in the query, a form, a header or the body.
 """
 
 from __future__ import annotations
@@ -34,20 +34,22 @@ from sandbox.arguments import contract
 from sandbox.journal import canonical_call
 
 _MATRIX = re.compile(r";[^/]*")
-"""Parameters of one segment of a path, as in `/notes;v=1`."""
+"""Parameters of one segment of a URL path, as in `/notes;v=1`."""
 _FORMAT = re.compile(r"\.(?:json|xml|ya?ml|html?|csv|txt)$")
-"""The name of a response's format at the end of a path, as in `/notes.json`."""
+"""The name of a response format at the end of a URL path, as in `/notes.json`."""
 _FORM = re.compile(r"[\w.\[\]-]+=[^&=\s]*(?:&[\w.\[\]-]+=[^&=\s]*)*")
 _MOST_ENCODINGS = 3
-"""How often a path is percent-decoded. Some servers decode twice."""
+"""How many times a path is percent-decoded, since some servers decode more than once."""
 
 
 def spellings(tool: Tool, arguments: JsonObject, *, loose: bool = False) -> tuple[str, ...]:
-    """Return the texts that identify a call: with and without the defaults of omitted arguments.
+    """Return the texts that identify a call. Two calls that share a text are the same call.
 
-    Two calls with a text in common are the same call. With `loose`, further texts leave out what
-    may make no difference: the query that a document wrote into an HTTP address, and how an MCP
-    server is started. So these texts are also shared by some calls that are not the same.
+    One text includes the default values of omitted arguments, another does not.
+
+    If `loose` is True, further texts ignore what may make no difference: a query string that a
+    document wrote into an HTTP address, and the command that starts an MCP server. Some calls that
+    are not the same share these texts, too.
     """
     given = {name: value for name, value in arguments.items() if value is not None}
     filled = {**tool.original_arguments(contract(tool.protocol).defaults), **given}
@@ -82,7 +84,7 @@ def _canonical(operation: str, arguments: JsonObject) -> str:
 
 
 def _plain_command(place: str) -> str:
-    """Return the command or address of an MCP server with the real path of each file in it."""
+    """Return the command or address of an MCP server, with the real path of each file it names."""
     try:
         words = shlex.split(place)
     except ValueError:
@@ -129,10 +131,10 @@ def _host(origin: Origin) -> str:
 
 
 def _plain_path(path: str) -> str:
-    """Return a URL path in one spelling.
+    """Return the normal form of a URL path, which is the same for all its spellings.
 
-    It is in lower case, without percent-encoding, segment parameters, dot segments, double
-    slashes and the name of a format at its end.
+    It is in lower case, and has no percent-encoding, segment parameters, dot segments, double
+    slashes, or name of a response format at its end.
     """
     for _ in range(_MOST_ENCODINGS):
         path = unquote(path)
@@ -142,7 +144,7 @@ def _plain_path(path: str) -> str:
 
 
 def _headers(request: HttpRequest) -> Iterator[tuple[str, Json]]:
-    """Yield the headers that come from arguments."""
+    """Yield the name and value of each header and cookie that comes from an argument."""
     for name, value in request.headers.items():
         if name.lower() == "cookie":
             pairs = (cookie.strip().partition("=") for cookie in value.split(";"))
@@ -152,9 +154,9 @@ def _headers(request: HttpRequest) -> Iterator[tuple[str, Json]]:
 
 
 def _body(request: HttpRequest) -> Iterator[tuple[str, Json]]:
-    """Yield the fields of a body.
+    """Yield the name and value of each field in the body of a request.
 
-    A body without fields is yielded as a whole, under an empty name.
+    A body without fields, such as a JSON list, is yielded as one value with the name "".
     """
     body = request.body or b""
     media = request.headers.get("Content-Type", "")
@@ -183,13 +185,16 @@ def _body(request: HttpRequest) -> Iterator[tuple[str, Json]]:
 
 
 def _text(value: Json) -> str:
-    """Return one parameter as text, as it would be in a query."""
+    """Return the value of a parameter as text, as it would be in a query string."""
     spelled = _one_spelling(value)
     return spelled if isinstance(spelled, str) else json.dumps(spelled, sort_keys=True)
 
 
 def _one_spelling(value: Json) -> Json:
-    """Return the value with composed Unicode letters, and with whole numbers as integers."""
+    """Return the normal form of a value, which is the same for all its spellings.
+
+    Texts have composed Unicode letters (NFC), and a float such as 2.0 becomes the integer 2.
+    """
     match value:
         case str():
             return normalize("NFC", value)

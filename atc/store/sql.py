@@ -1,5 +1,6 @@
-"""The store of runs over any SQL database. A subclass connects to it and determines which process
-owns a run.
+"""The base class of the stores of runs, with everything that all SQL databases have in common.
+
+A subclass connects to a database and determines which process owns a run.
 """
 
 from __future__ import annotations
@@ -76,19 +77,19 @@ WHERE questions.state IN ('open', 'released')
 
 
 class RunStore(ABC):
-    """The store of all runs.
+    """The database in which runs are recorded.
 
     A run is recorded from its first moment, so that nothing is lost if its process is killed.
 
     Safe to share between threads, and several processes may open the same store. Every change is
-    durable when the method returns. As a context manager, it closes itself.
+    durable when the method returns. As a context manager, the store is closed at the end.
 
     Raises:
         StoreUnavailable: raised by every method if the underlying database cannot be used.
     """
 
     shared: ClassVar[bool] = False
-    """True if other users or machines can write to it, so that its content is untrusted data."""
+    """True if other users or machines can write to the store. Its content is then untrusted."""
 
     @abstractmethod
     def close(self) -> None:
@@ -96,7 +97,7 @@ class RunStore(ABC):
 
     @abstractmethod
     def changes(self) -> int:
-        """Return a number that changes whenever another process has written."""
+        """Return a number that changes whenever another process has written to the store."""
 
     @abstractmethod
     def confirm_owned(self, run: str) -> None:
@@ -111,19 +112,20 @@ class RunStore(ABC):
     def _transaction(
         self, run: str | None = None, *, writing: bool = True
     ) -> AbstractContextManager[Database]:
-        """Open a transaction that sees one state of all tables.
+        """Open a transaction that sees one consistent state of all tables.
 
-        Its writes are durable when the block has ended.
+        Its writes are durable when the block has ended. `run` is the run that the block writes to,
+        if this process must own it. `writing` is False if the block only reads.
 
         Raises:
-            RunRefused: `run` was taken over by another process.
+            RunRefused: another process has taken over `run`.
         """
 
     @abstractmethod
     def _owner(self, db: Database, run: str, *, lock: bool = False) -> str | None:
-        """Return the living process that took `run` last, formatted for messages, or None.
+        """Return the process that took `run` last, formatted for messages; None if it has ended.
 
-        With `lock`, no other process can take it before the transaction ends.
+        If `lock` is True, no other process can take the run before the transaction ends.
         """
 
     @abstractmethod
@@ -131,7 +133,7 @@ class RunStore(ABC):
         """Make this process the owner of `run`."""
 
     def _now(self, db: Database) -> float:  # noqa: ARG002 - used where the database has the clock
-        """Return the Unix time, by a clock that all processes of the store share."""
+        """Return the Unix time by a clock that all processes that use the store share."""
         return time.time()
 
     def __enter__(self) -> Self:
@@ -143,7 +145,7 @@ class RunStore(ABC):
     def create(self, task: str, **about: Any) -> str:
         """Record a run that starts now in this process, and return its id.
 
-        `about` are fields of `RunSummary`.
+        `about` sets further fields of the run's `RunSummary`.
         """
         now = time.time()
         document = as_json(
@@ -161,7 +163,7 @@ class RunStore(ABC):
     def observer(self, run: str) -> events.Observer:
         """Return an observer that stores a run's tools, prompts, replies, attempts and calls.
 
-        The intent of a call is durable when the observer returns; only then is the call sent.
+        Before a call is sent, the intent to send it is stored, so that a crash leaves a record.
         """
         return partial(self._observe, run)
 
@@ -183,10 +185,10 @@ class RunStore(ABC):
         status: str | None = None,
         error: str | None = None,
     ) -> None:
-        """Record how a run ended: with a solution, or with `status` (interrupted, error) and an
-        error message.
+        """Record how a run ended: with a solution, or with a status and an error message.
 
-        If a budget ended the run, this is recorded as a message, too.
+        `status` is `interrupted` or `error` if there is no solution. If a budget ended the run,
+        the error message says so.
         """
         if (
             error is None
@@ -217,7 +219,7 @@ class RunStore(ABC):
     def key(self) -> bytes:
         """Return a random secret of 32 bytes.
 
-        It is created once, and is the same for all processes of this store.
+        It is created once, and is the same for all processes that use this store.
         """
         with self._transaction() as db:
             row = ("gateway", secrets.token_hex(32))
@@ -228,15 +230,15 @@ class RunStore(ABC):
 
     @cached_property
     def questions(self) -> Questions:
-        """The questions about calls that were asked to persons."""
+        """The questions that persons were asked about calls."""
         return Questions(self._transaction, cache(self.key))
 
     def find_unconfirmed_writes(self, tool: str) -> dict[str, tuple[dict[str, Json], ...]]:
-        """Return the arguments of calls of `tool` whose callers may not know the outcome, by run.
+        """Return the arguments of calls of `tool` whose callers may not know the outcome.
 
-        These are calls without an outcome, and all calls of runs that were interrupted or wait for
-        an answer to a client's question. Some may have been settled later in their run, or may be
-        in progress; `load` shows this.
+        They are keyed by run id. Included are calls whose outcome is unknown, and all calls of runs
+        that are running, were interrupted, or have a question that nobody has answered. Some of
+        these calls may have been settled later in their run; `load` shows this.
         """
         with self._transaction(writing=False) as db:
             found: dict[str, tuple[dict[str, Json], ...]] = {}
@@ -296,17 +298,15 @@ class RunStore(ABC):
         )
 
     def take(self, name: str, *, ended: bool = False) -> StoredRun:
-        """Make this process the owner of a run, to resume it.
+        """Make this process the owner of a run, to resume it, and return the run.
 
-        No other process can take it while this one lives.
-
-        With `ended`, a run that was solved or has failed can be taken, too, to continue it with
-        another program.
+        No other process can take the run while this process is alive. If `ended` is True, a run
+        that was solved or has failed can be taken, too, to continue it with another program.
 
         Raises:
             UnknownRun: there is no such run, or more than one.
-            RunRefused: a living process works on it, or it was solved, or it failed with budget
-                left, so there is nothing to resume.
+            RunRefused: another process that is alive works on the run, or there is nothing to
+                resume, because the run was solved or failed before its budget was spent.
         """
         with self._transaction() as db:
             run = resolve(db, name)
@@ -325,15 +325,14 @@ class RunStore(ABC):
         return self.load(run)
 
     def delete(self, names: Sequence[str]) -> int:
-        """Delete runs with all their data, down to the bytes of the file. Return their number.
+        """Delete runs with all their data, and return their number. Their bytes are erased, too.
 
-        Calls that a person declined, or was not asked about yet, are kept as digests: see
-        `Questions`. Without names, only data that an earlier deletion could not remove from the
-        file is removed.
+        Digests of calls that a person declined or has not decided about are kept, see `Questions`.
+        If `names` is empty, only data that an earlier deletion could not erase is removed.
 
         Raises:
-            UnknownRun: one of them does not exist. Nothing was deleted.
-            RunRefused: a living process works on one of them. Nothing was deleted.
+            UnknownRun: one of the runs does not exist. Nothing was deleted.
+            RunRefused: a process that is alive works on one of them. Nothing was deleted.
         """
         with self._transaction() as db:
             runs = list(dict.fromkeys(resolve(db, name) for name in names))
@@ -346,9 +345,9 @@ class RunStore(ABC):
         return len(runs)
 
     def _summary(self, db: Database, row: Row) -> RunSummary:
-        """Return the summary in a row of `_SUMMARY`.
+        """Return the summary in a row that the query `_SUMMARY` returned.
 
-        A running run without a living owner is interrupted.
+        A run with the status `running` whose owner has ended gets the status `interrupted`.
         """
         run = from_json(RunSummary, row["document"])
         lost = run.status == "running" and self._owner(db, row["run_id"]) is None
@@ -356,9 +355,9 @@ class RunStore(ABC):
         return replace(run, status="interrupted" if lost else run.status, **counted)
 
     def _require_free(self, db: Database, run: str, advice: str) -> None:
-        """Raise RunTaken if a living process works on a run.
+        """Raise RunTaken if a process that is alive works on the run.
 
-        A free run stays free until the transaction ends.
+        Otherwise, no process can take the run before the transaction ends.
         """
         owner = self._owner(db, run, lock=True)
         if owner is not None and read_run(db, run).status == "running":
@@ -366,9 +365,7 @@ class RunStore(ABC):
 
 
 def _new_id(now: float) -> str:
-    """Return a new id that sorts by time (UTC) and is easy to read aloud:
-    `20261121-010203-k3f9`.
-    """
+    """Return a new run id, which sorts by time (UTC): `20261121-010203-k3f9`."""
     stamp = time.strftime("%Y%m%d-%H%M%S", time.gmtime(now))
     # Without characters that are easily confused.
     legible = "23456789abcdefghjkmnpqrstuvwxyz"

@@ -1,5 +1,6 @@
-"""A store of runs in one SQLite file on this machine: its tables, its file permissions, and the
-leases of runs.
+"""The store of runs in one SQLite file on this machine.
+
+Creates the file, keeps it private, and sends the heartbeats of the runs that this process owns.
 """
 
 from __future__ import annotations
@@ -31,8 +32,10 @@ _HOLDER = "SELECT json_extract(document, '$.lease.holder.taken') AS taken FROM r
 
 @dataclass(slots=True)
 class _HeldRun:
-    """A run of this process: the token drawn when it was taken, and the time until which no one
-    else may take it.
+    """A run that this process owns.
+
+    `taken` is the token of its `Holder`. No other process may take the run before the time `until`
+    (of `time.monotonic`).
     """
 
     taken: str
@@ -40,11 +43,11 @@ class _HeldRun:
 
 
 class Store(RunStore):
-    """The `RunStore` in one SQLite file. A missing file is created for this user alone.
+    """A `RunStore` in one SQLite file. A missing file is created, and only this user can read it.
 
-    A run belongs to the process that took it last, as long as that process lives. A process that
-    cannot be looked up from here, for instance in another container, counts as alive as long as it
-    sends heartbeats.
+    A run belongs to the process that took it last, as long as that process is alive. A process that
+    this one cannot look up, for instance in another container, counts as alive as long as it sends
+    heartbeats.
     """
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
@@ -53,8 +56,8 @@ class Store(RunStore):
         self._db = _connect(self.path)
         self._held: dict[str, _HeldRun] = {}
         self._silent: dict[str, Lease] = {}
-        """Leases of processes that cannot be looked up and sent no heartbeat while they were
-        watched.
+        """Leases, keyed by run id, of processes that cannot be looked up and that sent no heartbeat
+        while `_watch` waited for one.
         """
         self._closing = threading.Event()
         self._heart: threading.Thread | None = None
@@ -68,7 +71,10 @@ class Store(RunStore):
             self._db.close()
 
     def take(self, name: str, *, ended: bool = False) -> StoredRun:
-        """See `RunStore.take`. If the holder cannot be looked up, wait for a heartbeat first."""
+        """See `RunStore.take`.
+
+        If the process that owns the run cannot be looked up, wait for a heartbeat of it first.
+        """
         self._watch([name])
         return super().take(name, ended=ended)
 
@@ -97,7 +103,7 @@ class Store(RunStore):
     def delete(self, names: Sequence[str]) -> int:
         """See `RunStore.delete`.
 
-        If holders cannot be looked up, wait for their heartbeats first.
+        If processes that own the runs cannot be looked up, wait for their heartbeats first.
         """
         self._watch(names)
         count = super().delete(names)
@@ -137,7 +143,7 @@ class Store(RunStore):
             yield self._db
 
     def _require_held(self, db: Database, run: str) -> None:
-        """Raise RunRefused if another process has taken a run of this one."""
+        """Raise RunRefused if a run that this process owned was deleted or taken by another."""
         row = db.execute(_HOLDER, (run,)).fetchone()
         if row is None:
             raise RunRefused(f"run {run} has been deleted while this process worked on it.")
@@ -164,10 +170,10 @@ class Store(RunStore):
                     held.until = until
 
     def _watch(self, names: Sequence[str]) -> None:
-        """Find the runs whose holders cannot be looked up and send no heartbeat for
-        `LEASE_SECONDS`.
+        """Wait up to `LEASE_SECONDS` for heartbeats of holders that cannot be looked up.
 
-        Only the arrival of heartbeats is observed, so the clocks of the processes do not matter.
+        The leases of holders that send none are added to `_silent`. Only the arrival of heartbeats
+        is observed, so the clocks of the processes do not matter.
         """
         watched = self._unresolved_leases(names)
         end = time.monotonic() + LEASE_SECONDS
@@ -210,13 +216,13 @@ def _translate_errors(path: Path) -> Iterator[None]:
 
 
 def _connect(path: Path) -> sqlite3.Connection:
-    """Open the store's file, and create it for this user alone if it is missing.
+    """Open the store's file. A missing file is created, and only this user can read it.
 
-    Every commit is on disk.
+    A commit returns only when its data are on the disk.
 
     Raises:
-        StoreUnavailable: the file cannot be used, is not a store of runs, or has another version's
-            format.
+        StoreUnavailable: the file cannot be used, is not a store of runs, or has the format of
+            another version of atc.
     """
     with _translate_errors(path):
         make_folders(path.parent)
@@ -254,9 +260,12 @@ def _connect(path: Path) -> sqlite3.Connection:
 
 
 def _keep_private(path: Path) -> None:
-    """Make the file readable by its owner alone.
+    """Make the file readable by its owner alone, and its folder, too, if that is named `atc`.
 
-    An older version, a copy or a restored backup may have left it open.
+    An older version, a copy or a restored backup may be readable by others.
+
+    Raises:
+        StoreUnavailable: the file or its folder belongs to another user.
     """
     try:
         check_folder(path.parent)
@@ -272,7 +281,7 @@ def _keep_private(path: Path) -> None:
 
 
 def _make(path: Path) -> None:
-    """Create the file with its tables, atomically: several processes may do so at the same time."""
+    """Create the file with its tables, atomically, since several processes may do so at once."""
     descriptor, made = tempfile.mkstemp(dir=path.parent, prefix=f"{path.name}.")
     os.close(descriptor)
     try:

@@ -1,4 +1,4 @@
-"""The frozen data types of a store of runs, their conversion to JSON, and the store's errors."""
+"""Dataclasses that a store of runs saves and returns, their JSON conversion, and store errors."""
 
 from __future__ import annotations
 
@@ -27,22 +27,26 @@ class StoreUnavailable(AtcError):
 
 
 class RunRefused(AtcError):
-    """The run cannot be used: it is over, taken by another process, or its tools have changed."""
+    """The run cannot be continued.
+
+    It is over, another process has taken it, or its tools have changed.
+    """
 
 
 class RunTaken(RunRefused):
-    """A living process works on the run."""
+    """A process that is still alive works on the run."""
 
 
 class UnknownRun(RunRefused):
-    """No run, or more than one, has this name. The message suggests similar ids."""
+    """No run, or more than one, matches the given name. The message suggests similar run ids."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunSummary:
-    """The fields of a run apart from its attempts, calls and exchanges. Times are Unix seconds.
+    """A run without its attempts, tool calls and model replies. Times are Unix seconds.
 
-    `call_count` is the number of calls that were actually made, over all attempts.
+    `call_count` is the number of tool calls that were really sent, in all attempts together. Calls
+    whose result was reused from an earlier attempt do not count.
     """
 
     run_id: str = ""
@@ -50,8 +54,8 @@ class RunSummary:
     created: float
     ended: float | None = None
     status: str = "running"
-    """`solved`, `failed`, `paused`, `error` (our side failed) or `interrupted` (its process is
-    gone).
+    """`running`, `solved`, `failed`, `paused` (a person must decide), `error` (an error of atc or
+    of the model ended the run) or `interrupted` (the run was stopped, or its process ended).
     """
     model: str = ""
     strategy: str = ""
@@ -64,20 +68,25 @@ class RunSummary:
     tools: tuple[str, ...] = ()
     usage: Annotated[Usage, BeforeValidator(lambda used: used or {})] = field(default_factory=Usage)
     pins: Pins | None = None
-    """What is pinned in every execution."""
+    """Random seed, start time and time zone that are the same in every execution of the run."""
     notes: tuple[str, ...] = ()
-    """Deviations from the settings, see `Solution.notes`."""
+    """Ways in which the run deviated from its settings, see `Solution.notes`."""
     identities: Mapping[str, str] = field(default_factory=dict)
-    """Identities of all its tools at its start, by alias."""
+    """The identity of each tool when the run began, keyed by the tool's alias."""
     gateway: bool = False
-    """True if its programs come from another agent, a client of a gateway."""
+    """True if the programs were written by another agent, which is a client of a gateway."""
     lease: Lease | None = None
-    """Lease of the process that owns it, if the store is a file."""
+    """Lease of the process that owns the run. Always None in PostgreSQL, which has a table of
+    leases.
+    """
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Exchange:
-    """One prompt and its reply. `reply` is None if there was none."""
+    """One prompt to the model and the model's reply, or None if it did not reply.
+
+    `purpose` says why the model was asked: to write, sample or repair a program.
+    """
 
     purpose: str
     messages: tuple[Message, ...]
@@ -86,60 +95,68 @@ class Exchange:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StoredRun:
-    """A run with everything that was recorded. `calls` includes those of unfinished attempts."""
+    """A run with everything that was recorded about it.
+
+    `calls` are its tool calls, including those of attempts that have not ended.
+    """
 
     summary: RunSummary
     attempts: tuple[Attempt, ...]
     calls: tuple[RecordedCall, ...]
     exchanges: tuple[Exchange, ...]
     protocols: Mapping[str, ToolProtocol] = field(default_factory=dict)
-    """Protocols of the tools that its programs named, by alias."""
+    """The definitions of the tools that the run's programs named, keyed by alias."""
 
     @property
     def purpose(self) -> str:
-        """The task, or the program if the caller supplied one and there is no task."""
+        """The run's task, or the source of its last program if it was started without a task."""
         return self.summary.task or (self.attempts[-1].program.source if self.attempts else "")
 
     @property
     def unfinished_calls(self) -> list[RecordedCall]:
-        """Calls of executions without an attempt: they are running, or their process ended while
-        they ran.
+        """Calls of executions for which no finished attempt is stored.
+
+        Such an execution is still running, or its process ended while it ran.
         """
         ended = {attempt.execution for attempt in self.attempts}
         return [call for call in self.calls if call.execution not in ended]
 
 
 def used_so_far(exchanges: Sequence[Exchange]) -> Usage:
-    """Return the usage so far of a run that has not ended."""
+    """Return the sum of the model's tokens and seconds in all replies that a run has received."""
     return Usage.of(*(exchange.reply for exchange in exchanges if exchange.reply is not None))
 
 
 def escape_surrogates(text: str) -> str:
-    """Return `text` with lone surrogates (from bytes of argv that are not UTF-8) escaped, so that
-    it can be displayed.
+    """Return `text` with lone surrogates escaped, since they cannot be stored or displayed.
+
+    Python creates lone surrogates from bytes on the command line that are not UTF-8.
     """
     return text.encode("utf-8", "backslashreplace").decode()
 
 
 @cache
 def type_adapter(kind: type) -> TypeAdapter[Any]:
-    """Return the adapter that reads and writes values of `kind`.
+    """Return pydantic's adapter for values of the type `kind`.
 
-    Created when first needed, since that is slow.
+    Adapters are cached, since creating one is slow.
     """
     return TypeAdapter(kind)
 
 
 def as_json(kind: type, value: Any) -> str:
-    """Return `value` as compact JSON. Values that JSON cannot represent become their `repr`."""
+    """Return `value`, of the type `kind`, as compact JSON.
+
+    Parts that JSON cannot represent become their `repr`.
+    """
     return json.dumps(type_adapter(kind).dump_python(value), default=repr, separators=(",", ":"))
 
 
 def from_json(kind: type[T], text: str) -> T:
-    """Read a value of `kind` written by `as_json`.
+    """Return the value of the type `kind` in a JSON text that `as_json` wrote.
 
     Raises:
-        StoreUnavailable: another version of atc wrote it.
+        StoreUnavailable: the text does not match the type. Another version of atc wrote it.
     """
     try:
         adapter = type_adapter(kind)  # type: ignore[arg-type]  # a type is hashable
@@ -152,8 +169,9 @@ def from_json(kind: type[T], text: str) -> T:
 
 
 def first_problem(error: ValidationError) -> str:
-    """Describe the first validation error: `calls.0.line: Field required`, or only the problem if
-    there is no location.
+    """Describe the first validation error, for example `calls.0.line: Field required`.
+
+    The location is left out if the whole value is invalid.
     """
     problem = error.errors(include_url=False)[0]
     return ": ".join(filter(None, [".".join(map(str, problem["loc"])), problem["msg"]]))

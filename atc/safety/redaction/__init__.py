@@ -1,7 +1,7 @@
-"""Keeps a run's secrets in its journal: everywhere else, placeholders replace them.
+"""Replaces the secrets of a run by placeholders, everywhere except in the run's journal.
 
-`protocols.secrets` decides what is a secret. Every spelling of a secret is replaced, but nothing
-that a program derived from it, such as a part, its base64 or its hash.
+`protocols.secrets` decides what is a secret. Every spelling of a secret is replaced. Values that a
+program derived from a secret, such as a part, its base64 or its hash, are not.
 """
 
 from __future__ import annotations
@@ -35,17 +35,21 @@ from sandbox.trace import ToolCall
 
 _T = TypeVar("_T")
 _LONG_NUMBER = 4
-"""Minimum number of digits of a secret number that is replaced everywhere in a value."""
+"""Minimum number of digits of a secret number. A shorter number is replaced only in its own field,
+not wherever else the same number occurs.
+"""
 _IN_QUOTES = re.compile(rf"([\"'])({PLACEHOLDER.pattern})\1")
 
 
 class Redactor:
-    """The secrets of one run, which it replaces in texts and values. Safe to share between threads.
+    """Collects the secrets of one run, and replaces them by placeholders in texts and values.
 
-    `tools` provide the schemas of calls. Each placeholder contains a mark that distinguishes it
-    from the others: `0.3.1` is the first secret of call 3 in execution 0, `p0.1` the first one in a
-    program, `s0.1` in a source's address, and `v0.1` in another value. So a run has the same
-    placeholders whenever it is repeated, whatever the order of its concurrent calls.
+    Safe to share between threads. `tools`, keyed by alias, provide the schemas of calls.
+
+    Each placeholder contains a mark that says where its secret was found: `0.3.1` is the first
+    secret of call 3 in execution 0, `p0.1` the first one in a program, `s0.1` in the address of a
+    tool source, and `v0.1` in another value. So a repeated run has the same placeholders, even if
+    its concurrent calls end in another order.
     """
 
     def __init__(self, tools: Mapping[str, Tool] | None = None) -> None:
@@ -69,8 +73,9 @@ class Redactor:
         self._take(secrets, f"{execution}.{call.index}")
 
     def learn_run(self, stored: StoredRun) -> None:
-        """Add the secrets of a stored run in their original order, so that they get the same
-        placeholders.
+        """Add the secrets of a stored run in the order in which they were found during the run.
+
+        So each secret gets the same placeholder as it had then.
         """
         left = list(stored.calls)
         for attempt in stored.attempts:
@@ -105,9 +110,10 @@ class Redactor:
         return self._text(text)
 
     def value(self, thing: _T, schema: JsonObject | None = None) -> _T:
-        """Return a copy of a JSON value or a dataclass of the run, with placeholders for secrets.
+        """Return a copy of a JSON value or of a dataclass, with placeholders for its secrets.
 
-        Values that `schema` or their names declare to be secrets are replaced, too.
+        Values that are secrets according to their names or to `schema`, the schema of the value,
+        are added to the known secrets, and replaced, too.
         """
         changed: Any
         match thing:
@@ -136,10 +142,10 @@ class Redactor:
         return cast("_T", changed)
 
     def restore(self, text: str) -> str:
-        """Return a model's reply with placeholders replaced by their secrets, so that its program
-        can run.
+        """Return a model's reply in which placeholders are replaced by the secrets they stand for.
 
-        Each secret is escaped, so it cannot end the literal that contains it.
+        So the program in the reply can run. Each secret is escaped, so it cannot end the string
+        literal that contains it.
         """
 
         def number(found: re.Match[str]) -> str:
@@ -154,13 +160,15 @@ class Redactor:
 
     @property
     def placeholders(self) -> frozenset[str]:
-        """All placeholders that this run's texts and values may contain."""
+        """The placeholders of all secrets that are known so far."""
         with self._lock:
             return frozenset(self._values)
 
     def _take(self, values: Iterable[Json], mark: str) -> None:
-        """Add secrets with a mark: that of a call, or `p`, `s` or `v`, which is followed by a
-        counter.
+        """Add secrets whose placeholders contain `mark`, see `Redactor`.
+
+        It is the mark of a call, or one of the letters `p`, `s` and `v`, to which a counter is
+        added.
         """
         with self._lock:
             first = f"{mark}{self._counts[mark]}" if mark in self._counts else mark
@@ -172,7 +180,7 @@ class Redactor:
                 self._counts[mark] += 1
 
     def _add(self, value: Json, mark: str) -> bool:
-        """Add one secret. Return True if it is new."""
+        """Add one secret. Return False if it is already known, blank or masked."""
         key = _key(value)
         if key in self._placeholders or is_blank_or_mask(key[1]):
             return False
@@ -185,8 +193,9 @@ class Redactor:
         return True
 
     def _schemas(self, call: ToolCall) -> tuple[JsonObject | None, JsonObject | None]:
-        """Return the schemas of a call's arguments (by alias) and response; None if its tool is not
-        known.
+        """Return the schemas of a call's arguments (with aliases as names) and of its response.
+
+        Both are None if the tool is not known.
         """
         tool = self._tools.get(call.tool)
         return (by_alias(tool), tool.protocol.output_schema) if tool is not None else (None, None)
@@ -204,12 +213,12 @@ class Redactor:
         return replace(changed, **{name: self.value(getattr(call, name)) for name in names})
 
     def _cover(self, leaf: Json) -> Json:
-        """Return the placeholder of a secret, which is added if it is new."""
+        """Return the placeholder of a secret. A secret that is not known yet is added first."""
         self._take(secret_with_parts(leaf), "v")
         return self._placeholders.get(_key(leaf), leaf)
 
     def _rest(self, leaf: Json) -> Json:
-        """Return a value that is not a secret itself, with the secrets in it replaced."""
+        """Return a value in an ordinary field, in which known secrets are replaced."""
         if isinstance(leaf, str):
             return self(leaf)
         if isinstance(leaf, bool) or not isinstance(leaf, int | float):
@@ -227,7 +236,7 @@ def _key(value: Json) -> tuple[str, str]:
 
 
 def by_alias(tool: Tool) -> JsonObject:
-    """Return the schema of a tool's arguments under the names that programs use."""
+    """Return the schema of a tool's arguments, keyed by the names that programs use."""
     schema = tool.protocol.input_schema
     properties = tool.protocol.parameters
     return {
@@ -237,10 +246,11 @@ def by_alias(tool: Tool) -> JsonObject:
 
 
 def secrets_in_program(program: Program, tools: Mapping[str, Tool]) -> list[Json]:
-    """Return the literals of a program that are secrets by the name of their variable, key or
-    argument.
+    """Return the secrets among the literals of a program.
 
-    The result is empty if the source is not valid Python.
+    A literal is a secret if its variable, key or argument has the name of a secret, or if the
+    tool's schema says so. Secrets within texts count, too. The result is empty if the source is not
+    valid Python.
     """
     tree = program.tree
     names: dict[str, Json] = {}
@@ -266,7 +276,10 @@ def secrets_in_program(program: Program, tools: Mapping[str, Tool]) -> list[Json
 
 
 def _read_arguments(call: ast.Call, names: Mapping[str, Json]) -> dict[str, Json]:
-    """Return the keyword arguments of a call, as far as they are literals or known names."""
+    """Return the keyword arguments of a call in a program.
+
+    Each value is a literal, or the literal that `names` has for a variable. Others are None.
+    """
     arguments: dict[str, Json] = {}
     for keyword in call.keywords:
         value = _literal(keyword.value, names)
@@ -278,7 +291,10 @@ def _read_arguments(call: ast.Call, names: Mapping[str, Json]) -> dict[str, Json
 
 
 def _find_called_tool(call: ast.Call, tools: Mapping[str, Tool]) -> Tool | None:
-    """Return the tool that is called, or is the first argument as in `asyncio.to_thread(login)`."""
+    """Return the tool that a call in a program calls, or None.
+
+    It may also be the first argument, as in `asyncio.to_thread(login)`.
+    """
     for node in (call.func, *call.args[:1]):
         if isinstance(node, ast.Name) and node.id in tools:
             return tools[node.id]
@@ -286,8 +302,9 @@ def _find_called_tool(call: ast.Call, tools: Mapping[str, Tool]) -> Tool | None:
 
 
 def _literal(node: ast.expr | None, names: Mapping[str, Json]) -> Json:
-    """Return the value of an expression as far as it consists of literals and known names, else
-    None.
+    """Return the value of an expression that consists of literals and the variables in `names`.
+
+    Any other expression, or part of a list or dict, is None.
     """
     match node:
         case ast.Constant(value=str() | int() | float() as value):

@@ -1,4 +1,4 @@
-"""Replaces secrets in texts: every spelling of each, in one pass whatever their number."""
+"""Replaces secrets in texts. All spellings of all secrets are found in one pass over a text."""
 
 from __future__ import annotations
 
@@ -14,11 +14,12 @@ _SHORTEST = 3
 """A shorter secret is not replaced in texts, since it occurs in almost every text."""
 _CLIPPED = 8
 _CLIPPED_SILENTLY = 16
-"""The beginning of a secret is replaced, too, if it has at least `_CLIPPED` characters and an
-ellipsis follows, or `_CLIPPED_SILENTLY` characters and the text ends.
+"""Secrets that were cut off are replaced, too: the beginning of a secret with at least `_CLIPPED`
+characters before an ellipsis, or with `_CLIPPED_SILENTLY` characters at the end of a text.
 """
 _FEW = 64
-"""With up to this many secrets, a text is first searched for each, since most texts contain none.
+"""With up to this many secrets, a text is first searched for the beginning of each secret, which is
+fast. Most texts contain none.
 """
 
 _WORD = re.compile(r"\w")
@@ -27,9 +28,9 @@ _CUT = re.compile(r"…|\.\.\.|\Z|[\"'\\]")
 
 
 class SecretText:
-    """A set of secrets that can be replaced in texts.
+    """A set of secrets, and a function that replaces them in texts.
 
-    Texts may be processed while secrets are added.
+    One thread may add secrets while others replace them.
     """
 
     def __init__(self) -> None:
@@ -86,8 +87,10 @@ class SecretText:
             at += length or 1
 
     def _match(self, text: str, at: int) -> tuple[int, str]:
-        """Return the length of the secret at this position, which may be cut off, and its full
-        spelling.
+        """Return the length of the secret that begins at this position, and its full spelling.
+
+        The length is smaller than the spelling if the text cuts the secret off. The result is
+        `(0, "")` if no secret begins here.
         """
         known = self._long[text[at : at + SHORT]]
         rest = text[at : at + self._longest]
@@ -106,7 +109,7 @@ class SecretText:
         return cut if end and cut[0] >= shortest else (0, "")
 
     def _replace_short_words(self, text: str) -> str:
-        """Return `text` with the short secrets replaced that occur in it as whole words."""
+        """Return `text` in which short secrets are replaced where they are whole words."""
         pieces = []
         done = 0
         for place in _WORD_START.finditer(text):
@@ -121,7 +124,7 @@ class SecretText:
 
 
 def _shared_length(one: str, other: str) -> int:
-    """Return the length of the common beginning of two texts."""
+    """Return how many characters two texts have in common at the beginning."""
     return bisect_left(
         range(min(len(one), len(other))), 1, key=lambda n: not other.startswith(one[: n + 1])
     )

@@ -45,9 +45,10 @@ class TaintedValue(Leaf):
     """A value of a sensitive argument that is not known to be clean."""
 
     origin: str
-    """Where the value came from, as part of a sentence."""
+    """Where the value came from, for a sentence: "it equals `id` in the response of `search`"."""
     rules: tuple[str, ...]
-    """Rules for `--trust` that would make the value clean, the narrowest first, quoted for a shell.
+    """Values of the option `--trust` that would make this value clean, quoted for a shell. The one
+    that trusts the least comes first.
     """
 
     def __str__(self) -> str:
@@ -66,7 +67,7 @@ class TaintedValue(Leaf):
 
 
 class Taint:
-    """The check of the values of one run. `calls` returns the run's completed calls.
+    """Finds the tainted values in the calls of one run. `calls` returns the completed calls.
 
     A value is clean if the task contains it as a whole, a rule of `rules` names it, a response
     contains it at a position that a rule trusts, or a person has agreed to it for the same
@@ -96,14 +97,14 @@ class Taint:
         self._agreed: set[tuple[str, str, EqualityKey]] = set()
 
     def begin_program(self, program: Program, *, blind: bool) -> None:
-        """Prepare for the next program. `blind`: its author had seen no tool output."""
+        """Prepare for the next program. `blind` is True if its author had seen no tool output."""
         if not blind or any(map(_has_foreign_description, self._tools.values())):
             return
         constants = [node for node in ast.walk(program.tree) if isinstance(node, ast.Constant)]
         self._written |= {node.value for node in constants if isinstance(node.value, str)}
 
     def find_tainted(self, tool: Tool, arguments: JsonObject) -> tuple[TaintedValue, ...]:
-        """Return the tainted values of a call. `arguments` are by original name."""
+        """Return the tainted values of a call. `arguments` are keyed by their original names."""
         leaves = [
             leaf
             for leaf in sensitive_leaves(tool.protocol, arguments)
@@ -126,7 +127,7 @@ class Taint:
         )
 
     def _response_values(self) -> list[tuple[ToolCall, JsonPath, Json]]:
-        """Return all values of all responses with their call and path, the latest first."""
+        """Return each value of each response with its call and path, the latest response first."""
         return list(walk_responses(reversed(self._calls())))
 
     def sibling_values(self, one: TaintedValue) -> list[Json]:
@@ -161,7 +162,7 @@ class Taint:
         self._agreed |= {(tool.alias, one.argument, equality_key(one.value)) for one in tainted}
 
     def _is_surely_clean(self, tool: Tool, leaf: Leaf) -> bool:
-        """Return True if the leaf is clean, and False if it is not or cannot be judged."""
+        """Return True if the leaf is clean, and False if it is not or if the check fails."""
         try:
             return self._is_clean(tool, leaf)
         except Exception:  # noqa: BLE001 - a person decides what cannot be judged
@@ -207,8 +208,8 @@ class Taint:
     ) -> TaintedValue:
         """Return the leaf as a tainted value with its origin.
 
-        `places` are the values of all responses with their positions, `texts` the lower-case texts
-        that may contain the leaf.
+        `places` maps each value in a response to its call and path. `texts` are the texts of the
+        responses in lower case, in which the leaf is searched for.
         """
         value = leaf.value if isinstance(leaf.value, str) else format_number(leaf.value)
         rules = [safe_shell_argument(f"value={value}")]
@@ -230,7 +231,10 @@ class Taint:
         )
 
     def _rule_for_place(self, call: ToolCall, path: JsonPath) -> str | None:
-        """Return the rule that trusts a position of a tool's responses, quoted for a shell."""
+        """Return the trust rule for a field of a tool's responses, quoted for a shell.
+
+        The result is None if the rule cannot be quoted safely.
+        """
         tool = self._tools.get(call.tool)
         name = self._tools.shortest_name(tool) if tool is not None else call.tool
         where = format_json_path(generalize(path))
@@ -238,13 +242,16 @@ class Taint:
 
 
 def _field(call: ToolCall, path: JsonPath) -> str:
-    """Return a position in a response as words of a sentence."""
+    """Return a position in a response for a sentence: "`id` in the response of `search`"."""
     place = quote_name(format_json_path(path)) if path else "the whole"
     return f"{place} in the response of {quote_name(call.tool)}"
 
 
 def _has_foreign_description(tool: Tool) -> bool:
-    """Return True if the tool comes from a document, or has a text other than names."""
+    """Return True if the model may have read words about the tool that are not the user's.
+
+    That is so if the tool comes from a document, or its definition has any text besides names.
+    """
     if tool.source:
         return True
     texts = (

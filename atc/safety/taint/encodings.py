@@ -67,7 +67,7 @@ def find_decodings(text: str) -> list[str]:
 
 
 def _find_decodings(text: str) -> tuple[str, ...]:
-    """Return what `find_decodings` does, without a cache."""
+    """Return the same texts as `find_decodings`, without using the cache."""
     found = latest = {text: None}
     for _ in range(_DEPTH):
         latest = {
@@ -121,9 +121,9 @@ def _inner(text: str) -> Iterator[str]:
 
 
 def _decode_parts(text: str, whole: str) -> Iterator[str]:
-    """Yield what base64 in the text, or in the last part of it, encodes.
+    """Yield the texts that the whole text, its lines or its last part encode in base64.
 
-    `whole` is the text without spaces.
+    Other characters within the base64 are ignored. `whole` is the text without spaces.
     """
     lines = [line.strip() for line in text.splitlines()]
     parts = (
@@ -146,7 +146,7 @@ def _decode_uuencoded(text: str) -> Iterator[str]:
 
 
 def _unescape(text: str) -> Iterator[str]:
-    """Yield the text with its escapes decoded, each kind by itself."""
+    """Yield the text with its escapes decoded, once for each kind of escape."""
     unescaped = _ESCAPE.sub(lambda match: chr(int(match[match.lastindex or 0], 16)), text)
     yield from (unquote(text), unquote(text.replace("+", " ")), html.unescape(text), unescaped)
     yield _UNICODE_PERCENT.sub(lambda match: chr(int(match[1], 16)), text)
@@ -197,7 +197,7 @@ def _mail_word(match: re.Match[str]) -> str:
 
 
 def _decode_base64(run: str) -> Iterator[str]:
-    """Yield the texts that a run of characters encodes in base64 or hexadecimal."""
+    """Yield the texts that these characters encode in base64 or hexadecimal."""
     bare = run.replace("-", "+").replace("_", "/").replace("=", "")
     with suppress(ValueError):
         yield from _find_texts(base64.b64decode(bare[: len(bare) - (len(bare) % 4 == 1)] + "==="))
@@ -243,14 +243,15 @@ def _z85(data: bytes) -> bytes:
 # --- bytes
 
 _CBOR_TEXT = 0x60
-"""CBOR's type of texts. The length of a short text is added to it."""
+"""The byte before a text in CBOR, a binary format, is this number plus the text's length."""
 
 _Decompress = Callable[[bytes], bytes]
 
 
 def _find_texts(data: bytes) -> Iterator[str]:
-    """Yield the texts in bytes, which may be encoded as UTF-8 or UTF-16, in a binary format, or
-    compressed.
+    """Yield the texts that bytes contain.
+
+    The bytes may be text in UTF-8 or UTF-16, a binary format that contains texts, or compressed.
     """
     if len(data) < 4:
         return
@@ -262,8 +263,9 @@ def _find_texts(data: bytes) -> Iterator[str]:
 
 
 def _plain_texts(data: bytes) -> Iterator[str]:
-    """Yield the text in bytes that are not compressed: the whole, or the readable parts of binary
-    data.
+    """Yield the text in bytes that are not compressed.
+
+    If the bytes are not text as a whole but a binary format, it is their readable parts.
     """
     for coding in ("utf-8", "utf-16-le", "utf-16-be"):
         with suppress(ValueError):
@@ -304,4 +306,6 @@ def _unpack(data: bytes) -> bytes:
 
 
 _DECOMPRESS: tuple[_Decompress, ...] = (_inflate(47), _inflate(-15), _bunzip, _unpack)
-"""`47`: with the header of zlib or gzip. `-15`: without a header."""
+"""Decompressors, which are all tried. `_inflate(47)` expects the header of zlib or gzip,
+`_inflate(-15)` none.
+"""

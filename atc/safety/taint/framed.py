@@ -1,4 +1,4 @@
-"""Reads JSON values, and fields in the style of JSON, within a text."""
+"""Finds fields that are written as in JSON within a longer text, and reads their values."""
 
 from __future__ import annotations
 
@@ -28,9 +28,10 @@ _OPENING = re.compile(rf"{_BLANK}(?=[\[{{\"])")
 
 
 class Part(NamedTuple):
-    """The name of a field, or another quoted text.
+    """A quoted text, which may be the name of a field.
 
-    `after` is the start of the field's value, or None.
+    `start` is its position. If it is a name, `after` is the position at which the field's value
+    begins; otherwise it is None.
     """
 
     text: str
@@ -39,10 +40,10 @@ class Part(NamedTuple):
 
 
 def find_parts(text: str) -> Iterator[Part]:
-    """Yield every possible field name and quoted text, in order.
+    """Yield every possible field name and every quoted text, in order.
 
-    It is not decided which quote opens and which closes, so the text between any two quotes counts.
-    A name without quotes counts only after a brace.
+    Any quotation mark may open or close a text, so what is between any two of them is yielded. A
+    name without quotation marks counts only after a brace.
     """
     brace = text.find("{")
     for match in _PART.finditer(text):
@@ -54,11 +55,11 @@ def find_parts(text: str) -> Iterator[Part]:
 
 
 def value_at(text: str, start: int) -> tuple[Json, int]:
-    """Return the value that begins at `start`, and its end.
+    """Return the value that begins at `start`, and the position of its end.
 
     Raises:
-        ValueError: parsers may disagree on where the value ends. It is neither JSON nor plain text,
-            or the text after it may belong to it.
+        ValueError: parsers may disagree on where the value ends, because it is neither JSON nor
+            plain text, or because the text after it may be a part of it.
     """
     try:
         opening = _OPENING.match(text, start)
@@ -74,7 +75,11 @@ def value_at(text: str, start: int) -> tuple[Json, int]:
 
 
 def _scalar_at(text: str, start: int) -> tuple[Json, int]:
-    """Read a text, a number or another scalar. Raises ValueError as `value_at` does."""
+    """Return the text, number or other scalar at `start`, and the position of its end.
+
+    Raises:
+        ValueError: see `value_at`.
+    """
     match = _VALUE.match(text, start)
     assert match is not None  # the pattern also matches nothing
     if match["opened"] is not None:
@@ -88,7 +93,10 @@ def _scalar_at(text: str, start: int) -> tuple[Json, int]:
 
 
 def parse_unambiguous(text: str) -> Json:
-    """Return the list, object or text in a JSON text that all parsers read alike, else None."""
+    """Return the list, object or text in a JSON text that every JSON parser reads alike.
+
+    Return None for any other text, for instance JSON in which an object repeats a key.
+    """
     try:
         value: Json = _STRICT.decode(text)
     except (ValueError, RecursionError):
@@ -97,7 +105,7 @@ def parse_unambiguous(text: str) -> Json:
 
 
 def _reject_duplicates(pairs: list[tuple[str, Json]]) -> JsonObject:
-    """Return the object with these members. Raises ValueError if a key is repeated."""
+    """Return a JSON object with these members, and raise ValueError if a key is repeated."""
     found = dict(pairs)
     if len(found) < len(pairs):
         raise ValueError("a key is repeated")

@@ -1,7 +1,7 @@
-"""Guarantees of a schema for a value of an argument: it is one of a list, or it is harmless.
+"""What a schema guarantees for a value: that it is one of a fixed list, or has a given keyword.
 
-A guarantee holds only if no alternative in the schema avoids it: every branch of `anyOf` and
-`oneOf` must give it, while one part of `allOf` is enough.
+A guarantee holds only if no alternative in the schema avoids it. So every branch of `anyOf` and
+`oneOf` must guarantee it, while one part of `allOf` is enough.
 """
 
 from __future__ import annotations
@@ -14,11 +14,14 @@ from protocols.schema import Json, JsonObject, resolve, resolve_pointer, types
 _MOST_VISITED = 2_000
 """Maximum number of schemas that are visited for one value. Larger schemas guarantee nothing."""
 _NO_CHOICE = {"boolean", "null"}
-"""Types that have only a fixed set of values."""
+"""JSON types that have only a few fixed values."""
 
 
 class Guarantees:
-    """The guarantees that the schema of an argument gives for `value` and the values in it."""
+    """The guarantees that the schema of an argument gives for its value and the values within.
+
+    `root` is the schema in which references (`$ref`) are looked up.
+    """
 
     def __init__(self, schema: Json, root: JsonObject, value: Json) -> None:
         self._schema = schema
@@ -26,10 +29,9 @@ class Guarantees:
         self._value = value
 
     def is_listed(self, path: JsonPath, *, only_one: bool = False) -> bool:
-        """Return True if the schema allows only listed values at `path`, and the value is one of
-        them.
+        """Return True if the schema allows only listed values at `path`, and the value is listed.
 
-        `only_one`: return True only if the schema allows a single value.
+        If `only_one` is True, the schema must allow a single value.
         """
         is_one = False
 
@@ -50,9 +52,9 @@ class Guarantees:
         return _Search(self._root, lists).is_guaranteed(self._schema, self._value, path) and is_one
 
     def has_guaranteed_keyword(self, path: JsonPath, keyword: str, expected: Json) -> bool:
-        """Return True if every alternative has `keyword` with the value `expected`.
+        """Return True if every alternative of the schema has `keyword` with the value `expected`.
 
-        The keyword may be at `path` or above it.
+        The keyword may be in the schema at `path`, or in that of an object or list around it.
         """
 
         def has(schema: JsonObject, _: Json) -> bool:
@@ -62,7 +64,10 @@ class Guarantees:
 
 
 class _Search:
-    """Checks whether a test succeeds for a value whichever alternative of its schema applies."""
+    """Checks whether a test succeeds for a value in every alternative of its schema.
+
+    The test is called with a schema and the value that the schema describes.
+    """
 
     def __init__(self, root: JsonObject, test: Callable[[JsonObject, Json], bool]) -> None:
         self._root = root
@@ -72,10 +77,9 @@ class _Search:
     def is_guaranteed(
         self, schema: Json, value: Json, path: JsonPath, above: frozenset[str] = frozenset()
     ) -> bool:
-        """Return True if the test succeeds for `value`, or for a value on the path to the one at
-        `path`.
+        """Return True if the test succeeds for `value` or for a value on the way to `path`.
 
-        `above` are the references (`$ref`) that led to this schema.
+        `above` are the references (`$ref`) that led to this schema. They are not followed again.
         """
         self._left -= 1
         if not isinstance(schema, Mapping) or self._left < 0:
@@ -111,7 +115,7 @@ class _Search:
     def _is_excluded_by(self, branch: Json, value: Json) -> bool:
         """Return True if the branch's type cannot be that of the value.
 
-        Scalars are not distinguished.
+        Texts, numbers, booleans and null count as the same type.
         """
         kinds = {*types(resolve(branch, self._root))}
         if isinstance(value, Mapping):
@@ -121,7 +125,7 @@ class _Search:
         return bool(kinds) and kinds <= {"object", "array"}
 
     def _below(self, schema: JsonObject, value: Json, path: JsonPath) -> bool:
-        """Return True if the schema of the next step guarantees the test.
+        """Return True if the test is guaranteed for the member or item that is next on the path.
 
         `patternProperties` are not tried.
         """

@@ -1,4 +1,7 @@
-"""The kind of each value in one argument, as its schema declares it or as it is guessed."""
+"""Decides whether a value is sensitive, and its kind, such as `recipient` or `amount`.
+
+The schema of the argument can declare the kind. Otherwise it is guessed from names and values.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +23,8 @@ from atc.safety.taint.values import number
 from protocols.schema import Json, JsonObject
 
 SENSITIVE = "x-atc-sensitive"
-"""The keyword with which a schema declares the kind of an argument, or `false`."""
+"""The schema keyword that declares the kind of a sensitive argument, or `false` for a harmless one.
+"""
 _DATE_FORMATS = frozenset({"date", "date-time", "time", "duration"})
 _DATE_OR_TIME = re.compile(
     r"[+-]?P(?=.)(?:\d+[.,]?\d*[YMWD])*(?:T(?:\d+[.,]?\d*[HMS])+)?"
@@ -34,7 +38,7 @@ _OWN_PATH = re.compile(r"/(?:[\w-][\w./-]*)?", re.ASCII)
 class ArgumentKinds:
     """Decides which values of one argument are sensitive, and their kind.
 
-    `schema` is the argument's schema, `root` the schema that its references lead to.
+    `schema` is the argument's schema. `root` is the schema in which its references are looked up.
     """
 
     def __init__(self, guess: Guesses, schema: Json, root: JsonObject, value: Json) -> None:
@@ -42,12 +46,12 @@ class ArgumentKinds:
         self._guarantees = Guarantees(schema, root, value)
 
     def mark(self, position: Position, here: list[JsonObject], above: Mark) -> Mark:
-        """Return the mark that holds for a value: its own, or one of the objects and lists around
-        it.
+        """Return the mark of a value, which says what its schema or its name declares it to be.
 
-        `here` are the value's schemas, `above` is the mark around it. A declared kind takes
-        precedence over `false`, which counts only if every alternative of the schema has it. An
-        unknown kind counts as the strictest one, `command`.
+        `here` are the schemas that may apply to the value. `above` is the mark of the object or
+        list around it, which the value inherits if it has no mark itself. A declared kind takes
+        precedence over `false`. `false` counts only if every alternative of the schema has it. An
+        unknown word counts as the strictest kind, `command`.
         """
         declared = [branch[SENSITIVE] for branch in here if branch.get(SENSITIVE) is not None]
         for word in declared:
@@ -96,9 +100,10 @@ class ArgumentKinds:
     def _is_listed_or_date(
         self, position: Position, value: Json, mark: Mark, here: list[JsonObject]
     ) -> bool:
-        """Return True if the schema lists the value, or it is a date or time, and no amount.
+        """Return True if the schema lists the value, or if the value is a date or a time.
 
-        The kind of such a value is not guessed by its name.
+        The kind of such a value is not guessed from its name. A text that is named as an amount is
+        never a date.
         """
         if position.within is None and self._guarantees.is_listed(position.path):
             return True
@@ -108,10 +113,10 @@ class ArgumentKinds:
         return is_date and _DATE_OR_TIME.fullmatch(value) is not None
 
     def _kind_by_name(self, position: Position, value: Json, mark: Mark) -> Sensitivity | None:
-        """Return the sensitive kind that the name gives, if the value can be of this kind.
+        """Return the sensitive kind that the name suggests, if the value can be of this kind.
 
-        A path on the service's own host leads nowhere else, so it is not a `url`. A text in an
-        object that is named as an amount is an amount only if it is a number or says how much.
+        A path such as `/about` leads to no other host, so it is not a `url`. A text in an object
+        that is named as an amount is an amount only if it contains a number.
         """
         if mark.kind == "url" and isinstance(value, str) and _OWN_PATH.fullmatch(value):
             return None
@@ -122,7 +127,7 @@ class ArgumentKinds:
         return "amount" if may_be_part_of_amount(position.name, value) else None
 
     def _is_unit_by_name(self, position: Position, value: Json) -> bool:
-        """Return True if the value's name says that it selects the unit of an amount."""
+        """Return True if the name says that the value is the unit of an amount, as `currency`."""
         if not self._guess.acts:
             return False
         is_named = is_unit_flag if isinstance(value, bool) else is_unit_field

@@ -1,8 +1,7 @@
-"""Finds field names in notations other than JSON: forms, queries, XML, YAML, CSV, mail headers,
-options.
+"""Finds field names in texts that are not JSON: forms, queries, XML, YAML, CSV, mail headers.
 
-It is not decided in which notation a text is written. A name counts if it is a field's name in any
-of them.
+The notation of a text is not determined. A name counts if it is the name of a field in any of the
+notations.
 """
 
 from __future__ import annotations
@@ -40,7 +39,7 @@ _LONGEST_READ = 2_000
 """A value begins within this many characters after its name."""
 _CLOSING = r"[\"'`”’\])}*_>\\]{0,4}"
 _AS_VALUE = rf"=\s{{0,4}}[\"']?(?P<name>{_NAME})[\"']?(?=[\s;&,>/\])]|\Z)"
-"""The name as the value of an attribute or of a field."""
+"""A field name that is itself the value of an attribute or a field, as in `name="amount"`."""
 _QUOTED_KEY = r"[{,]\s{0,9}[\"']?[^\s\"':{}]{1,40}[\"']?\s{0,9}:"
 _ANYWHERE = [  # in prose, too
     # a form, a query, a setting, an attribute
@@ -99,29 +98,30 @@ _QUERY = re.compile(
     r"(?:\"[^\"<>]*\"|'[^'<>]*')",
     re.IGNORECASE,
 )
-"""URLs in prose, whose queries are no fields of the message, and attributes of its markup."""
+"""URLs and HTML attributes in prose. What looks like a field in them is none of the message."""
 _MARKUP = re.compile(r"<(/?)(?:address|code|script)(?=[\s/>])", re.IGNORECASE)
 
 
 class Field(NamedTuple):
     """The name of a field in some notation.
 
-    `start` is its position. `behind` are the first characters after it, to distinguish fields of
-    one name.
+    `start` is its position in the text. `behind` are the first characters after the name, which
+    distinguish fields with the same name.
     """
 
     name: str
     start: int
     behind: str
     has_number: bool
-    """True if a number other than zero or a placeholder follows. Without it, the field is no
-    amount.
+    """True if a number other than zero, or a placeholder for a value, follows the name. Otherwise
+    the field cannot be an amount.
     """
 
 
 def is_notation(text: str) -> bool:
-    """Return True if the whole text is data or code (such as XML, YAML or SQL), and not a message
-    to a person.
+    """Return True if the whole text is data or code, such as XML, YAML or SQL.
+
+    Then it is not a message to a person.
     """
     bare = text.strip()
     if len(bare.split(None, 1)) < 2:
@@ -146,7 +146,8 @@ def find_assignments(text: str) -> str:
 def find_fields(text: str, *, prose: bool) -> Iterator[Field]:
     """Yield every field name in a text.
 
-    Text for people (`prose`) has fields only if all of it is in a notation.
+    If `prose` is True, the text is meant for people. Then it has fields only if the whole text is
+    data or code, see `is_notation`.
     """
     if not prose:
         numbers = _nonzero_positions(text)
@@ -181,7 +182,7 @@ def _match_fields(text: str, patterns: list[str], numbers: list[int]) -> Iterato
 
 
 def _find_netstrings(text: str, numbers: list[int]) -> Iterator[Field]:
-    """Yield the texts that have their length before them, as in `6:amount`."""
+    """Yield the fields whose name has its length before it, as in `6:amount`."""
     for match in _LENGTH.finditer(text):
         start = match.end()
         name = text[start : start + int(match[1])]
@@ -190,13 +191,19 @@ def _find_netstrings(text: str, numbers: list[int]) -> Iterator[Field]:
 
 
 def _has_number_after(numbers: list[int], end: int) -> bool:
-    """Return True if one of the sorted positions `numbers` is soon after `end`."""
+    """Return True if a number is at most `_LONGEST_READ` characters after the position `end`.
+
+    `numbers` are the sorted positions of the numbers.
+    """
     at = bisect_left(numbers, end)
     return at < len(numbers) and numbers[at] < end + _LONGEST_READ
 
 
 def _head_of_table(text: str) -> list[str]:
-    """Return the cells of the first line if all lines have the same separators, else nothing."""
+    """Return the cells of the first line of a table such as CSV, else an empty list.
+
+    A text is a table if all its lines have the same separators.
+    """
     lines = [line for line in text.splitlines() if line.strip()]
     counts = {tuple(_CELLS.findall(line)) for line in lines}
     if len(lines) < 2 or len(counts) > 1 or not counts.pop():

@@ -58,8 +58,9 @@ _LONGEST = 1_000
 
 
 def numbers_in_words(text: str) -> list[Decimal]:
-    """Return the numbers in a text that are written in words: `nine thousand`, `neuntausend`,
-    `九千`, `MMXX`.
+    """Return the numbers that a text contains in words or in Chinese or Roman numerals.
+
+    Examples are `nine thousand`, `neuntausend`, `九千` and `MMXX`.
     """
     text = text[:_LONGEST]
     found = [Decimal(number) for number in _add_up_words(_words(text.lower()))]
@@ -78,7 +79,7 @@ def is_spelled_number(text: str) -> bool:
 
 
 def _words(text: str) -> list[str]:
-    """Return the words of a text. A word that joins several numerals is split."""
+    """Return the words of a text. A word such as `neuntausend` is split into its numerals."""
     words = list[str]()
     for word in re.findall(r"[^\W\d_]+", text):
         words += _ONE_OF_RUN.findall(word) if _RUN.fullmatch(word) else [word]
@@ -114,9 +115,7 @@ def _roman(word: str) -> Decimal:
 
 
 def _chinese(text: str) -> Iterator[Decimal]:
-    """Yield the numbers that numerals outside ASCII form, in which for example 千 multiplies by
-    1000.
-    """
+    """Yield the numbers in Chinese and similar numerals, such as `九千` (9 times 1000)."""
     for run in re.findall(r"[^\W\da-zA-Z_]+", text):
         total = 0
         group = 0

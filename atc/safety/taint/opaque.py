@@ -1,4 +1,7 @@
-"""Recognizes texts that cannot be read: not words or numbers, nor names or ids of usual length."""
+"""Recognizes opaque texts, which consist neither of words and numbers nor of ids of usual length.
+
+A person could not see what such a text contains, for instance because it is encoded.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +11,8 @@ import unicodedata
 _LONGEST_ID = 64
 """Maximum number of letters and digits in an id. More of them, without words, are encoded data."""
 _LONGEST_PIECE = 12
-"""A part of this length that is not a word is a code or a part of a UUID, and carries no message.
+"""A part of a text that is not a word may be a code or a part of a UUID up to this length. So short
+a part carries no message.
 """
 _SHORTEST_TOKEN = 16
 
@@ -29,7 +33,7 @@ _MOST_SIGNS = 8
 
 
 def is_opaque(text: str) -> bool:
-    """Return True if the text has control characters, runs of escapes or encoded data."""
+    """Return True if the text has control characters, a series of escapes, or encoded data."""
     if any(unicodedata.category(c) in ("Cc", "Cs", "Co") and c not in "\t\n\r" for c in text):
         return True
     if _ESCAPES.search(text):
@@ -52,7 +56,9 @@ def may_be_id(text: str) -> bool:
 
 
 def _is_readable(piece: str) -> bool:
-    """Return True for words, also joined as in `totalPrice`, for numbers and for short parts."""
+    """Return True if a part of a text is a word, words joined as in `totalPrice`, a number, or
+    short.
+    """
     if len(piece) <= _LONGEST_PIECE or not piece.isascii():
         return True
     if piece.isdigit():
@@ -61,7 +67,7 @@ def _is_readable(piece: str) -> bool:
 
 
 def _is_encoded(run: str) -> bool:
-    """Return True if most of a long run of base64 characters is not part of a word."""
+    """Return True if a long series of base64 characters consists mostly of no words."""
     pieces = [
         piece for piece in _PIECE.findall(run) if len(piece) > 2 and not _HEX.fullmatch(piece)
     ]

@@ -37,13 +37,14 @@ _FIELD_PATH = re.compile(r"[\w/.$#\[\]-]*", re.ASCII)
 
 
 def sensitive_leaves(protocol: ToolProtocol, arguments: JsonObject) -> list[Leaf]:
-    """Return the sensitive leaves of a call, each value of an argument once.
+    """Return the sensitive values of a call as leaves, each value of an argument once.
 
-    `arguments` are by original name. A mark holds for everything below it. A text that is not a
-    leaf itself is searched for values. `null` is never a leaf. Truth values are leaves only below a
-    declared mark, and so are texts without a number in a field that is named as an amount. Amounts
-    and units are leaves only if the tool acts. An argument that cannot be judged is one opaque
-    leaf.
+    `arguments` are keyed by their original names. A mark in a schema also applies to all values
+    within the marked value. A text that is not sensitive as a whole is searched for sensitive
+    values. `null` is never sensitive. A boolean is sensitive only if its schema or one around it
+    declares this, and so is a text without a number in a field that is named as an amount. Amounts
+    and units are sensitive only if the tool acts. If an argument cannot be judged, for instance
+    because it is too large, the whole argument is one leaf of the kind `opaque`.
     """
     guess = Guesses(protocol)
     naming = find_naming_arguments(guess, arguments)
@@ -83,9 +84,10 @@ class _ArgumentSearch:
         self._texts = TextSearch(guess, self._kinds, self._budget, self._walk)
 
     def find(self, arguments: JsonObject, naming: JsonObject) -> Iterator[Leaf]:
-        """Yield the argument's leaves.
+        """Yield the sensitive values of the argument.
 
-        `arguments` are all arguments of the call, `naming` those that may name a field of others.
+        `arguments` are all arguments of the call. `naming` are those that may contain the name of a
+        field whose value is in another argument.
         """
         beside = frozenset(
             find_named_beside(self._guess, self._name, arguments, naming, self._parameters)
@@ -98,7 +100,10 @@ class _ArgumentSearch:
     def _walk(
         self, position: Position, value: Json, schemas: Iterable[Json], above: Mark
     ) -> Iterator[Leaf]:
-        """Yield the leaves in a value that may have one of these schemas."""
+        """Yield the sensitive values in a value to which one of these schemas applies.
+
+        `above` is the mark of the object or list around the value.
+        """
         self._budget.spend(1)
         if value is None:
             return
@@ -138,7 +143,7 @@ class _ArgumentSearch:
     def _find_in_joined_fields(
         self, position: Position, value: JsonObject, mark: Mark
     ) -> Iterator[Leaf]:
-        """Yield the leaves that an object contains only if its fields are joined."""
+        """Yield the sensitive values that appear only if the texts of an object are joined."""
         if value and all(key.isdecimal() for key in value):
             yield from self._find_in_bytes(position, value, value.values(), mark)
         if (joined := join_pieces(value)) is not None:
@@ -183,9 +188,10 @@ class _ArgumentSearch:
     def _text(
         self, position: Position, text: str, here: list[JsonObject], mark: Mark
     ) -> Iterator[Leaf]:
-        """Yield the text as a leaf, or the leaves that it contains.
+        """Yield the text as a leaf if it is sensitive as a whole, else the leaves that it contains.
 
-        JSON that all parsers read alike is walked. Any other text is searched.
+        In a JSON text that all parsers read alike, each value is judged. Any other text is searched
+        for fields and encodings.
         """
         if whole := list(self._kinds.iter_leaf(position, text, mark, here)):
             yield from whole

@@ -1,5 +1,6 @@
-"""Compares values, and reads numbers as people write them (`$1,200.00`, `1.200,00 €`, `1.5
-million`).
+"""Compares values, and reads numbers as people write them.
+
+Examples of such numbers are `$1,200.00`, `1.200,00 €` and `1.5 million`.
 """
 
 from __future__ import annotations
@@ -14,11 +15,11 @@ from importlib.resources import files
 from protocols.schema import Json
 
 EqualityKey = tuple[str, str | Decimal]
-"""A value in a form for comparison: `1` and `1.0` are equal; `1`, `True` and `"1"` are not."""
+"""A key to compare JSON values: `1` and `1.0` have the same key; `1`, `True` and `"1"` do not."""
 
 
 def equality_key(value: Json) -> EqualityKey:
-    """Return a key that equal values share. Lists and objects are compared by their `repr`."""
+    """Return the same key for equal values. The key of a list or object is its `repr`."""
     if isinstance(value, bool):
         return "truth", str(value)
     if isinstance(value, int | float):
@@ -58,22 +59,25 @@ _SHORT_NAMES += rf"|(?-i:{'|'.join(sorted(CURRENCIES))}))"
 
 
 def currency(text: str) -> str | None:
-    """Return the code of the currency if a text is its code, sign or name."""
+    """Return the code of a currency, such as `EUR`, if the text is its code, sign or name.
+
+    Otherwise return None.
+    """
     name = text.strip().casefold()
     code = _NAMED.get(name) or _NAMED.get(name.removesuffix("s"))
     return code if code is not None and (name not in _WORDS or text.isupper()) else None
 
 
 def has_currency(text: str, code: str) -> bool:
-    """Return True if a text contains the code, the sign or a name of the currency."""
+    """Return True if a text contains the code, the sign or a name of the currency `code`."""
     return any(_form(name).search(text) for name in (code, *CURRENCIES.get(code, ())))
 
 
 @lru_cache(maxsize=256)
 def _form(name: str) -> re.Pattern[str]:
-    """Return a pattern for a name of a currency.
+    """Return a pattern that finds the name, sign or code of a currency in a text.
 
-    A name that may be another word matches only next to a number, or in capitals.
+    A name that is also an ordinary word is found only next to a number or in capitals.
     """
     if not name[-1].isalpha():
         return re.compile(rf"(?<![^\W\d_]){re.escape(name)}")
@@ -112,16 +116,17 @@ _SCALES = {
     )
     for scale in scales.split()
 }
-"""Words behind a number by which it is multiplied, in English, Indian English, German, French,
-Spanish, Portuguese, Italian, Dutch and Russian."""
+"""Words after a number that multiply it, such as `million`, in English, Indian English, German,
+French, Spanish, Portuguese, Italian, Dutch and Russian.
+"""
 _LONGEST = 60
-"""A longer run of digits is not read as a number."""
+"""A longer text is not read as a number."""
 
 
 def number(text: str) -> Decimal | None:
-    """Return the number that the whole text is, or None.
+    """Return the number if the whole text is one, else None.
 
-    `,` and `.` separate thousands if groups of three digits show this.
+    `,` or `.` separates thousands if groups of three digits show this, as in `1,200.50`.
     """
     match = _NUMBER.fullmatch(text.strip()) if len(text) <= _LONGEST else None
     scale = (match["scale"] or "").lower() if match is not None else ""
@@ -178,9 +183,9 @@ def _keep_amount(match: re.Match[str]) -> str:
 
 
 def _write_plain(text: str) -> str:
-    """Return a text without the numbers that are parts of dates, addresses and other things.
+    """Return a text without the numbers in dates, addresses, telephone numbers and names.
 
-    Groups of digits are joined.
+    Groups of digits are joined, so that `1 900 EUR` becomes `1900 EUR`.
     """
     text = _THOUSANDS.sub(lambda match: match[0].replace(" ", ""), text)
     text = _NO_AMOUNTS.sub(_keep_amount, _GROUPS.sub(" ", text))
@@ -191,7 +196,7 @@ def _write_plain(text: str) -> str:
 def numbers(text: str) -> frozenset[Decimal]:
     """Return the numbers in a text, without those in names, dates, times and addresses.
 
-    A number before a scale is multiplied by it: `1.2 million` is only 1200000.
+    `1.2 million` is the number 1200000, and not also 1.2.
     """
     tokens = [token.strip(_ENDS) for token in re.split(r"[ \t\r\n]+|[—]", _write_plain(text))]
     tokens = [token[:-1].rstrip(_ENDS) if token.endswith(".") else token for token in tokens]
