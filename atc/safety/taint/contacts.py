@@ -36,7 +36,10 @@ def is_email(text: str) -> bool:
 
 
 def is_contact(text: str) -> bool:
-    """Return True if the text consists of e-mail addresses, a phone number, an IBAN or a wallet."""
+    """Return True if the text is a list of e-mail addresses, or a phone number, IBAN or wallet.
+
+    A wallet is the address of an account of a cryptocurrency.
+    """
     if len(text) > _LONGEST_ADDRESS:
         return all(map(is_email, re.split(r"[,;\s]+", text)))
     parts = [part.strip() for part in re.split(r"[,;\n]", text) if part.strip()]
@@ -51,7 +54,7 @@ def is_contact(text: str) -> bool:
 
 
 def _is_base58_address(text: str) -> bool:
-    """Return True for a wallet address with Bitcoin's checksum, which other currencies use, too."""
+    """Return True if the text is a wallet address with a correct checksum of Bitcoin's kind."""
     if not 25 <= len(text) <= 36 or not set(text) <= set(_BASE58):
         return False
     value = 0
@@ -64,6 +67,6 @@ def _is_base58_address(text: str) -> bool:
 
 
 def _is_iban(text: str) -> bool:
-    """Return True if the check digits are correct (ISO 13616)."""
+    """Return True if the text is an IBAN with correct check digits (ISO 13616)."""
     digits = "".join(str(int(c, 36)) for c in text[4:] + text[:4]) if _IBAN.fullmatch(text) else "0"
     return int(digits) % 97 == 1

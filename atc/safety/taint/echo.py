@@ -1,6 +1,7 @@
-"""Checks whether a tool could have built a value from its arguments.
+"""Checks whether a tool could have built a value in its response from its arguments.
 
-A text may be composed of parts of the arguments, and a number may be calculated from them.
+A text may be composed of parts of the arguments, and a number may be calculated from them. Such a
+value may come from the program, so it is not clean even if the user trusts the tool.
 """
 
 from __future__ import annotations
@@ -21,23 +22,25 @@ from atc.safety.taint.values import equality_key, number
 from protocols.schema import Json, JsonObject
 
 _SHORTEST_PART = 3
-"""Minimum number of consecutive letters and digits that count as copied from a longer text."""
+"""Minimum number of consecutive letters and digits that can count as copied from an argument."""
 _LONGEST_ADDED = 3
-"""Maximum number of letters and digits that a tool may add without adding information."""
+"""Up to this many letters and digits of a value may come from elsewhere than the arguments. So few
+carry no information.
+"""
 _MOST_COMPARED = 2_000
 """Maximum number of letters and digits of a value. A longer value counts as built from arguments.
 """
 _MOST_COMBINED = 4
-"""Up to this many numbers, all combinations of operations are tried; of more, only pairs."""
+"""Up to this many numbers are combined in every way. If there are more, only pairs are combined."""
 _MOST_NUMBERS = 40
 _ALPHABET = "abcdefghijklmnopqrstuvwxyz"
 _SHORTEST_CIPHER = 6
 _LONGEST_CIPHER = 400
-"""Maximum length of a text that may be a cipher. Longer ones contain too many words by chance."""
+"""Maximum length of a text that is deciphered. A longer text contains too many words by chance."""
 _SMALL_NUMBER = 1_000
 _TENS_OF = (10, 100, 1000, Decimal("0.1"), Decimal("0.01"), Decimal("0.001"))
 _TIMES = (12, 24, 60, 1024, 1440, 3600, 7, 52, 365)
-"""Factors between units of time, dozens and bytes."""
+"""Factors of common conversions, such as hours to days, years to days, or kB to bytes."""
 _ONE = Decimal(1)
 _CENT = Decimal("0.01")
 _BASES = re.compile(r"(?:0[bo])?([0-7]{1,64})", re.IGNORECASE | re.ASCII)
@@ -76,7 +79,10 @@ class ArgumentTexts:
         return self._has_letters(_letters(_SCHEME.sub("", text)))
 
     def _can_calculate(self, number: Decimal) -> bool:
-        """Return True if the number can be calculated from the arguments, or is their length."""
+        """Return True if the number can be calculated from numbers in the arguments.
+
+        The length of a text or list, and the number of words in a text, count, too.
+        """
         if number in self._counts:
             return True
         wanted = abs(number)
@@ -93,8 +99,9 @@ class ArgumentTexts:
             return any(wanted == abs(result) for result in results)
 
     def _has_letters(self, letters: str) -> bool:
-        """Return True if the letters and digits are composed of parts of the arguments, except for
-        a few.
+        """Return True if the letters and digits are composed of parts of the arguments.
+
+        A few letters may come from elsewhere, see `_LONGEST_ADDED`.
         """
         if not letters or len(letters) > _MOST_COMPARED:
             return bool(self._forms)
@@ -110,7 +117,10 @@ class ArgumentTexts:
         return left[0] <= min(_LONGEST_ADDED, len(letters) // 4)
 
     def _longest_from(self, letters: str, start: int) -> int:
-        """Return the length of the longest part from `start` that the arguments contain."""
+        """Return the length of the longest part of `letters` that an argument contains.
+
+        The part begins at the index `start`.
+        """
         longest = 0
         for form in self._forms:
             end = start + max(longest + 1, _SHORTEST_PART)
@@ -121,7 +131,10 @@ class ArgumentTexts:
 
 
 def _find_forms(texts: list[str], lists: list[list[Json]]) -> list[str]:
-    """Return the letters and digits of all texts, in every decoding, forwards and backwards."""
+    """Return the letters and digits of all texts, decoded in every way, forwards and backwards.
+
+    Lists of bytes or code points in `lists` are read as texts, too.
+    """
     spelled = list[str]()
     for items in lists:
         spelled += decode_numbers([item for item in items if type(item) is int])
@@ -131,7 +144,10 @@ def _find_forms(texts: list[str], lists: list[list[Json]]) -> list[str]:
 
 
 def _find_ciphers(texts: list[str], forms: list[str]) -> list[str]:
-    """Return the letters that simple ciphers make of the texts, such as every second letter."""
+    """Return what simple ciphers make of the texts, such as every second letter.
+
+    `forms` are the decoded texts, to which the Caesar cipher is applied.
+    """
     found = list[str]()
     for text in texts:
         for step in (2, 3, 4):
@@ -161,8 +177,9 @@ def _decipher(letters: str) -> Iterator[str]:
 
 
 def _letters(text: str) -> str:
-    """Return the letters and digits of a text, without accents, letter case and compatibility
-    forms.
+    """Return the letters and digits of a text in lower case, without accents.
+
+    Unicode variants of a letter are replaced by the letter.
     """
     with suppress(UnicodeError):
         text = text.encode("ascii").decode("idna") if "xn--" in text.lower() else text
@@ -171,7 +188,10 @@ def _letters(text: str) -> str:
 
 
 def _numbers_of(value: Json) -> list[Decimal]:
-    """Return the number, or all numbers in a text, also in an expression such as `4500*2`."""
+    """Return the value if it is a number, or all numbers in it if it is a text.
+
+    The text may be an expression such as `4500*2`.
+    """
     if isinstance(value, str):
         found = [number(token) for token in re.findall(r"\d[\d.,]*\d|\d", value[:1_000])]
         whole = [Decimal(int(value, 16))] if _HEX.fullmatch(value) else []
@@ -185,7 +205,7 @@ def _numbers_of(value: Json) -> list[Decimal]:
 
 
 def _calculate_powers(text: str) -> list[Decimal]:
-    """Return the powers, shifts and factorials in a text: `3**8`, `1<<13`, `7!`."""
+    """Return the results of powers, shifts and factorials in a text: `3**8`, `1<<13`, `7!`."""
     results = list[Decimal]()
     for base, sign, exponent in re.findall(r"(\d{1,9})\s?(\*\*|\^|<<)\s?(\d{1,2})(?!\d)", text):
         factor = 2 if sign == "<<" else int(base)
@@ -196,7 +216,7 @@ def _calculate_powers(text: str) -> list[Decimal]:
 
 
 def _combine_numbers(numbers: list[Decimal]) -> Iterator[Decimal]:
-    """Yield the results of simple arithmetic with these numbers, also rounded and scaled."""
+    """Yield the results of simple arithmetic with these numbers, also rounded and times 10."""
     is_small = len(numbers) <= _MOST_COMBINED
     results = [*numbers, *(_reduce_numbers(numbers) if is_small else _pairs(numbers))]
     if numbers:
@@ -220,7 +240,7 @@ def _pairs(numbers: list[Decimal]) -> Iterator[Decimal]:
 
 
 def _combine_two(one: Decimal, other: Decimal) -> Iterator[Decimal]:
-    """Yield the results of the four operations, in both orders."""
+    """Yield the results of adding, subtracting, multiplying and dividing, in both orders."""
     for operation in _OPERATIONS:
         for first, second in ((one, other), (other, one)):
             yield operation(first, second)

@@ -1,5 +1,6 @@
-"""Guesses from names, formats and values whether an argument is sensitive, if no schema declares
-it.
+"""Guesses whether an argument is sensitive, for schemas that do not declare this.
+
+The guesses use names, formats and values.
 """
 
 from __future__ import annotations
@@ -28,12 +29,12 @@ NAMES: Mapping[str, frozenset[str]] = {
         files("atc.safety.taint").joinpath("names.toml").read_text(encoding="utf-8")
     ).items()
 }
-"""Words in names, by what they mean; see `names.toml`."""
+"""Words that occur in names of fields and tools, grouped by their meaning; see `names.toml`."""
 
 _LONGEST_NAME = 100
 _LONGEST_UNIT = 40
 HOW_MUCH = re.compile(r"[^\D0]|[一二三四五六七八九十百千万億兆]")
-"""A digit other than zero."""
+"""A digit other than zero, or a Chinese numeral."""
 _MOST_WORDS = 4
 """Maximum number of words in a label such as `Total amount (EUR)`. A longer text is a sentence."""
 
@@ -60,14 +61,14 @@ _LABEL = re.compile(r"[^\W_]*[^\w\s]?|[\w/-]+(?: [\w/-]+){0,3}")
 _PREFIXED = re.compile(r"[\w-]+[:/](?=[A-Z]{3,4}\Z)")
 """The part before the code in `iso4217:USD`."""
 _NAME = re.compile(r"[\w\s/.$#@~%&;*+()\[\]'\":\\-]*")
-"""A label, or the path to a field, without fields of its own."""
+"""A text that may be a label or the path to a field, but that cannot contain fields itself."""
 _PLAIN = re.compile(r"[\w\s/.-]*", re.ASCII)
 _STEPS = re.compile(r"[/.\[\]#$@\"'(){}:*]+")
 """Separators between the names in a JSON pointer, a JSONPath, or a name such as `order[amount]`."""
 
 
 _WAY = re.compile(r"[/#$][\w/.$#\[\]~%-]*|[\w.\[\]-]+")
-"""The name of a field, or the path to it, unlike the path of a file."""
+"""The name of a field, or the path to a field, such as `/order/amount`. No file name."""
 
 
 class Guesses:
@@ -87,7 +88,8 @@ class Guesses:
         """
         is_message = self._contacts_person or bool({*words} & SENDS)
         self._may_take_request = len(protocol.parameters) == 1 and not is_message
-        """True if the only argument may be a whole request, and no message."""
+        """True if the tool has a single argument, which may be a whole request such as a JSON text.
+        """
         one_way = "from" not in map(str.lower, protocol.parameters)
         names = [{*words_of(name)} for name in protocol.parameters]
         self.acts = (
@@ -97,13 +99,14 @@ class Guesses:
             or _may_pay(names, one_way)
         )
         self._to_is_recipient = one_way or bool({*words} & (SENDS | PAYS)) or self._contacts_person
-        """True if `to` may mean a recipient, and not the end of a route, a range or a conversion.
+        """True if an argument `to` may be a recipient. Otherwise it is the end of a route, a range
+        or a conversion.
         """
 
     def field_kind(self, name: str, here: list[JsonObject]) -> Sensitivity | None:
-        """Return the sensitive kind of a field by its name and format.
+        """Return the sensitive kind that a field's name and format suggest, or None.
 
-        `here` are the field's schemas.
+        `here` are the schemas that may apply to the field.
         """
         formats = {str(branch["format"]) for branch in here if "format" in branch}
         if formats & {"email", "idn-email"} and self.acts:
@@ -113,7 +116,7 @@ class Guesses:
         return "url" if kind in ("amount", None) and formats & _HOST_FORMATS else kind
 
     def named_kind(self, text: str) -> Sensitivity | None:
-        """Return the sensitive kind of the field that a text names.
+        """Return the sensitive kind of the field that a text names, or None if it names none.
 
         The text may be a name (`recipient`), a label (`Total amount`) or a path (`/order/amount`,
         `$.to[0]`).
@@ -134,11 +137,11 @@ class Guesses:
         )
 
     def exactly_named_kind(self, text: str) -> Sensitivity | None:
-        """Return the sensitive kind of a field if the text is nothing but the name of a recipient
-        or amount.
+        """Return the sensitive kind of a field if the text is surely the name of the field.
 
-        The path to such a field counts, too: `amount`, `order.amount`, `/order/0/amount`.
-        `budget.xlsx` and `src/total` do not.
+        The text must be the name of a recipient or an amount, or the path to such a field:
+        `amount`, `order.amount`, `/order/0/amount`. For any other text, such as `budget.xlsx` or
+        `src/total`, return None.
         """
         if len(text) > _LONGEST_NAME or not _WAY.fullmatch(text):
             return None
@@ -149,9 +152,9 @@ class Guesses:
         return self._kind_of_words(words_of(steps[-1]))
 
     def _kind_of_words(self, words: tuple[str, ...]) -> Sensitivity | None:
-        """Return the sensitive kind of a field whose name has these words.
+        """Return the sensitive kind of a field whose name consists of these words, or None.
 
-        If the tool only reads, only the clearest names of recipients count, and no amounts.
+        If the tool only reads, only the clearest names of recipients count, and amounts do not.
         """
         every = set(words)
         if not words or _is_property(words) or _is_record_id(words):
@@ -165,20 +168,23 @@ class Guesses:
         return self._kind_on_acting_tool(words) if self.acts else None
 
     def _is_executed(self, word: str) -> bool:
-        """Return True if the tool executes a field whose name ends with `word`."""
+        """Return True if the tool probably executes the text in a field.
+
+        `word` is the last word of the field's name, such as `code` or `script`.
+        """
         verbs = set(self._verbs)
         if word in NAMES["code"]:
             return bool(verbs & {*NAMES["executing_verbs"], "run"})
         return word in NAMES["executed_inputs"] and bool(verbs & NAMES["executing_verbs"])
 
     def _kind_on_acting_tool(self, words: tuple[str, ...]) -> Sensitivity | None:
-        """Return the sensitive kind of a field with these words on a tool that acts."""
+        """Return the sensitive kind of a field whose name has these words, for a tool that acts."""
         if words == ("to",):
             return "recipient" if self._to_is_recipient else None
         return "recipient" if self._is_recipient(words) else self._amount_kind(words)
 
     def _is_recipient(self, words: tuple[str, ...]) -> bool:
-        """Return True if the words name a recipient, without endings such as `address` or `id`."""
+        """Return True if the words name a recipient. Endings such as `address` are ignored."""
         kept = words
         while len(kept) > 1 and kept[-1] in NAMES["address_endings"]:
             kept = kept[:-1]
@@ -205,7 +211,7 @@ class Guesses:
     def is_prose(self, name: str) -> bool:
         """Return True if a field of this name contains text that people write, such as `note`.
 
-        The only argument of a tool may be called `body` and still be a whole request.
+        If a tool has a single argument named `body`, the argument may be a whole request instead.
         """
         last = {*words_of(name)[-1:]}
         is_request = self._may_take_request and last & {"body", "content"}
@@ -214,10 +220,11 @@ class Guesses:
     def value_kind(
         self, name: str, here: list[JsonObject], value: str
     ) -> Sensitivity | Literal["opaque"] | None:
-        """Return the sensitive kind of a text by its own form, such as an e-mail address or a URL.
+        """Return the sensitive kind of a text that looks like a URL, an e-mail address or similar.
 
-        Fields named as prose (`text`, `note`) have none. If the tool only reads, a URL counts only
-        if the field's name or format suggests one.
+        `name` and `here` are the name and the schemas of its field. The result is None for fields
+        that are named as prose (`text`, `note`). If the tool only reads, a URL counts only if the
+        field's name or format suggests one.
         """
         if self.is_prose(name):
             return None
@@ -236,7 +243,10 @@ class Guesses:
 
 
 def _is_property(words: tuple[str, ...]) -> bool:
-    """Return True if the last word names a property, such as `date`, except in `amount_limit`."""
+    """Return True if the last word is a property of a thing, such as the `date` of a payment.
+
+    `limit` is a property, too, but not in `amount_limit`, which is an amount.
+    """
     is_limit = words[-1] == "limit" and not NAMES["amounts"].isdisjoint(words)
     return words[-1] in NAMES["properties"] and not is_limit
 
@@ -248,8 +258,10 @@ def _is_record_id(words: tuple[str, ...]) -> bool:
 
 
 def _may_pay(names: list[set[str]], one_way: bool) -> bool:
-    """Return True if arguments with these words are an amount and a recipient, and none is a
-    filter.
+    """Return True if the arguments of a tool look like those of a payment.
+
+    That is, one is an amount, one is a recipient, and none is a filter. `names` are the words of
+    each argument's name. `one_way` is True if no argument is named `from`.
     """
     if any(words & NAMES["filters"] for words in names):
         return False
@@ -263,7 +275,7 @@ def _may_pay(names: list[set[str]], one_way: bool) -> bool:
 
 @lru_cache(maxsize=16_384)
 def words_of(name: str) -> tuple[str, ...]:
-    """Return the words of a name, the same for `toAddress`, `to-address` and `to_address`."""
+    """Return the words of a name: `("to", "address")` for `toAddress` and for `to-address`."""
     if not name.isascii():
         name = "".join(
             c for c in unicodedata.normalize("NFKD", name) if unicodedata.category(c) != "Mn"
@@ -292,9 +304,9 @@ def says_how_much(text: str) -> bool:
 
 
 def may_be_part_of_amount(name: str, text: str) -> bool:
-    """Return True if a text in a field `name`, within an object that is an amount, says how much.
+    """Return True if a text in an object that is an amount may be the amount's number.
 
-    A note, a date, an id or a code in the object does not.
+    The text is in the object's field `name`. A note, a date, an id or a code is not the number.
     """
     last = {*words_of(name)[-1:]}
     if last & (NAMES["properties"] | NAMES["not_amounts"] | NAMES["prose"]):
@@ -305,7 +317,7 @@ def may_be_part_of_amount(name: str, text: str) -> bool:
 
 
 def _is_id(text: str) -> bool:
-    """Return True for `cus_1234`, `pm-9000` and UUIDs, but not for `eur_9000`."""
+    """Return True if a text is an id: `cus_1234`, `pm-9000` or a UUID, but not `eur_9000`."""
     prefix = re.match(r"([A-Za-z]{1,12})[_-]\w", text)
     return _UUID.fullmatch(text) is not None or (prefix is not None and currency(prefix[1]) is None)
 
@@ -363,7 +375,10 @@ def is_page_token(name: str) -> bool:
 
 
 def _read_as_browser(text: str) -> str:
-    """Return the text with compatible characters replaced and invisible ones removed."""
+    """Return a URL as a browser reads it.
+
+    Unicode variants of characters are replaced, and invisible characters are removed.
+    """
     text = unicodedata.normalize("NFKC", text).replace("。", ".")
     return "".join(
         "-" if unicodedata.category(c) == "Pd" else c

@@ -1,6 +1,6 @@
 """Leaves of a call's arguments, and what is known about a value before its kind is decided.
 
-A leaf is a text, a number or a truth value, at any depth of an argument.
+A leaf is a text, a number or a boolean, at any depth of an argument.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ SensitiveKind = Sensitivity | Literal["unit", "opaque"]
 a text that cannot be read (`opaque`).
 """
 _MOST_WORK = 10_000
-"""Maximum work for one argument. Judging one ordinary value costs 1; this takes about a second."""
+"""Maximum work for one argument, which takes about a second. An ordinary value costs 1."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -26,7 +26,8 @@ class Leaf:
     """A sensitive value of a call.
 
     `argument` is the argument's original name, and `path` are the steps to the value in it. A field
-    name that no schema declares is a leaf, too, since the program chose it. Its last step is `KEY`.
+    name that no schema declares may be a leaf, too, since the program chose it. The path of such a
+    leaf ends with `KEY`.
     """
 
     argument: str
@@ -46,9 +47,10 @@ class Leaf:
 
 @dataclass(frozen=True, slots=True)
 class Position:
-    """The position of a value in an argument.
+    """The position of a value in an argument, and what the surrounding values say about it.
 
-    `name` is the name by which the value is judged: that of its field, or of the list around it.
+    `name` is the name from which the value's kind is guessed: that of its field, or of the list
+    around it.
     """
 
     argument: str
@@ -57,20 +59,22 @@ class Position:
     within: str | None = None
     """The text that contains the value, see `Leaf.within`."""
     named: NamedFields = field(default_factory=NamedFields)
-    """The fields that texts of the call name."""
+    """The sensitive fields that texts in the call name, as in `{"field": "amount", "value": 5}`."""
     is_loose: bool = False
-    """True if no schema describes the value, so that it may belong to any field that a text names.
-    """
+    """True if no schema describes the value. Then it may be the value of any field in `named`."""
 
     def below(
         self, step: PathStep, name: str | None = None, *, is_loose: bool | None = None
     ) -> Position:
-        """Return the position of a member or an item of the value at this position."""
+        """Return the position of a member or an item of the value at this position.
+
+        `step` is its key or index. `name` and `is_loose` are those of this position if omitted.
+        """
         loose = self.is_loose if is_loose is None else is_loose
         return replace(self, path=(*self.path, step), name=name or self.name, is_loose=loose)
 
     def leaf(self, value: Json, kind: SensitiveKind) -> Leaf:
-        """Return a leaf with this position."""
+        """Return the value at this position as a leaf of this kind."""
         return Leaf(
             argument=self.argument, path=self.path, value=value, kind=kind, within=self.within
         )
@@ -78,10 +82,11 @@ class Position:
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """The kind that a schema or a name gives to all values at and below a position.
+    """The kind that a schema or a name gives to a value and all values within it.
 
-    `declared`: a schema says so. Without a kind, it says `false`, and nothing is guessed below.
-    `inherited`: the kind was guessed from the name of an object or list around the value.
+    `declared` is True if a schema declares the kind with `x-atc-sensitive`. If `kind` is None then,
+    the schema declares `false`, and nothing is guessed about the values within. `inherited` is True
+    if the kind was guessed from the name of an object or list around the value.
     """
 
     kind: Sensitivity | None = None

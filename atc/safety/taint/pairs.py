@@ -1,4 +1,4 @@
-"""Finds fields that a text names, as in `{"name": "amount", "value": 9000}`, and their values."""
+"""Finds fields whose name is itself a value, as in `{"name": "amount", "value": 9000}`."""
 
 from __future__ import annotations
 
@@ -21,51 +21,54 @@ from protocols.schema import Json, JsonObject, resolve, types
 
 _SCALARS = frozenset({"string", "boolean", "number", "integer"})
 _SMALL = 20
-"""A number up to this is a count or a level, unless its field is named as a value."""
+"""A number up to this is taken for a count or a level, unless its field is named `value` or so."""
 _SHORTEST_SERIES = 3
 _REFERENCE = re.compile(r"[/#$@={<(]")
-"""The beginning of a text that is not a value but refers to one."""
+"""The beginning of a text that refers to a value that is elsewhere, such as `$total`."""
 _VARIABLE = re.compile(r"(?<![\w$])(?P<name>[^\W\d]\w{0,79})\s?:\s?\$\w")
 """A field whose value is a GraphQL variable."""
 
 
 @dataclass(frozen=True, slots=True)
 class NamedFields:
-    """The sensitive fields that texts of a call name.
+    """The sensitive fields that texts in a call name, and where their values may be.
 
-    In `{"field": "amount", "value": 5}`, the text "amount" names a field. Names may be in the same
-    argument as the field's value, or in another one.
+    In `{"field": "amount", "value": 5}`, the text "amount" names a field, whose value is 5. The
+    name and the value may be in the same argument or in two.
     """
 
     kinds: frozenset[Sensitivity] = frozenset()
-    """Kinds that short names, such as `amount`, name."""
+    """Kinds of the fields that are named by a short name, such as `amount`."""
     labels: frozenset[Sensitivity] = frozenset()
-    """Kinds that labels of several words name. A list of numbers next to a label is a chart."""
+    """Kinds of the fields that are named by a label, such as `Total amount due`. A list of numbers
+    next to a label is a chart, and contains no value of the field.
+    """
     around: Mapping[JsonPath, Sensitivity] = field(default_factory=dict)
-    """Objects and lists that contain the name of a field, with its kind. Everything else in them
-    may be the field's value.
+    """Paths of the objects and lists that contain a short name, with the kind of the named field.
+    Everything else in such an object or list may be the field's value.
     """
     labelled: Mapping[JsonPath, Sensitivity] = field(default_factory=dict)
-    """Objects that contain a label of several words. Only a member named as a value may be its
-    value.
+    """Paths of the objects that contain a label, with the kind of the named field. Only a member
+    with a name such as `value` may be the field's value.
     """
     places: frozenset[JsonPath] = frozenset()
-    """Positions of the names and labels."""
+    """Paths of the names and labels themselves."""
     paths_without_values: frozenset[JsonPath] = frozenset()
-    """Lists that contain only names, and objects that name another field. They contain no values of
-    these.
+    """Paths of the lists and objects that contain no value of a sensitive field: lists of names,
+    charts, and objects that name a field which is not sensitive.
     """
     cells: Mapping[JsonPath, Sensitivity] = field(default_factory=dict)
-    """Cells of tables whose first row contains column names."""
+    """Paths of the cells of tables, with the kind that the first row gives to their column."""
     beside: frozenset[Sensitivity] = frozenset()
-    """Kinds that other arguments name."""
+    """Kinds of the fields that are named in other arguments of the call."""
 
     def guess_kind(
         self, path: JsonPath, name: str, value: Json, *, is_loose: bool
     ) -> Sensitivity | None:
-        """Return the kind of the named field to which the value at `path` may belong, or None.
+        """Return the kind of the named field whose value may be at `path`, or None.
 
-        `name` is the name of the value's own field. `is_loose`: no schema describes the value.
+        `name` is the name of the JSON field that contains the value. `is_loose` is True if no
+        schema describes the value.
         """
         if path in self.places or path[-1:] == (KEY,) or _is_operation(name, value):
             return None
@@ -80,14 +83,14 @@ class NamedFields:
         return "amount" if kinds and _may_be_amount(name, value, near=False) else None
 
     def _kind_of_neighbour(self, path: JsonPath, name: str) -> Sensitivity | None:
-        """Return the kind of the field that a text in the same object or list names."""
+        """Return the kind of the field that a text in the same object or list names, or None."""
         if not path:
             return None
         kind = self.around.get(path[:-1])
         return self.labelled.get(path[:-1]) if kind is None and is_value_name(name) else kind
 
     def _kinds_for(self, path: JsonPath) -> frozenset[Sensitivity]:
-        """Return the kinds of all named fields to which a value at `path` may belong."""
+        """Return the kinds of all named fields whose value may be at `path`."""
         if path and path[:-1] in self.paths_without_values:
             return self.beside
         if path and isinstance(path[-1], int):
@@ -95,8 +98,10 @@ class NamedFields:
         return self.beside | self.kinds | self.labels
 
     def within(self, inner: NamedFields) -> NamedFields:
-        """Return the fields for JSON that is embedded in a text, with those that are named around
-        it.
+        """Return the named fields for the values in a JSON text that is embedded in an argument.
+
+        `inner` are the fields that are named in this JSON text. The fields that are named outside
+        it are added.
         """
         return replace(
             inner,
@@ -107,7 +112,10 @@ class NamedFields:
 
 
 def find_named_fields(guess: Guesses, value: Json, at: JsonPath = ()) -> NamedFields:
-    """Return the sensitive fields that texts within `value` name. `at` is the path of `value`."""
+    """Return the sensitive fields that texts within `value` name.
+
+    `at` is the path of `value` in the argument.
+    """
     if not guess.acts or not isinstance(value, Mapping | list):
         return NamedFields()
     search = _NameSearch(guess)
@@ -135,7 +143,10 @@ class _NameSearch:
         self._cells = dict[JsonPath, Sensitivity]()
 
     def add_list(self, path: JsonPath, where: JsonPath, items: list[Json]) -> None:
-        """Add a list of names, or a table. `path` is its path in the value, `where` in the call."""
+        """Add a list if it is a list of names or a table.
+
+        `path` is its path in the searched value, `where` its path in the argument.
+        """
         if _is_flat(self._guess, path, items):
             self._lists_of_names.add(where)
         columns = _find_columns(self._guess, items)
@@ -145,7 +156,10 @@ class _NameSearch:
                 self._cells |= {(*where, row, column): kind for column, kind in columns.items()}
 
     def add_text(self, step: PathStep, where: JsonPath, text: str) -> None:
-        """Add a text in the field or at the index `step`, if it names a field."""
+        """Add a text if it names a field.
+
+        `step` is the key or index of the text, `where` its path in the argument.
+        """
         owner = where[:-1]
         if (kind := _named_by(self._guess, step, text)) is not None:
             self._around.setdefault(owner, kind)
@@ -158,7 +172,7 @@ class _NameSearch:
             self._places.add(where)
 
     def result(self, series: set[JsonPath]) -> NamedFields:
-        """Return the names that were found. `series` are lists that contain no values of fields."""
+        """Return the named fields. `series` are the paths of charts, which contain no values."""
         for path in self._lists_of_names:
             self._around.pop(path, None)
         of_others = self._names_of_others - self._around.keys()
@@ -174,10 +188,11 @@ class _NameSearch:
 
 
 def _find_columns(guess: Guesses, rows: list[Json]) -> dict[int, Sensitivity]:
-    """Return the kinds of the sensitive columns in a table, by column number.
+    """Return the kinds of the sensitive columns in a table, keyed by column number.
 
-    A table with two columns, of which only the first has a sensitive name, may also be a list of
-    pairs. Then only an amount counts.
+    `rows` is a table if it is a list of lists whose first row contains only texts. If only the
+    first of two columns has a sensitive name, `rows` may be a list of names and values instead.
+    Then only an amount counts.
     """
     if len(rows) < 2 or not all(isinstance(row, list) and row for row in rows):
         return {}
@@ -194,8 +209,9 @@ def _find_columns(guess: Guesses, rows: list[Json]) -> dict[int, Sensitivity]:
 
 
 def _find_series(value: Json, at: JsonPath) -> set[JsonPath]:
-    """Return the lists that are points of a chart: three or more numbers in a field that is not
-    named as a value.
+    """Return the paths of the lists that are the points of a chart.
+
+    Such a list has three or more numbers, and is in a field with a name other than `value` or so.
     """
     return {
         (*at, *path)
@@ -230,8 +246,10 @@ def find_named_beside(
     others: JsonObject,
     parameters: Mapping[str, Json],
 ) -> set[Sensitivity]:
-    """Return the kinds of the fields that `others` name and to which the argument `name` may
-    belong.
+    """Return the kinds of the fields that other arguments name and whose value may be in `name`.
+
+    `arguments` are all arguments of the call, `others` those that may name fields. `parameters` are
+    the schemas of the arguments.
     """
     kinds = set[Sensitivity | None]()
     is_open = isinstance(arguments[name], list | Mapping)
@@ -252,9 +270,10 @@ def find_named_beside(
 def _find_listed_fields(
     guess: Guesses, name: str, value: Json, beside: Json
 ) -> Iterator[Sensitivity | None]:
-    """Yield the kinds of the fields that a list, or the values of an object, name.
+    """Yield the kinds of the fields that an argument names if it is an object or a list of names.
 
-    A list counts if its name says so, or if `beside` has rows with the same number of cells.
+    A list counts if its name is `columns` or similar, or if the argument `beside` is a table with
+    as many columns as the list has items.
     """
     if isinstance(value, Mapping):
         yield from (
@@ -274,8 +293,8 @@ def _has_rows_of(value: Json, width: int) -> bool:
 def _named_by(guess: Guesses, step: PathStep, text: str) -> Sensitivity | None:
     """Return the sensitive kind of the field that a text names, or None.
 
-    The text names it by itself (`amount`), or because the field `step` is for names, such as
-    `column`.
+    The text is clearly a name (`amount`), or it is in a field for names, such as `column`. `step`
+    is the key or index of the text.
     """
     is_for_names = isinstance(step, str) and is_field_name(step)
     if is_for_names and " " not in text.strip():
@@ -286,8 +305,9 @@ def _named_by(guess: Guesses, step: PathStep, text: str) -> Sensitivity | None:
 
 
 def _names_another(step: PathStep, text: str) -> bool:
-    """Return True if the text is a field's name, sensitive or not, since its own field is for
-    names.
+    """Return True if the text names a field, sensitive or not, because it is in a field for names.
+
+    `step` is the key of the text, for example `column`.
     """
     return (
         isinstance(step, str) and is_field_name(step) and re.fullmatch(r"[\w.-]+", text) is not None
@@ -307,17 +327,16 @@ def _is_flat(guess: Guesses, path: JsonPath, value: list[Json]) -> bool:
 
 
 def _may_belong(guess: Guesses, name: str, other: str, parameters: Mapping[str, Json]) -> bool:
-    """Return True if the argument `name` may be the value of a field that the argument `other`
-    names.
-    """
+    """Return True if the argument `name` may be the value of a field named in argument `other`."""
     if is_field_name(other):
         return is_value_name(name) or not {*types(resolve(parameters.get(name), {}))} & _SCALARS
     return is_value_name(name) and not guess.is_prose(name)
 
 
 def _is_operation(name: str, value: Json) -> bool:
-    """Return True if the value is an operation, a type, an order or a sentence, and no field's
-    value.
+    """Return True if a value next to a field's name is not the value of that field.
+
+    It is an operation (such as `set`), a type, a sort order or a sentence.
     """
     words = words_of(name)
     if {*words[-1:]} & NAMES["properties"]:
@@ -341,8 +360,8 @@ def _may_be_cell_of_amount(value: Json) -> bool:
 def _may_be_amount(name: str, value: Json, *, near: bool) -> bool:
     """Return True if a value in the field `name` can be an amount.
 
-    `near`: the amount's name is in the same object or list, so that even a text without digits
-    counts if its field is called `value`.
+    `near` is True if the text that names the amount is in the same object or list. Then even a text
+    without digits counts if its field is named `value` or so.
     """
     if isinstance(value, str):
         is_value = near and is_value_name(name)

@@ -1,5 +1,6 @@
-"""Joins texts that services receive in pieces: spans of rich text, bytes, a text over several
-fields.
+"""Joins texts that an argument contains in pieces, since the service may join them, too.
+
+Examples are the spans of a rich text, a list of bytes, and a text that several fields share.
 """
 
 from __future__ import annotations
@@ -13,8 +14,10 @@ _MOST_DIGITS = 7
 
 
 def find_pieces(value: list[Json]) -> Iterator[str]:
-    """Yield the texts that the items of a list form: rows of nested lists, or a field of all
-    objects.
+    """Yield the texts that the items of a list form if they are joined.
+
+    If the items are lists, their texts are joined. If they are objects, the texts that they have
+    under the same key are joined.
     """
     rows = [text for row in value if isinstance(row, list) for text in row if isinstance(text, str)]
     if len(rows) > 1:
@@ -29,8 +32,9 @@ def find_pieces(value: list[Json]) -> Iterator[str]:
 
 
 def join_pieces(fields: JsonObject) -> str | None:
-    """Return the joined texts of an object's fields if only together they are a JSON list or
-    object.
+    """Return the joined texts of an object's fields if they form a JSON list or object.
+
+    Otherwise return None.
     """
     texts = [value for value in fields.values() if isinstance(value, str) and value.strip()]
     if len(texts) < 2 or texts[0].lstrip()[0] not in "[{":
@@ -42,9 +46,9 @@ def join_pieces(fields: JsonObject) -> str | None:
 
 
 def read_whole_numbers(values: Iterable[Json]) -> list[int]:
-    """Return the integers in a list, also nested ones and texts of digits.
+    """Return the integers in a list, including those in nested lists and in texts of digits.
 
-    The result is empty if one of the values is anything else.
+    The result is empty if one of the values is not an integer.
     """
     numbers = list[int]()
     for value in values:

@@ -1,4 +1,7 @@
-"""Searches texts for sensitive values: in fields as in JSON, in other notations, or encoded."""
+"""Searches a text for sensitive values in fields.
+
+The fields may be written as in JSON or in another notation, and they may be encoded.
+"""
 
 from __future__ import annotations
 
@@ -28,15 +31,18 @@ _PLAIN_WORDS = re.compile(
 )
 """A text that has no field in any notation, and that is not encoded."""
 _SPACED_SETTING = re.compile(r"[a-z_-]+ \d+")
-"""A setting without a sign between its name and value."""
+"""A setting with only a space between its name and its value, such as `amount 5`."""
 _LONGEST_BACKWARDS = 400  # a longer text is not read from its end
 _CHARACTERS = 40  # this many characters of a text, in each decoding, cost as much as one value
 _ENTITY = re.compile(r"&[A-Za-z]{2,12};")
-"""An HTML entity that may be a sign, such as a currency's."""
+"""An HTML entity, such as `&euro;`."""
 
 
 class TextSearch:
-    """Searches the texts of one argument. `walk` yields the leaves of a JSON value."""
+    """Searches the texts of one argument for sensitive values.
+
+    `walk` yields the sensitive leaves of a JSON value that is found in a text.
+    """
 
     def __init__(
         self, guess: Guesses, kinds: ArgumentKinds, budget: WorkBudget, walk: Walk
@@ -49,11 +55,11 @@ class TextSearch:
     def find(
         self, position: Position, text: str, mark: Mark, *, is_joined: bool = False
     ) -> Iterator[Leaf]:
-        """Yield the values of sensitive fields in a text.
+        """Yield the sensitive values in a text as leaves.
 
-        Values in the style of JSON are leaves by themselves. If the text may contain other
-        sensitive values, it is a leaf as a whole. `is_joined`: the text was joined from several
-        values.
+        Each value of a field that is written as in JSON is a leaf. If the text may contain
+        sensitive values in other notations or encodings, the whole text is a leaf. `is_joined` is
+        True if the text was joined from several values.
         """
         if mark.declared:
             return
@@ -106,7 +112,10 @@ class TextSearch:
     # --- fields in other notations
 
     def _find_notation_kind(self, position: Position, text: str) -> SensitiveKind | None:
-        """Return the kind of the first sensitive field in a notation other than JSON."""
+        """Return the kind of the first sensitive field that is written in another notation.
+
+        Return None if there is no such field.
+        """
         if not self._guess.acts:
             return None
         as_json = {part.start for part in find_parts(text) if part.after is not None}
@@ -118,13 +127,16 @@ class TextSearch:
         return next((kind for one in found if (kind := self._field_kind(one)) is not None), None)
 
     def _fields(self, text: str, *, prose: bool) -> Iterator[Field]:
-        """Yield the fields of a text, and count each as work."""
+        """Yield the fields of a text. Each of them uses up a part of the work budget."""
         for one in find_fields(text, prose=prose):
             self._budget.spend(1)
             yield one
 
     def _field_kind(self, one: Field) -> SensitiveKind | None:
-        """Return the kind of a field by its name. An amount must have a number."""
+        """Return the sensitive kind that a field's name suggests, or None.
+
+        A field that is named as an amount counts only if a number follows the name.
+        """
         kind = self._guess.named_kind(one.name)
         return kind if kind != "amount" or one.has_number else None
 
@@ -133,7 +145,7 @@ class TextSearch:
     def _find_encoded_kind(
         self, position: Position, text: str, mark: Mark, visible: list[Leaf]
     ) -> SensitiveKind | None:
-        """Return the kind of a sensitive field that the text has only after decoding.
+        """Return the kind of a sensitive field that appears only after decoding, or None.
 
         `visible` are the leaves that were found without decoding.
         """
@@ -155,7 +167,10 @@ class TextSearch:
         return None
 
     def _field_keys(self, text: str, *, is_prose: bool) -> set[tuple[str, str]]:
-        """Return the keys (see `_field_key`) of all fields, also with HTML entities decoded."""
+        """Return the keys (see `_field_key`) of all fields in a text.
+
+        Fields that appear only if HTML entities are decoded are included.
+        """
         keys = set[tuple[str, str]]()
         if not self._guess.acts:
             return keys
@@ -166,7 +181,10 @@ class TextSearch:
     def _find_new_kind(
         self, text: str, known: set[tuple[str, str]], *, is_prose: bool
     ) -> SensitiveKind | None:
-        """Return the kind of the first sensitive field whose `_field_key` is not known."""
+        """Return the kind of the first sensitive field whose `_field_key` is not in `known`.
+
+        Return None if there is no such field.
+        """
         fields = list(self._fields(text, prose=False))
         if not self._guess.acts:
             return None
@@ -174,7 +192,7 @@ class TextSearch:
         return next((kind for name in new if (kind := self._guess.named_kind(name))), None)
 
     def _find_backwards_kind(self, text: str, known: set[tuple[str, str]]) -> SensitiveKind | None:
-        """Return the kind of a sensitive field in a short text that is read from its end.
+        """Return the kind of a sensitive field that appears if a short text is reversed, or None.
 
         Fields whose names are among the `known` keys do not count.
         """
@@ -187,11 +205,11 @@ class TextSearch:
 
 
 def _decode_entity(entity: re.Match[str]) -> str:
-    """Return the sign of an HTML entity. An ASCII sign stays encoded."""
+    """Return the character that an HTML entity encodes. An ASCII character stays encoded."""
     sign = html.unescape(entity[0])
     return entity[0] if sign.isascii() else sign
 
 
 def _field_key(one: Field, is_prose: bool) -> tuple[str, str]:
-    """Return a key that distinguishes fields: the name and, except in prose, what follows it."""
+    """Return a key that identifies a field: its name and, except in prose, what follows it."""
     return one.name, "" if is_prose else one.behind

@@ -1,4 +1,7 @@
-"""The sources of clean values: the task, and what the user trusts (a tool, a field, one value)."""
+"""Decides whether a value comes from the task or from something that the user trusts.
+
+The user can trust all responses of a tool, one field of them, or a single value.
+"""
 
 from __future__ import annotations
 
@@ -37,19 +40,19 @@ _AFTER = (
 )
 _NO_DIGITS_BEFORE = r"(?<!\d[ \u00a0\u202f])"
 _NO_DIGITS_AFTER = r"(?![ \u00a0\u202f]\d)"
-"""Groups of digits that are separated by spaces are one number."""
+"""A number must not be a part of a longer one, whose digits are separated by spaces."""
 _QUOTED = re.compile(r"`([^`\n]+)`|\"([^\"\n]+)\"|“([^”\n]+)”|(?<!\w)'([^'\n]+)'(?!\w)")
 
 _PLAIN = re.compile(r"-?(?!\d{1,3}\.\d{3}\Z)\d+(?:\.\d+)?")
-"""A number that can be read in one way only. `1.200` is 1200 in half of the world."""
+"""A number that is unambiguous. `1.200` is not: in half of the world, it is 1200."""
 
 
 def is_in_text(text: str, value: Json, kind: SensitiveKind) -> bool:
     """Return True if a text by a person contains `value` as a whole.
 
-    A text must occur character by character, with word boundaries on both sides. A number must be
-    written in digits. A command must not be part of a quoted one. A currency may be given by its
-    sign or its name.
+    A text value must occur character by character, with word boundaries on both sides. A number
+    must be written in digits. A command must not be a part of a longer command in quotation marks.
+    A currency may be named by its sign or its name.
     """
     if isinstance(value, bool):
         return _has(_text(value), text.lower())
@@ -70,7 +73,10 @@ def is_in_text(text: str, value: Json, kind: SensitiveKind) -> bool:
 
 
 def _has_number(text: str, value: float, kind: SensitiveKind) -> bool:
-    """Return True if the text contains the number; as an amount, in any usual form."""
+    """Return True if the text contains the number.
+
+    An amount may be written in any usual form, such as `1,200.00`.
+    """
     if kind not in ("amount", "unit"):
         return isinstance(value, int) and _has(format_number(value), text)
     amount = equality_key(value)[1]
@@ -78,9 +84,9 @@ def _has_number(text: str, value: float, kind: SensitiveKind) -> bool:
 
 
 def _is_amount_of(text: str, value: str) -> bool:
-    """Return True if the text contains the amount in digits.
+    """Return True if the text contains the amount `value`, written in digits.
 
-    An amount in words may be part of another.
+    An amount in words does not count, since it may be a part of a larger amount in words.
     """
     if (amount := number(value)) is None:
         return any(map(str.isdigit, value)) and _has(value, text)
@@ -129,16 +135,18 @@ class TrustRules:
                 self._places.setdefault(tool.alias, []).append(path)
 
     def is_trusted_value(self, value: Json) -> bool:
-        """Return True if a rule names exactly this value. A number may be written in any form."""
+        """Return True if a rule names exactly this value. A number may be written in any form,
+        such as `1,200`.
+        """
         if isinstance(value, int | float) and not isinstance(value, bool):
             return any(equality_key(value) == ("number", number(text)) for text in self._values)
         return isinstance(value, str | bool) and _text(value) in self._values
 
     def is_from_trusted_place(self, value: Json, calls: Callable[[], Iterable[ToolCall]]) -> bool:
-        """Return True if a rule trusts a position of a response in `calls` that contains the value.
+        """Return True if one of the calls returned the value in a field that a rule trusts.
 
-        A value that can be built from the arguments of the call does not count, since it comes from
-        the program. Otherwise a tool that repeats its arguments would make every value clean.
+        A value that can be built from the arguments of the call does not count, since it may come
+        from the program. Otherwise a tool that repeats its arguments would make every value clean.
         """
         wanted = equality_key(value)
         for call in calls() if self._places else ():
@@ -149,7 +157,7 @@ class TrustRules:
         return False
 
     def has_rule_for_place(self, call: ToolCall, value: Json) -> bool:
-        """Return True if a rule trusts the value's position in this response."""
+        """Return True if the response of this call has the value in a field that a rule trusts."""
         return any(
             equality_key(value) in _values_at(call, path)
             for path in self._places.get(call.tool, ())
@@ -173,10 +181,11 @@ def _values_at(call: ToolCall, path: JsonPath) -> Iterator[EqualityKey]:
 
 
 def find_named_tool(name: str, tools: Toolbox, *, setting: str) -> Tool | None:
-    """Return the tool that a setting means by `name`, or None if `tools` have no such tool.
+    """Return the tool that a value of `setting` names, or None if there is no such tool.
 
     Raises:
-        InvalidConfig: several tools have the name, or it is an alias that depends on other sources.
+        InvalidConfig: several tools have the name, or it is an alias that may belong to another
+            tool if the sources change.
     """
     found = tools.find_all(name)
     if len(found) == 1 or (not found and name not in tools):
@@ -187,7 +196,7 @@ def find_named_tool(name: str, tools: Toolbox, *, setting: str) -> Tool | None:
 
 
 def _text(value: Json) -> str:
-    """Return a value as text. Equal numbers have the same text."""
+    """Return a value as text. Equal numbers, such as 2 and 2.0, have the same text."""
     whole = int(value) if isinstance(value, float) and value.is_integer() else value
     return whole if isinstance(whole, str) else format_number(whole)
 
