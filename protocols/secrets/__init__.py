@@ -1,4 +1,4 @@
-"""Finds secrets in JSON values and texts, and writes the placeholders that replace them.
+"""Finds secrets in JSON values and texts, and creates the placeholders that replace them.
 
 A value is a secret because its schema marks it, because its name says so (`password`), or because
 it has the format of a credential. A schema marks a value as secret with `writeOnly: true`, `format:
@@ -35,15 +35,15 @@ def replace_secrets(
 ) -> Json:
     """Return a copy of `value` in which each secret leaf is replaced by `cover(leaf)`.
 
-    Every other leaf, and every key, is replaced by `rest(leaf)`, if given. Values are visited in
-    their order.
+    `schema` describes `value`; it is None if it is not known. If `rest` is given, every other leaf
+    and every key is replaced by `rest(leaf)`. Leaves are visited in the order of the value.
     """
     plain: Change = rest or (lambda leaf: leaf)
 
     def node(value: Json, place: _ValuePlace, name: ValueName, *, marked: bool) -> Json:
         """Return a copy of one part of the value. `name` decides whether its leaves are secrets.
 
-        `marked`: a schema above it says that everything in it is secret.
+        `marked` is True if the schema of a surrounding object or list marks all of it as secret.
         """
         inside = marked if place.declared is None else place.declared
         if isinstance(value, Mapping):
@@ -66,20 +66,23 @@ def replace_secrets(
 
 
 def _can_be_secret(leaf: Json, place: _ValuePlace) -> bool:
-    """Return True if a leaf has content that can be secret, and is not declared to be public."""
+    """Return False if a leaf is empty, a boolean or null, or if a schema says it is not secret."""
     is_empty = leaf is None or isinstance(leaf, bool) or leaf == ""
     return not is_empty and place.declared is not False
 
 
 def may_name_secrets(name: str) -> bool:
-    """Return True if values may be secrets because of this name, or of one that it refers to."""
+    """Return True if values with this name may be secrets.
+
+    This includes `value`, whose name may be next to it, and `cookies`, whose members are secrets.
+    """
     return secret_kind(name) is not None or name.lower() == "value" or name.lower() in MAPS
 
 
 class _ValuePlace:
-    """The declarations of all schemas that describe one part of a value.
+    """What the schemas of one part of a value say about it.
 
-    The schemas of the parts below it are looked up on demand.
+    The schemas of its members and items are looked up on demand, see `child`.
     """
 
     def __init__(self, schemas: Iterable[Any], root: JsonObject) -> None:
@@ -99,11 +102,14 @@ class _ValuePlace:
         self._parts: dict[str | int, _ValuePlace] = {}
 
     def is_secret_by_name(self, name: ValueName, value: Json) -> bool:
-        """Return True if the value's name makes it a secret, and it is not one of an enum."""
+        """Return True if the value is a secret because of its name.
+
+        A value whose schema has an `enum` or `const` is not.
+        """
         return not self._is_enum and name.is_secret_value(value)
 
     def child(self, key: str | int) -> _ValuePlace:
-        """Return the schemas of an object's member or a list's item."""
+        """Return what the schemas say about the member or item with this key or index."""
         if not self.views:
             return self
         key = key if isinstance(key, str) else min(key, self._firsts)
@@ -124,7 +130,7 @@ _LONGEST_JSON = 1_000_000  # a longer text is not parsed as JSON
 
 
 def find_embedded_secrets(text: str) -> Iterator[str]:
-    """Yield the secrets within a text; if the text is JSON, also those of the parsed value."""
+    """Yield the secrets within a text. If the text is JSON, the parsed value is searched, too."""
     yield from secret_texts.find_text_secrets(text)
     if text[:100].lstrip()[:1] in ("{", "[") and len(text) <= _LONGEST_JSON:
         try:
@@ -162,8 +168,10 @@ def secret_with_parts(secret: Json) -> list[Json]:
 
 
 def secrets_of(value: Json, schema: JsonObject | None) -> list[Json]:
-    """Return the secrets of a JSON value in order, with their secret parts and those within its
-    texts.
+    """Return the secrets of a JSON value in the order in which they occur.
+
+    Included are the secret parts of each secret (see `secret_with_parts`), and the secrets within
+    texts that are not secret as a whole.
     """
     found: list[Json] = []
 
@@ -192,7 +200,8 @@ _MASKS = re.compile(
 def placeholder(value: str | float, mark: str) -> str:
     """Return the placeholder of a secret, such as `[redacted-str-24-0.3.1]`.
 
-    It has the type and length of the secret. `mark` distinguishes it from other secrets of the run.
+    It contains the type and length of the secret, and a text `mark` that is different for each
+    secret of a run.
     """
     return f"[redacted-{type(value).__name__}-{len(str(value))}-{mark}]"
 
@@ -205,13 +214,14 @@ def escape_for_literal(text: str) -> str:
 
 
 def is_blank_or_mask(text: str) -> bool:
-    """Return True for text in place of a secret: blank, a mask such as `***`, or a placeholder."""
+    """Return True if the text is blank, a mask such as `***`, or a placeholder, and no secret."""
     return not text.strip() or bool(PLACEHOLDER.fullmatch(text) or _MASKS.fullmatch(text))
 
 
 def encoded_forms(text: str) -> set[str]:
-    """Return all spellings of a text: as it is, and as JSON, URLs, HTML, Python and shells escape
-    it.
+    """Return all spellings of a text.
+
+    These are the text itself, and the text as it is escaped in JSON, URLs, HTML, Python and shells.
     """
     if _THE_SAME.fullmatch(text):
         return {text}

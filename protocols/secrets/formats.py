@@ -1,7 +1,7 @@
 """Finds credentials by their format, with the rules of gitleaks from the package `secretscreen`.
 
-Only the rules of the package are used, which are data. None of its code runs, and no credential is
-sent anywhere for verification.
+Only the data file with the rules is used. No code of the package runs, and no credential is sent
+anywhere for verification.
 """
 
 from __future__ import annotations
@@ -19,22 +19,24 @@ from pathlib import Path
 from typing import NamedTuple
 
 _BY_NAME = frozenset({"generic-api-key"})
-"""Rules that look for a name beside the value. `protocols.secrets.texts` does this for all names.
+"""Ids of rules that are not used, since they look for the name of a secret next to a value.
+`protocols.secrets.texts` does this for all names.
 """
 _NAME_BEFORE = r"[\w.-]{0,50}?"
-"""The beginning of many rules: the part of a name before the keyword. It is removed, since the same
-secrets are found without it, fifty times as fast.
+"""The beginning of many rules, which matches the part of a name before the keyword. It is removed
+from the rules, since they find the same secrets without it, fifty times as fast.
 """
 _BEFORE = 200
 _AFTER = 1_000
 """Number of characters before and after a rule's keyword that are searched."""
 _MOST_WINDOWS = 600
 _MOST_PLACES = 10_000
-"""Limits for one text: at `_MOST_WINDOWS` occurrences of keywords, the surrounding text is
-searched; at `_MOST_PLACES` further ones, the rule is only matched at the keyword itself.
+"""Limits for one text. Around the first `_MOST_WINDOWS` occurrences of keywords, the surrounding
+text is searched. At the next `_MOST_PLACES` occurrences, the rule is only matched at the keyword
+itself. Further ones are skipped.
 """
 _LONG = re.compile(r"[^\s\"'<>,;()\[\]{}]{16}")
-"""Every credential of a known format has such a run of characters."""
+"""Every credential of a known format contains such a series of characters."""
 _PRIVATE_KEY = re.compile(
     r"-----BEGIN [A-Z ]{0,80}PRIVATE KEY(?: BLOCK)?-----.*?"
     r"(?:-----END [A-Z ]{0,80}PRIVATE KEY(?: BLOCK)?-----|\Z)",
@@ -46,7 +48,7 @@ _PUBLIC = re.compile(
 )
 """A certificate or a public key, of which each line looks like a secret."""
 _ENCODED_KEY = re.compile(r"LS0tLS1CRUdJTi[\w+/=]{40,}")
-"""What begins with `-----BEGIN` in base64, as keys do in settings of Kubernetes."""
+"""Base64 of a text that begins with `-----BEGIN`, as keys are written in Kubernetes settings."""
 _LOOSE = re.compile(
     r"""\b(?:gh[opsu]_\w{30,} | ghr_\w{30,} | github_pat_\w{30,} | glpat-[\w-]{20,}
         | hf_\w{30,} | [MNO][\w-]{23,25}\.[\w-]{6}\.[\w-]{27,}
@@ -55,7 +57,9 @@ _LOOSE = re.compile(
     """,
     re.VERBOSE,
 )
-"""The same formats for credentials that are cut off, or longer than the rules allow."""
+"""Formats that the rules know, too, but here for credentials that are cut off or longer than the
+rules allow.
+"""
 # The lookahead requires all three parts, so that matching takes linear time.
 _JWT = re.compile(
     r"(?<![\w-])(?=[\w-]++\.eyJ[\w-]{8,}+\.[\w-]{8})(?:[\w-]*?-)??"
@@ -71,8 +75,10 @@ _WORD = re.compile("[a-z0-9]+")
 
 
 class _Rule(NamedTuple):
-    """One rule of gitleaks: its pattern, and the group and minimum entropy (bits per character) of
-    the secret.
+    """One rule of gitleaks.
+
+    `group` is the group of the pattern that is the secret. `entropy` is the minimum entropy of the
+    secret in bits per character.
     """
 
     pattern: str
@@ -115,8 +121,9 @@ def _find_by_rules(text: str) -> Iterator[str]:
 
 
 def without_keys(text: str) -> str:
-    """Return a text without its private keys, whose lines contain no names, and without what is
-    public although it looks like a secret.
+    """Return a text without private keys, public keys and certificates.
+
+    Their lines look like secrets, but they contain no names of secrets.
     """
     if "-----BEGIN " not in text:
         return text
@@ -124,14 +131,17 @@ def without_keys(text: str) -> str:
 
 
 def _is_encoded_private_key(text: str) -> bool:
-    """Return True for a private key in PEM that is encoded in base64."""
+    """Return True if the text is a private key in PEM format that is encoded in base64."""
     with suppress(ValueError):
         return b"PRIVATE KEY" in base64.b64decode(text[: len(text) // 4 * 4])[:80]
     return False
 
 
 class _SearchBudget:
-    """The number of searches that are left for one text, so that no text takes long."""
+    """The number of searches that are still allowed for one text, so that no text takes long.
+
+    See `_MOST_WINDOWS` and `_MOST_PLACES`.
+    """
 
     def __init__(self) -> None:
         self.windows = _MOST_WINDOWS
@@ -176,7 +186,7 @@ def _find_by_rule(
 
 @cache
 def _rules() -> dict[str, list[_Rule]]:
-    """Return the rules by keyword. A rule finds only texts that contain one of its keywords."""
+    """Return the rules keyed by keyword. A rule matches only near one of its keywords."""
     spec = find_spec("secretscreen")
     if spec is None or spec.origin is None:
         raise ModuleNotFoundError(
@@ -209,9 +219,9 @@ def _rules() -> dict[str, list[_Rule]]:
 
 @cache
 def _core(keyword: str) -> str:
-    """Return the longest run of letters and digits in a keyword.
+    """Return the longest series of letters and digits in a keyword, such as `slack` of `slack_`.
 
-    It is part of a single word in a text.
+    In a text, it is part of a single word, so it can be looked up in the list of words.
     """
     return max((found[0] for found in _WORD.finditer(keyword)), key=len)
 
@@ -222,6 +232,6 @@ def _compile_rule(rule: _Rule) -> re.Pattern[str]:
 
 
 def _entropy(text: str) -> float:
-    """Return the entropy of a text in bits per character, by the frequency of its characters."""
+    """Return the entropy of a text in bits per character, computed from character frequencies."""
     shares = [text.count(letter) / len(text) for letter in dict.fromkeys(text)]
     return -sum(share * math.log2(share) for share in shares)

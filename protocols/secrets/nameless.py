@@ -1,5 +1,6 @@
-"""Finds secrets without a name before them: in URLs, command lines, statements, manifests and
-one-time codes.
+"""Finds secrets that have no name such as `password` before them.
+
+They are in URLs, command lines, statements, Kubernetes manifests and messages with one-time codes.
 """
 
 from __future__ import annotations
@@ -28,11 +29,11 @@ _IN_QUOTES = r"""(?:"([^"\n]{4,200})"|'([^'\n]{4,200})')"""
 _LONGEST_MESSAGE = 1_000
 """Maximum length of a message with a sign-in code."""
 _LOGIN_DISTANCE = 100
-"""Maximum number of characters between a login's name and the pair of user and password."""
+"""Maximum number of characters between a word such as `login` and `user / password`."""
 _LONGEST_NAME = 40
 """Maximum length of a name before one of the patterns below, including a space."""
 _LONG_SMALL = "\u0130"
-"""The only letter whose lower case is longer than itself."""
+"""The only letter whose lower case has more characters than the letter itself."""
 
 # Most patterns begin with a plain character and look behind it only then, so that the search skips
 # other characters quickly. Lower-case patterns are searched in a lower-case copy of the text.
@@ -67,7 +68,7 @@ _LOGIN_PAIR = re.compile(
     r"""([^\s/|,;<>"'`]{6,200})(?=[ \t]*(?:-->|[\n"]|\Z))"""
 )
 _MAIL_PAIR = re.compile(r"@[\w-]{1,60}(?:\.[\w-]{1,30}){1,3}:([^\s/:,;<>\"'`]{8,100})(?!\S)")
-"""The password of a list of accounts, as in `ann@shop.example:password`."""
+"""A password in a list of accounts, as in `ann@shop.example:password`."""
 _FILE_NAME = re.compile(r".+\.[a-z]\w{1,4}")
 _COMMUNITY = re.compile(
     r"""[src](?<!\w[src])
@@ -173,7 +174,10 @@ def _find_in_userinfo(text: str) -> Iterator[str]:
 
 
 def _is_stand_in(password: str) -> bool:
-    """Return True for a template variable, and for words such as `password` in an example."""
+    """Return True if the text only stands for a password.
+
+    It is a template variable, or a word such as `password` in an example.
+    """
     is_name = password.isalpha() and secret_kind(password) is not None
     return is_name or PLACEHOLDER.search(password) is not None
 
@@ -205,8 +209,9 @@ def _is_password_argument(value: str) -> bool:
 
 
 def _find_in_statements(text: str, lower: str) -> Iterator[str]:
-    """Yield the secrets in headers, calls, SQL, PowerShell and Kubernetes that are not assigned to
-    a name.
+    """Yield the secrets in headers, function calls, SQL, PowerShell and Kubernetes manifests.
+
+    Only secrets that are not assigned to a name are found.
     """
     if "bearer" in lower or "basic" in lower:
         yield from _find_bearer_tokens(text, lower)
@@ -248,7 +253,7 @@ def _find_logins(text: str, lower: str) -> Iterator[str]:
 
 
 def _find_logins_nearby(text: str, lower: str) -> Iterator[str]:
-    """Yield the passwords written as `user / password` within a few words after a login's name."""
+    """Yield the passwords written as `user / password` shortly after a word such as `login`."""
     for found in _LOGIN_PAIR.finditer(text):
         before = lower[max(0, found.start() - _LOGIN_DISTANCE) : found.start()]
         if _LOGIN_NEARBY.search(before) is not None and is_not_word(found[1]):

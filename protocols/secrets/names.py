@@ -1,4 +1,4 @@
-"""Recognizes names of secrets, such as `password` or `api_key`, and values that fit such a name."""
+"""Recognizes names of secrets, such as `password`, and which values can be secrets of this name."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _NUMBER, _RANDOM, _NOTHING_NEW, _QUESTIONS = (
     _SAID[one] for one in ("number", "random", "nothing_new", "questions")
 )
 _ENDINGS = ("apikey", "passphrase", "passwd", "password", "secret", "secretkey")
-"""Endings of words that are written together."""
+"""Endings of names that are written as one word, such as `dbpassword`."""
 _LONGEST = 4  # parts of an entry above: `2_fa_code` has four
 _OTHERWISE = {word: _SAID[word] for word in ("token", "key", "pass")}
 _PARTS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
@@ -71,9 +71,9 @@ _RUNS = re.compile(r"^[A-Z][a-z]+|[A-Z]+|[a-z]+|\d+")
 
 
 def fold_name(text: str) -> str:
-    """Return a text in the form in which names are compared: without accents and hidden characters.
+    """Return a text without accents and hidden characters, so that names can be compared.
 
-    Names of passwords in other scripts become `password`.
+    Words for "password" in other scripts are replaced by `password`.
     """
     if text.isascii():
         return text
@@ -107,8 +107,9 @@ def _kind_of_endings(parts: list[str]) -> Kind | None:
 
 
 def is_secret(name: str, value: Json) -> bool:
-    """Return True if a value with this name is a secret, and not a flag, a count or an ordinary
-    word.
+    """Return True if a value with this name is a secret.
+
+    A flag, a count or a word such as `required` is not, whatever its name.
     """
     if (
         (kind := secret_kind(name)) is None
@@ -127,14 +128,20 @@ def is_secret(name: str, value: Json) -> bool:
 
 
 def is_chord_or_symbol(name: str, value: str) -> bool:
-    """Return True if a "token" or "key" is a currency, a standard or a key of the keyboard."""
+    """Return True if the value of a `token` or `key` is no secret but has another meaning.
+
+    It is a symbol such as `USDC` or `AES-256`, or keys of a keyboard such as `Ctrl+C`.
+    """
     if not name.lower().endswith(("token", "key", "keys")):
         return False
     return _CHORD.fullmatch(value) is not None or _SYMBOL.fullmatch(value) is not None
 
 
 def looks_random(text: str) -> bool:
-    """Return True if letters and digits alternate as in a key, not as in a slug, UUID or time."""
+    """Return True if letters and digits alternate as in an API key.
+
+    Slugs, UUIDs, times and file names do not look random.
+    """
     if (
         len(text) < _RANDOM_LENGTH
         or _SPACE.search(text)

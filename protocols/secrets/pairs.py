@@ -1,8 +1,8 @@
 """Finds the name that decides whether a part of a JSON value is a secret.
 
-This is its own name, or one given elsewhere in the value. Examples are `{"name": "Authorization",
-"value": …}`, `{"token": {"value": …}}`, `{"tokens": {"bob": …}}`, column names with rows, pairs in
-lists, and the arguments of a command.
+It may be the key of this part, or another text in the value. Examples are `{"name":
+"Authorization", "value": …}`, `{"token": {"value": …}}`, `{"tokens": {"bob": …}}`, rows of a table
+with column names, pairs in lists, and the arguments of a command.
 """
 
 from __future__ import annotations
@@ -19,25 +19,26 @@ from protocols.secrets.names import is_secret, secret_kind
 from protocols.secrets.values import is_label, is_not_word
 
 MAPS = split_words("cookies passwords secrets")
-"""Names of objects whose texts are all secrets."""
+"""Names of objects in which all texts are secrets."""
 _PLURALS = ("keys", "tokens", "passcodes", "pins")
 _CARRIERS = split_words("content current data new old plaintext raw string text v val value")
 _NAMING = split_words(
     "attribute env field header id k key label name option param parameter path property setting"
     " var variable"
 )
-"""Keys whose value is the name of a value in the same object."""
+"""Keys of names: in `{"name": "token", "value": …}`, `name` has the name of the other value."""
 _EXACT_NAMING = ("name", "key", "variable", "var", "header", "field", "param")
-"""Those of them that contain exactly a name, and no label for people."""
+"""The keys in `_NAMING` that contain exactly a name, and never a label for people."""
 _VALUES = split_words("new v val value")
-"""Keys that contain the value of a name in the same object (see `_NAMING`), whatever it looks like.
+"""Keys of values: such a key has the value of the name in the same object (see `_NAMING`), even if
+the value looks like an ordinary word.
 """
 _LOOSE_VALUES = split_words(
     "after answer before body content current data default input new newvalue old oldvalue"
     " plaintext previous raw result string text to v val value"
 )
-"""Keys that may contain the value of any name in the same object. Such a value must also look like
-a secret.
+"""Keys that may have the value of any name in the same object. Such a value is a secret only if it
+also looks like one.
 """
 _NAME = re.compile(r"[\w.\-:/\[\] ]{1,60}")
 _MOST_WORDS = 3
@@ -52,11 +53,11 @@ class ValueName(NamedTuple):
 
     text: str = ""
     loose: bool = False
-    """True if the connection is uncertain, so that the value must also look like a secret."""
+    """True if the name may not belong to the value. Then the value must also look like a secret."""
     labelled: bool = False
-    """True if ordinary words and labels are not secrets under this name."""
+    """True if the name may be a label for people. Then ordinary words are not secrets."""
     columns: tuple[str, ...] = ()
-    """Column names of the rows below, if this is a table."""
+    """Column names if the value is a table or one of its rows, else empty."""
 
     def is_secret_value(self, value: Json) -> bool:
         """Return True if a value is a secret because of this name."""
@@ -73,7 +74,10 @@ class ValueName(NamedTuple):
 
 
 def iter_member_names(value: JsonObject, above: ValueName) -> Iterator[ValueName]:
-    """Yield, for each member of an object, the name that decides whether it is a secret."""
+    """Yield, for each member of an object, the name that decides whether the member is a secret.
+
+    `above` is the name of the object itself.
+    """
     columns = above.columns or _columns(value)
     siblings = _sibling_names(value)
     is_public_key = "kty" in value and "d" not in value and "k" not in value  # RFC 7517
@@ -94,10 +98,11 @@ def iter_member_names(value: JsonObject, above: ValueName) -> Iterator[ValueName
 def _name_from_siblings(
     key: str, above: ValueName, siblings: list[tuple[str, str]]
 ) -> ValueName | None:
-    """Return the name that other members of the object give to the member `key` (in lower case).
+    """Return the name that other members of an object give to the member `key` (in lower case).
 
-    `siblings` are the names that texts of the same object give, see `_sibling_names`. The name of
-    the object itself counts for members such as `value`.
+    For example, it is `token` for the key `value` in `{"name": "token", "value": …}`. `siblings`
+    are the names of secrets in the object, see `_sibling_names`. A member such as `value` may also
+    have the name of the object itself, `above`. The result is None if there is no such name.
     """
     if key == "value":
         for naming, name in siblings:
@@ -115,7 +120,7 @@ def _name_from_siblings(
 
 
 def _name_from_above(above: ValueName, *, has_only_texts: bool) -> ValueName | None:
-    """Return the object's name if it applies to each of its members, such as `tokens`."""
+    """Return the name of an object, such as `tokens`, if it applies to each member, else None."""
     if not has_only_texts:
         return None
     name = above.text.lower()
@@ -127,7 +132,10 @@ def _name_from_above(above: ValueName, *, has_only_texts: bool) -> ValueName | N
 
 
 def _sibling_names(value: JsonObject) -> list[tuple[str, str]]:
-    """Return the texts of an object that are names of secrets, each with its key in lower case."""
+    """Return the texts of an object that are names of secrets, such as `("name", "token")`.
+
+    Each text comes after its key, which is in lower case.
+    """
     if not any(key.lower() in _LOOSE_VALUES for key in value if isinstance(key, str)):
         return []
     found = []
@@ -141,7 +149,10 @@ def _sibling_names(value: JsonObject) -> list[tuple[str, str]]:
 
 
 def iter_item_names(value: Sequence[Json], above: ValueName) -> Iterator[ValueName]:
-    """Yield, for each item of a list, the name that decides whether it is a secret."""
+    """Yield, for each item of a list, the name that decides whether the item is a secret.
+
+    `above` is the name of the list itself.
+    """
     if above.columns:
         row = len(value) == len(above.columns) and not any(
             isinstance(item, list | tuple) for item in value
@@ -160,7 +171,10 @@ def iter_item_names(value: Sequence[Json], above: ValueName) -> Iterator[ValueNa
 
 
 def _iter_cell_names(row: Sequence[Json], columns: tuple[str, ...]) -> Iterator[ValueName]:
-    """Yield each cell's name: that of its column, or in a row of two the first cell."""
+    """Yield the name of each cell in a row of a table.
+
+    It is the name of the column. In a row of two cells, the first may be the name of the second.
+    """
     is_pair = len(row) == 2 and isinstance(row[0], str) and _NAME.fullmatch(row[0]) is not None
     first = str(row[0]) if is_pair else ""
     for number, column in enumerate(columns):
@@ -173,8 +187,10 @@ def _iter_cell_names(row: Sequence[Json], columns: tuple[str, ...]) -> Iterator[
 
 
 def _iter_argument_names(items: list[str], above: ValueName) -> Iterator[ValueName]:
-    """Yield a name for each argument of a command: the option before it, or `password` for a
-    password.
+    """Yield a name for each argument of a command.
+
+    It is the option before the argument if that is the name of a secret, `password` if the argument
+    itself is recognized as a secret, and otherwise the name of the list, `above`.
     """
     found = set(secret_texts.find_text_secrets(shlex.join(items)))
     ends = tuple(f":{one}" for one in found)
@@ -190,14 +206,17 @@ def _iter_argument_names(items: list[str], above: ValueName) -> Iterator[ValueNa
 
 
 def _is_command(value: Sequence[Json]) -> bool:
-    """Return True for a list of texts with an option, such as `-v` or `--verbose`."""
+    """Return True if a list contains only texts, and one of them is an option such as `-v`."""
     if not 1 < len(value) <= _MOST_ARGUMENTS or not all(isinstance(item, str) for item in value):
         return False
     return any(re.match(r"--?[A-Za-z]", str(item)) for item in value)
 
 
 def _columns(value: JsonObject) -> tuple[str, ...]:
-    """Return the column names that an object lists for its rows; empty if it has none."""
+    """Return the column names in an object that contains a list of them and a list of rows.
+
+    The result is empty if there are no column names.
+    """
     parts = [item.values() if isinstance(item, Mapping) else [item] for item in value.values()]
     lists = [item for part in parts for item in part if isinstance(item, list | tuple) and item]
     if len(lists) < 2:
@@ -217,7 +236,7 @@ def _is_header(items: Sequence[Json]) -> bool:
 
 
 def _column(item: Json) -> str:
-    """Return a column's name, which is given as a text or as an object that contains it."""
+    """Return the name of a column, which `item` is or contains: `"id"`, `{"name": "id"}`."""
     if isinstance(item, Mapping):
         item = next(
             (item[key] for key in ("name", "key", "id", "field", "title", "label") if key in item),
@@ -227,7 +246,7 @@ def _column(item: Json) -> str:
 
 
 def _is_table(value: Sequence[Json]) -> bool:
-    """Return True for rows of equal length, of which the first one names the columns."""
+    """Return True if a list consists of rows of equal length, and the first has column names."""
     if len(value) < 2 or not isinstance(value[0], list | tuple) or not _is_header(value[0]):
         return False
     width = len(value[0])

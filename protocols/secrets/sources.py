@@ -1,6 +1,6 @@
 """Finds and masks secrets in the address or command of a tool source.
 
-They are sent to the source's server and shown nowhere.
+Such secrets are sent to the source's server, but never displayed.
 """
 
 from __future__ import annotations
@@ -18,12 +18,15 @@ _PARAMETER = re.compile(r"(?:^|[?&;#])([^=&;#?]*)=([^&;#]*)")
 _LONG_STEP = 20
 _LONG_VALUE = 12
 """Minimum lengths of a path segment (`_LONG_STEP`) and of a parameter's value (`_LONG_VALUE`) that
-may be secrets whatever their name.
+may be secrets although no name says so.
 """
 
 
 def secrets_in(source: str) -> list[str]:
-    """Return the secrets of a source as spelled in its text, and URL-decoded, the longest first."""
+    """Return the secrets in the address or command of a source, the longest first.
+
+    Each secret is returned as it is spelled there, and also URL-decoded.
+    """
     found = set(secret_texts.find_text_secrets(source))
     for address in _ADDRESS.findall(source):
         found.update(_find_in_address(address))
@@ -32,7 +35,10 @@ def secrets_in(source: str) -> list[str]:
 
 
 def mask_source(source: str) -> str:
-    """Return a source, or a sentence with its address, with `***` in place of each secret."""
+    """Return the address or command of a source with `***` in place of each secret.
+
+    `source` may also be a sentence that contains the address.
+    """
     if not _ADDRESS.search(source) and not source.startswith("mcp:") and "=mcp:" not in source:
         return source
     for secret in secrets_in(source):
@@ -41,7 +47,10 @@ def mask_source(source: str) -> str:
 
 
 def _find_in_address(address: str) -> list[str]:
-    """Return the secrets of a URL: user and password, parameters, and random path segments."""
+    """Return the secrets of a URL.
+
+    These are user and password, secret parameters, and path segments that look random.
+    """
     rest, _, fragment = address.partition("#")
     before, _, query = rest.partition("?")
     place, _, path = before.partition("://")[2].partition("/")
@@ -58,7 +67,10 @@ def _find_in_address(address: str) -> list[str]:
 
 
 def _is_secret(name: str, value: str) -> bool:
-    """Return True if a parameter has the name of a secret, or a long value that is not a word."""
+    """Return True if a URL parameter is a secret.
+
+    It has the name of a secret, or a long value that is not a word.
+    """
     return bool(value) and (
         secret_kind(name) is not None or (len(value) >= _LONG_VALUE and is_not_word(value))
     )

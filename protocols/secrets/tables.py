@@ -1,4 +1,7 @@
-"""Finds secrets in text tables (CSV, Markdown, terminal columns) by the names in the header."""
+"""Finds secrets in tables within texts (CSV, Markdown, terminal columns).
+
+A column contains secrets if the header gives it the name of a secret.
+"""
 
 from __future__ import annotations
 
@@ -15,9 +18,10 @@ _Split = Callable[[str], list[str]]
 
 
 def find_table_secrets(text: str, start: int, done: int) -> tuple[list[str], int]:
-    """Return the secrets of the table whose header contains `start`, and the end of what was read.
+    """Return the secrets of the table whose header is the line that contains `start`.
 
-    `done` is the position up to which earlier calls have read.
+    `done` is the position up to which earlier calls have read the text. The second result is the
+    position up to which this call has read it. There are no secrets if the line is not a header.
     """
     first = text.rfind("\n", max(done - 1, start - 500, 0), start) + 1
     last = text.find("\n", start)
@@ -40,10 +44,11 @@ def find_table_secrets(text: str, start: int, done: int) -> tuple[list[str], int
 
 @lru_cache(maxsize=1_000)
 def _read(header: str) -> tuple[_Split, int, tuple[tuple[int, Kind, Connection], ...]]:
-    """Return the function that splits the lines of a table, the number of cells, and its secret
-    columns.
+    """Return how to read a table with this header.
 
-    A secret column is given as its number, the kind of its values and their connection to the name.
+    The results are the function that splits a line into cells, the number of cells, and the columns
+    with secrets. Such a column is given as its number, the kind of its secrets, and how clearly its
+    name says that they are secrets.
     """
     for split in _SPLITS:
         if len(cells := split(header)) > 1:
@@ -61,8 +66,9 @@ def _read(header: str) -> tuple[_Split, int, tuple[tuple[int, Kind, Connection],
 
 
 def _splitter(pattern: str, strip: str) -> _Split:
-    """Return a function that splits a line at `pattern`, without the characters `strip` at its
-    ends.
+    """Return a function that splits a line into cells at each match of `pattern`.
+
+    The characters in `strip` are first removed from both ends of the line.
     """
     compiled = re.compile(pattern)
     return lambda line: [

@@ -1,10 +1,9 @@
-"""Finds secrets in plain text: headers, settings, logs, tables, markup, command lines, URLs and
-sentences.
+"""Finds secrets in plain text, such as settings, logs, tables, markup, URLs and sentences.
 
 Most secrets have a name nearby (see `protocols.secrets.names`). `protocols.secrets.value_patterns`
-describes what may be between the name and the value. What counts as a value depends on how clear
-this connection is: after `password=` any word is a secret, in a sentence only what is not a word.
-`protocols.secrets.formats` and `protocols.secrets.nameless` find secrets that need no name.
+describes what may be between the name and the value. After `password=`, any word is a secret. In a
+sentence, only a text that is not a word is one. `protocols.secrets.formats` and
+`protocols.secrets.nameless` find secrets that need no name.
 """
 
 from __future__ import annotations
@@ -52,8 +51,8 @@ from protocols.secrets.view import ReadableText
 _BEFORE = 2
 _WINDOW = 400
 _LONGEST_VALUE = 1_000
-"""The characters that are read around a name: `_BEFORE` before it, `_WINDOW` after it, in which the
-value must begin, and at most `_LONGEST_VALUE` of the value.
+"""How many characters are read around a name: `_BEFORE` before it, `_WINDOW` after it, within which
+the value must begin, and `_LONGEST_VALUE` more, since the value may end later.
 """
 _MOST_WINDOWS = 4_000
 """Number of windows (texts around names) whose values are cached, since many texts repeat lines."""
@@ -62,9 +61,9 @@ _MOST_NAMES = 8_000
 slow.
 """
 _RUN = re.compile(r"[^\s\"'<>;,]{16}")
-"""Every value that looks random has such a run of characters."""
+"""Every value that looks random contains such a series of characters."""
 _LONG_WORD = re.compile(r"[\w+~-]{20}")
-"""Every match of `DRAWN` has such a word."""
+"""Every match of `DRAWN` contains such a word."""
 _TOKEN = re.compile(r"[^\W\d][\w.$-]{1,100}")
 _STEMS = split_words(
     "adgangskode answer antwort api auth bearer card chave chiav clave cle code"
@@ -80,7 +79,7 @@ _FINGERPRINT = re.compile(
     r"[\"']?[ \t]?[:=][ \t]?[\"']?\Z",
     re.IGNORECASE,
 )
-"""The assignment to a name of something that looks random and is no secret."""
+"""The name before a value that looks random but is no secret, such as `commit:`."""
 _ATTRIBUTES = frozenset({"domain", "expires", "max-age", "path", "priority", "samesite"})
 _LONGEST_NAME = 60
 _NAME_ENDS = ".$-"
@@ -88,7 +87,8 @@ _NAME_ENDS = ".$-"
 _COOKIES = frozenset({"cookie", "set-cookie"})
 _PHRASES = ("phrase", "mnemonic")
 _NEAR = 160
-"""A random-looking text within this many characters after a name is its value, whatever is between.
+"""A text that looks random counts as the value of a name if it is within this many characters after
+the name.
 """
 
 
@@ -104,7 +104,7 @@ def find_text_secrets(text: str) -> Iterator[str]:
 
 
 def _find_in_view(text: str) -> Iterator[str]:
-    """Yield the secrets of a text in one form: as it is, or as displayed."""
+    """Yield the secrets of a text exactly as it is written, without decoding anything."""
     yield from secret_formats.find_known_formats(text)
     yield from nameless_secrets.find_nameless_secrets(text)
     rest = secret_formats.without_keys(text)
@@ -132,9 +132,9 @@ def _is_name(token: str) -> bool:
 
 
 class _Places:
-    """The matches of a pattern in a text.
+    """The positions of a pattern's matches in a text.
 
-    They must be requested in order, so that each is found only once.
+    They must be requested in ascending order. So the text is searched only once.
     """
 
     def __init__(self, pattern: re.Pattern[str], text: str) -> None:
@@ -144,7 +144,7 @@ class _Places:
         self._end = -1
 
     def find(self, start: int, stop: int) -> int:
-        """Return the position of the first match between two positions, or -1."""
+        """Return the position of the first match between `start` and `stop`, or -1."""
         if self._next < start:
             found = self._pattern.search(self._text, start)
             self._next, self._end = (
@@ -197,9 +197,9 @@ def _with_word_before(text: str, before: re.Match[str] | None, name: str, start:
 
 
 def _values_behind(window: str, start: int, end: int, kind: Kind, long_word: int) -> list[str]:
-    """Return the values of the name at `window[start:end]`.
+    """Return the secret values of the name at `window[start:end]`.
 
-    `long_word` is the position of a word that may be random, or -1.
+    `long_word` is the position of a long word that may be a random value, or -1.
     """
     name = window[start:end]
     found = list(_find_behind_name(window, start, end, kind, name.lower()))
@@ -214,7 +214,10 @@ def _values_behind(window: str, start: int, end: int, kind: Kind, long_word: int
 
 
 def _find_behind_name(text: str, start: int, end: int, kind: Kind, name: str) -> Iterator[str]:
-    """Yield the values of a name that are connected to it in any of the known ways."""
+    """Yield the secret values after the name at `text[start:end]`.
+
+    Every known way to write a value after a name is tried, such as `=` or markup.
+    """
     if name in _COOKIES:
         yield from _find_cookies(text, end)
         return
@@ -244,12 +247,18 @@ def _is_secret_item(item: str) -> bool:
 
 
 def _is_line_of_name(text: str, end: int, found: re.Match[str]) -> bool:
-    """Return False if the next line assigns to another name, or if the name is part of a path."""
+    """Return True if the next line can be the value of the name that ends at `end`.
+
+    It cannot if it assigns a value to another name, or if the name is part of a path.
+    """
     return _OTHER_NAME.match(found["v"]) is None and text[end : end + 1] != "/"
 
 
 def _find_next_argument(found: re.Match[str], kind: Kind, *, is_option: bool) -> Iterator[str]:
-    """Yield the argument after an option, or the quoted text after any other name."""
+    """Yield the value after a name and a space.
+
+    After an option such as `--password`, it may be any argument; otherwise it must be in quotes.
+    """
     value = _matched_value(found)
     quoted = found["v"] is None
     if is_option:
@@ -260,7 +269,7 @@ def _find_next_argument(found: re.Match[str], kind: Kind, *, is_option: bool) ->
 
 
 def _find_around_name(text: str, end: int, kind: Kind) -> Iterator[str]:
-    """Yield the items of a list below a name, and the phrase after it."""
+    """Yield the items of a list in the lines below a name, and the quoted passphrase after it."""
     if (found := LISTED.match(text, end)) is not None:
         items = ITEM.findall(found["items"])
         if all(map(_is_secret_item, items)):
@@ -318,9 +327,7 @@ def _is_variable(text: str, found: re.Match[str]) -> bool:
 
 
 def _is_sentence(value: str, connection: Connection, *, is_whole_line: bool) -> bool:
-    """Return True if the value is no secret but the next name, a label, or the beginning of a
-    sentence.
-    """
+    """Return True if the value is no secret but a part of a sentence, a label or the next name."""
     if value[-1] == ":":
         return True
     if connection == "marked" and is_label(value):  # as in a file of translations
@@ -332,7 +339,10 @@ def _is_sentence(value: str, connection: Connection, *, is_whole_line: bool) -> 
 
 
 def _find_cookies(text: str, end: int) -> Iterator[str]:
-    """Yield the cookies of a header that have the name of a secret, or look random."""
+    """Yield the values of cookies that have the name of a secret, or that look random.
+
+    `end` is the end of the header's name in `text`.
+    """
     line = text[end : end + 1_000].split("\n", 1)[0]
     for name, value in re.findall(
         r"(?:^[\"']?\s*[:=]\s*[\"']?|[;,]\s*)([^=;,\s\"']+)=([^;,\s\"']{6,})", line

@@ -1,7 +1,7 @@
 """Regular expressions that match a secret's value, beginning at the end of the secret's name.
 
-The groups `v`, `q…` and `r…` are the value: `v` unquoted, the others in quotes. Every repetition is
-bounded, so that matching takes little time for any text.
+The value is the group `v` if it has no quotes, else one of the groups `q1` to `q3` and `r1` to
+`r3`. Every repetition is bounded, so that matching takes little time for any text.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ PART = re.compile(
     r"""["'](?:;[^\n]{0,200})?\r?\n(?:[\w-]{1,40}:[^\n]{0,100}\r?\n){0,3}\r?\n"""
     r"""(?P<v>[^\s]{1,600})\r?\n"""
 )
-"""The content of a part of a multipart body."""
+"""The content of one part of a multipart body, after the headers of the part."""
 FLAG = re.compile(rf"[ \t]{{1,4}}(?:{QUOTED}|(?P<v>[^\s\"'`<>|;]{{1,600}}))")
 CALLED = re.compile(rf"\(\s{{0,4}}(?:{QUOTED})")
 IN_WORDS = re.compile(

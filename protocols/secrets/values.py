@@ -1,5 +1,6 @@
-"""Decides whether a text near a secret's name is the secret, or a word, a label, a reference or
-code.
+"""Decides whether a text near the name of a secret is the secret.
+
+It may also be an ordinary word, a label, a reference to the secret, or code.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ each other, as in a sentence.
 """
 
 SHORTEST = 6
-"""Minimum length of a secret that is recognized by its name alone. A quoted one may be shorter."""
+"""Minimum length of a secret that only its name reveals. In quotes, it may be shorter."""
 _SHORTEST_QUOTED = 4
 _SHORTEST_NEAR = 8
 _STATES = split_words(
@@ -59,7 +60,7 @@ _COUNTED = re.compile(
     r"[A-Za-z]{2,12}[-_/.#]?\d{1,3}|[A-Za-z]+/\d+(?:\.\d+)*|v?\d+(?:\.\d+)+\S{0,4}"
     r"|\d+[a-z]{1,8}|[\d:TZ.+-]+"
 )
-"""Names with a number, versions, quantities and times."""
+"""Words with a number (`node-12`), versions, quantities and times, which are no secrets."""
 _UNSPACED = re.compile("[\u0e00-\u0e7f\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
 """Letters of languages that are written without spaces between words."""
 TAIL = ".,;:!?)]}>*`"
@@ -73,7 +74,7 @@ SIGNED = frozenset(
 def kind_behind_name(name: str) -> Kind | None:
     """Return the kind of secret that a text may contain after this name, or None.
 
-    The name has one or two words.
+    The name consists of one or two words of the text, such as `api key`.
     """
     if name.rsplit(" ", 1)[-1].lower() in SIGNED:
         return "random"
@@ -90,7 +91,11 @@ def iter_url_forms(value: str) -> Iterator[str]:
 def iter_if_secret(
     value: str, kind: Kind, connection: Connection, *, quoted: bool
 ) -> Iterator[str]:
-    """Yield the value if it is a secret, given the kind of secret that its name announces."""
+    """Yield the value if it is a secret.
+
+    `kind` is the kind of secret that the value's name announces, and `connection` says how clearly
+    the text connects the name with the value.
+    """
     if _is_stand_in(value):
         return
     if kind == "number":
@@ -116,7 +121,10 @@ def _is_password(value: str, *, quoted: bool) -> bool:
 
 
 def _is_stand_in(value: str) -> bool:
-    """Return True for text that is never a secret: a state, a reference, or only punctuation."""
+    """Return True if a text is never a secret.
+
+    It is a word such as `expired`, a reference such as `$TOKEN`, or only punctuation.
+    """
     if not any(map(str.isalnum, value)):
         return True
     return value.lower() in _STATES or _REFERENCE.match(value) is not None
@@ -129,8 +137,9 @@ def _is_name(value: str) -> bool:
 
 
 def is_label(value: str) -> bool:
-    """Return True for text meant for people, such as a label or a hint, but not for a lower-case
-    phrase.
+    """Return True if a text is meant for people, such as a label or a hint.
+
+    Several words in lower case are not a label, since they may be a passphrase.
     """
     parts = value.split()
     if not all(map(str.isalpha, re.sub(r"[-'’.,;:!?…()]", "", value).split())):
@@ -144,18 +153,18 @@ def is_label(value: str) -> bool:
 
 
 def _is_key(value: str) -> bool:
-    """Return True for a long word in which letters and digits alternate."""
+    """Return True if a text contains a long word in which letters and digits alternate."""
     parts = re.findall(r"\w{12,}", value)
     return any(len(re.findall(r"[A-Za-z]+|\d+", part)) > 2 for part in parts)
 
 
 def is_random(value: str) -> bool:
-    """Return True for text that looks random and is not the name of a class or function."""
+    """Return True if a text looks random and is not the name of a class or function."""
     return looks_random(value) and not _CAMEL.fullmatch(value)
 
 
 def is_not_word(value: str) -> bool:
-    """Return True for text that is not a word, a number, or a name or path made of words."""
+    """Return True if a text is not a word, a number, or a name that consists of words."""
     letters = sum(map(str.isalpha, value))
     digits = sum(map(str.isdigit, value))
     if not letters or len(value) < SHORTEST or _UNSPACED.match(value):

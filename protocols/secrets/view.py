@@ -1,7 +1,7 @@
-"""The displayed form of a text: without colours, markup, escapes and hidden characters.
+"""Converts a text to the form that people see: without colours, markup and hidden characters.
 
-Secrets are searched in this form, too. A secret that is found there is also reported as the
-original text spells it.
+This displayed form is searched for secrets, too. A secret that is found in it is also reported in
+the spelling of the original text.
 """
 
 from __future__ import annotations
@@ -21,15 +21,16 @@ from protocols.secrets.names import HIDDEN, OTHER_SCRIPTS
 _Edit = tuple[int, int, str]
 """Start and end of a piece of text, and its replacement."""
 _MOST_SCANS = 200
-"""Maximum number of searches from the beginning of a text for a value that was found in its
-displayed form.
+"""Maximum number of values whose position is searched from the beginning of a text. Such a search
+is slow.
 """
 _MOST_NAMES = 8_000
 """Maximum number of names in other scripts that are translated in one text."""
 _AROUND = 1_000
-"""Number of characters before and after a change that are searched with it."""
+"""Number of characters that are searched before and after each difference from the original text.
+"""
 _NEAR = 20_000
-"""Number of characters after the last value in which the next one is searched first."""
+"""The next value is first searched for in this many characters after the last value."""
 
 # Each alternative begins with a plain character, so that the search skips others quickly.
 _COLOUR = r"\[[0-?]{0,40}[\x20-/]{0,4}[@-~]"
@@ -48,7 +49,7 @@ _ACCENTS = frozenset(map(chr, range(0x300, 0x370)))
 _LINES = split_words(
     "blockquote br dl h1 h2 h3 h4 h5 h6 hr li ol p pre section table tbody tfoot thead tr ul"
 )
-"""Tags that begin a new line."""
+"""HTML tags that begin a new line."""
 _TAG = rf"""/?(?:{"|".join(_LINES)}
 |a|abbr|b|big|cite|code|dd|del|dfn|div|dt|em|figcaption|font|i|ins|kbd|label|legend|mark|q|s|samp
 |small|span|strike|strong|sub|summary|sup|td|th|time|tt|u|var)(?:[\s/][^<>]{{0,300}})?>"""
@@ -76,7 +77,7 @@ _EMPHASIS = re.compile(
 _FIELD = re.compile(r"\n[ \t]{0,20}(:)(?=\w[\w -]{0,40}:[ \t]+\S)")
 """A field in reStructuredText: `:name: value`."""
 _NODE = re.compile(r":([ \t]{1,20}(?:&[\w-]{1,40}|!!\w{1,20}))(?=[ \t]+\S)")
-"""Anchors and types of YAML."""
+"""Anchors (`&name`) and types (`!!str`) of YAML before a value."""
 _LEADER = re.compile(
     r"""[. \t](?<![. \t].)(?:(?<=\.)(?:\.{2,79}+[ \t]{0,4}:|\.{3,79}+[ \t])
     | (?<=[ \t])[ \t]{0,3}(?:\.{3,80}+[ \t]{0,4}:|\.{4,80}+[ \t]))""",
@@ -107,7 +108,7 @@ class ReadableText:
         self._change(_translate_names(self.text))
 
     def pieces(self) -> Iterator[str]:
-        """Yield the lines around every change, in the displayed form."""
+        """Yield the parts of the displayed form that differ from the original, with their lines."""
         starts: list[int] = []
         for number, (here, _) in enumerate(self._steps):
             last = -_AROUND
@@ -126,7 +127,10 @@ class ReadableText:
             done = place
 
     def _position_in_view(self, place: int, step: int) -> int:
-        """Return the final position of a position in the text after `step` edits."""
+        """Return the position in the displayed form for a position in an intermediate form.
+
+        The intermediate form is the text after the first `step` conversions.
+        """
         for here, before in self._steps[step:]:
             at = bisect_right(before, place)
             if at:
@@ -135,8 +139,9 @@ class ReadableText:
         return place
 
     def iter_source_forms(self, value: str) -> Iterator[str]:
-        """Yield a value that was found in the displayed form, and its spelling in the original if
-        that differs.
+        """Yield a value that was found in the displayed form, and its spelling in the original.
+
+        The second is omitted if both are equal.
         """
         yield value
         begin, start, spelled = self._spelled.get(value, (0, -1, value))
@@ -159,7 +164,7 @@ class ReadableText:
             yield spelled
 
     def _change(self, edits: Iterable[_Edit]) -> None:
-        """Apply edits, which must be in order."""
+        """Apply edits to `text`, in ascending order of their positions."""
         pieces: list[str] = []
         here: list[int] = []
         before: list[int] = []
@@ -226,7 +231,7 @@ def _without_odd_letters(text: str) -> Iterator[_Edit]:
 
 @cache
 def _plain_letters() -> dict[int, str]:
-    """Return the plain form of each unusual character, by its code point."""
+    """Return the plain form of each unusual character, keyed by its code point."""
     codes = [
         *range(0x80, 0xD800),
         *range(0xF900, 0x10000),
@@ -255,7 +260,7 @@ def _without_markup(text: str) -> Iterator[_Edit]:
 
 
 def _text_between_tags(tags: str, before: str) -> str:
-    """Return the text that replaces some tags; `before` is the text in front of them."""
+    """Return the text that replaces some adjacent tags. `before` is the text in front of them."""
     if _LINE_TAG.search(tags) is not None:
         return "\n "
     if _NEXT_CELL.search(tags) is not None:
@@ -273,7 +278,7 @@ def _without_emphasis(text: str) -> Iterator[_Edit]:
 
 
 def _without_marks(text: str) -> list[_Edit]:
-    """Return the edits that remove marks between a name and its value."""
+    """Return the edits that remove syntax between a name and its value, such as leader dots."""
     edits = [(found.start(1) - 1, found.end(1) - 1, "") for found in _FIELD.finditer(f"\n{text}")]
     edits += [(found.start(1), found.end(1), "") for found in _NODE.finditer(text)]
     edits += [(found.start(), found.end(), ": ") for found in _LEADER.finditer(text)]
@@ -281,7 +286,7 @@ def _without_marks(text: str) -> list[_Edit]:
 
 
 def _translate_names(text: str) -> Iterator[_Edit]:
-    """Yield the edits that replace names of passwords in other scripts by the English word."""
+    """Yield the edits that replace words for "password" in other scripts by the English word."""
     if not text.isascii():
         for found in islice(OTHER_SCRIPTS.finditer(text), _MOST_NAMES):
             yield found.start(), found.end(), " password: " if found["is"] else " password "
