@@ -1,8 +1,8 @@
 """Language models: implementations of `protocols.model.Ask`, and the choice among them.
 
 - `openai.py`: any OpenAI-compatible endpoint; `dialects.py`: how the kinds of endpoint differ
-- `local.py`: the embedded models
-- `lark.py`: tests which part of a grammar or schema can be enforced
+- `local.py`: the embedded models, which run on this machine
+- `lark.py`: tests whether a grammar or schema can be enforced
 - `wire.py`: the format of requests and replies
 - `scripted.py`: prepared replies for tests
 """
@@ -29,8 +29,8 @@ from protocols.schema import as_mapping, items_of_type
 from protocols.urls import split_url
 
 _OLLAMA_TOKENS = 2500
-"""Maximum tokens of tools in a prompt. Ollama cuts longer prompts at its own context, 4,096 tokens
-by default.
+"""Maximum number of tokens for descriptions of tools in a prompt. Ollama cuts a prompt that is
+longer than its context, which has 4,096 tokens by default.
 """
 
 _WAIT_SECONDS = 0.5
@@ -42,9 +42,9 @@ SUGGESTIONS = {
     "qwen2.5-coder:14b": 10.5e9,
     "qwen3-coder:30b": 20.5e9,
 }
-"""Models that write better programs than the embedded one, smallest first: Ollama tag → bytes of
-memory for 4-bit weights, the context and the runtime (1.5 GB). Any GGUF file can be used as well,
-by its path.
+"""Models that write better programs than the embedded one, the smallest first. Maps the name of a
+model in Ollama to the bytes of memory that it needs for 4-bit weights, the context and the runtime
+(1.5 GB). Any GGUF file can be used as well, by its path.
 """
 
 
@@ -68,11 +68,11 @@ def choose(
     - `openai`: the default model of the configured endpoint
     - any other name, also as `openai:NAME`: a model of the configured endpoint
 
-    Without a name, it is `openai` if OPENAI_API_KEY or OPENAI_BASE_URL is set, else `local`. The
-    embedded model is downloaded into `cache_dir` at its first call, with `on_progress` and
-    `on_message` as in `fetch`. While it reads a prompt, it calls `on_reading` with the tokens read,
-    the total and the seconds so far. An endpoint has `timeout_seconds` for each attempt; a request
-    that failed temporarily is repeated up to `max_retries` times.
+    If `name` is None, it is `openai` if OPENAI_API_KEY or OPENAI_BASE_URL is set, else `local`. The
+    embedded model is downloaded into `cache_dir` at its first call; `fetch` explains `on_progress`
+    and `on_message`. While it reads a prompt, it calls `on_reading` with the number of tokens that
+    it has read, the number of all tokens, and the seconds so far. An endpoint must reply within
+    `timeout_seconds`. A request that failed temporarily is repeated up to `max_retries` times.
 
     Raises:
         ModelUnavailable: the name needs an endpoint and none is configured, or it names a file that
@@ -102,10 +102,10 @@ def choose(
 
 
 def _read_port(name: str, port: str) -> str:
-    """Return the port in the name of a llama.cpp server, empty for the default port.
+    """Return the port in a model name such as `llamacpp:8080`; empty for the default port.
 
     Raises:
-        ModelUnavailable: it is not a port number.
+        ModelUnavailable: `port`, the part after the colon, is not a port number.
     """
     if port and not (port.isdecimal() and int(port) < 65_536):
         raise ModelUnavailable(
@@ -116,11 +116,10 @@ def _read_port(name: str, port: str) -> str:
 
 
 def list_models(chosen: str, *, folder: Path) -> Iterator[tuple[str, str, str]]:
-    """Yield the name, state and location of each model that can be used here, including the
-    `chosen` one.
+    """Yield the name, state and location of each model that can be used on this machine.
 
-    `folder` is the folder of downloaded models. The name `(endpoint)` means the default model of
-    the configured endpoint.
+    The model named `chosen` in the settings is always included. `folder` is the folder of
+    downloaded models. The name `(endpoint)` means the default model of the configured endpoint.
     """
     for name in LOCAL_MODELS:
         yield name, *locate_model(name, folder=folder)
@@ -159,8 +158,9 @@ def llamacpp_url(port: str = "") -> str:
 
 
 def free_memory() -> float | None:
-    """Return the bytes of memory that a model could use now, within the container's limit. None if
-    unknown.
+    """Return the bytes of memory that a model could use now, or None if that is unknown.
+
+    The memory limit of a container is taken into account.
     """
     try:
         lines = Path("/proc/meminfo").read_text(encoding="ascii").splitlines()
@@ -181,8 +181,9 @@ def free_memory() -> float | None:
 
 
 def recommend_model(free: float | None) -> str | None:
-    """Return the largest of SUGGESTIONS that fits into `free` bytes, or None if none fits or `free`
-    is unknown.
+    """Return the largest model of SUGGESTIONS that fits into `free` bytes of memory.
+
+    Return None if no model fits, or if `free` is None.
     """
     return next(
         (tag for tag in reversed(SUGGESTIONS) if free is not None and SUGGESTIONS[tag] <= free),
@@ -191,9 +192,10 @@ def recommend_model(free: float | None) -> str | None:
 
 
 def list_served_models(ollama: str, llamacpp: str) -> Iterator[tuple[str, str]]:
-    """Yield the names for `--model` that servers at these addresses offer, each with its address.
+    """Yield the models that the servers at these two addresses offer.
 
-    A server that cannot be reached offers nothing.
+    Each is yielded as its name for `--model` and the address of its server. A server that cannot be
+    reached is skipped.
     """
     for entry in _fetch_model_list(f"{ollama}/api/tags", "models"):
         yield one_line(f"ollama:{entry.get('name')}", limit=_NAME), ollama

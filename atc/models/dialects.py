@@ -1,5 +1,7 @@
-"""The kinds of endpoint: which constraints each can enforce, and which request fields do so. The
-kind of an endpoint is always detected by requests.
+"""How the kinds of endpoint (vLLM, Ollama, …) differ.
+
+They can enforce different constraints on a reply, with different fields of a request.
+The kind of an endpoint is always detected with a few requests.
 """
 
 from __future__ import annotations
@@ -16,18 +18,18 @@ from protocols.schema import Json, items_of_type
 GRAMMAR_FIELDS = frozenset({"grammar", "ebnf", "structured_outputs"})
 """Request fields that constrain a reply by a grammar."""
 CONTINUING_FIELDS = frozenset({"continue_final_message", "add_generation_prompt"})
-"""Request fields that make the model continue the assistant's last message. An endpoint that
-refuses one of them is sent none of them.
+"""Request fields that make the model continue the assistant's last message. If an endpoint refuses
+one of them, none of them is sent to it any more.
 """
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Dialect:
-    """A kind of endpoint: its powers, and the fields of a chat completion request that only this
-    kind accepts.
+    """A kind of endpoint, with the request fields that only this kind accepts.
 
-    `grammar` returns the fields that constrain the reply by a grammar. `continuing` are the fields
-    that make the model continue the assistant's last message.
+    `powers` are the constraints on a reply that it can enforce. `grammar` returns the request
+    fields that make a reply match a grammar. `continuing` are the request fields that make the
+    model continue the assistant's last message, or None if none are needed.
     """
 
     name: str
@@ -61,7 +63,7 @@ OPENAI = Dialect(name="OpenAI", powers=Powers(schema=True, strict=True))
 
 
 def dialect_of(endpoint: Endpoint, model: str) -> Dialect:
-    """Detect the dialect of an endpoint with at most three requests that change nothing there.
+    """Return the dialect of an endpoint. At most three requests detect it; they change nothing.
 
     Raises:
         ModelUnavailable: the endpoint cannot be reached now.
@@ -87,8 +89,9 @@ def dialect_of(endpoint: Endpoint, model: str) -> Dialect:
 
 
 def fits_strict(schema: Any) -> bool:
-    """Return True if every object of a schema is closed and requires all its keys, as OpenAI's
-    `strict` demands.
+    """Return True if OpenAI accepts a schema with `strict: true`.
+
+    Then every object in the schema must forbid additional properties and require all its own.
     """
     if isinstance(schema, list):
         return all(map(fits_strict, schema))

@@ -1,4 +1,4 @@
-"""Requests to an OpenAI-compatible endpoint: retries, and sentences that explain its failures."""
+"""Sends requests to an OpenAI-compatible endpoint, repeats failed ones, and explains errors."""
 
 from __future__ import annotations
 
@@ -26,16 +26,18 @@ _REFUSALS = (400, 422)
 _PASSING = (408, 409, 429)
 """Temporary failures below status 500, after which a request is repeated."""
 _SHORTEST_SECRET = 12
-"""Keys of at least this many characters are removed from replies. Shorter ones are words (`none`,
-`test`) for local servers.
+"""API keys of at least this many characters are removed from replies. Shorter keys are ordinary
+words for local servers, such as `none` or `test`.
 """
 _LONGEST_WAIT = 120.0
-"""Maximum seconds that an endpoint may ask to wait before the next attempt."""
+"""If an endpoint asks for a longer wait (in seconds) before the next attempt, there is none."""
 
 
 class RequestRefused(Exception):
-    """The endpoint refused a request (HTTP 400 or 422). `field` is the refused parameter, or None
-    if the reply names none.
+    """The endpoint refused a request (HTTP 400 or 422).
+
+    `field` is the refused parameter, or None if the reply names none. `detail` is the endpoint's
+    own error message.
     """
 
     def __init__(self, error: Any, message: str) -> None:
@@ -49,11 +51,11 @@ class RequestRefused(Exception):
 class Endpoint:
     """The address of an OpenAI-compatible API, with the rules for requests to it.
 
-    `url` is the part before `/chat/completions`. `model` is named in error messages. A request that
-    failed temporarily is repeated up to `max_retries` times, after the wait that the endpoint asks
-    for, or after half a second, one, two … Each attempt has `timeout_seconds` until its reply is
-    complete. A reply has at most `max_bytes` after decompression. Redirects to another origin are
-    not followed.
+    `url` is the part before `/chat/completions`. `model` is named in error messages. A request
+    that failed temporarily is repeated up to `max_retries` times. Before that, the time that the
+    endpoint asks for is waited, or else half a second, then one, two and so on. In each attempt,
+    the reply must be complete after `timeout_seconds`, and have at most `max_bytes` after
+    decompression. Redirects to another origin are not followed.
     """
 
     url: str
@@ -63,7 +65,7 @@ class Endpoint:
     max_bytes: int = 8_000_000
     model: str | None = None
     fallback_advice: str = "use --model local"
-    """Advice at the end of error messages: what the user can do without this endpoint."""
+    """What the user can do without this endpoint, for the end of error messages."""
     _client: Any = field(default=None, init=False)
 
     @property
@@ -89,8 +91,9 @@ class Endpoint:
 
         Raises:
             RequestRefused: the endpoint refuses this body.
-            OutOfTime: the reply did not come in the time that is left, see `atc.core.parallel`. If
-                less than one time-out is left, nothing is repeated.
+            OutOfTime: the reply did not come in the time that is left for the run, see
+                `atc.core.parallel`. If less than `timeout_seconds` are left, a failed request is
+                not repeated.
             ModelUnavailable: any other failure.
         """
         import httpx2
@@ -110,8 +113,9 @@ class Endpoint:
             raise ModelUnavailable(sentence) from error
 
     def _send_with_retries(self, send: Callable[..., Any]) -> Any:
-        """Return the first successful answer. The time left for the run (see `atc.core.parallel`)
-        limits all attempts together.
+        """Send a request until it succeeds, and return the answer.
+
+        The time that is left for the run (see `atc.core.parallel`) limits all attempts together.
         """
         from openai import APITimeoutError, OpenAIError
 
@@ -139,11 +143,14 @@ class Endpoint:
             time.sleep(wait)
 
     def request_at_root(self, path: str, body: dict[str, Json] | None = None) -> dict[str, Json]:
-        """Send a request to a path of the server outside this API, see `request`."""
+        """Send a request to a path that begins at the server's root instead of `/v1`.
+
+        Otherwise like `request`.
+        """
         return self.request(self.url.removesuffix("/v1") + path, body)
 
     def probe(self, path: str, body: dict[str, Json] | None = None) -> dict[str, Json]:
-        """Return the reply of `request_at_root`, or {} if the server has nothing at this path.
+        """Return the reply of `request_at_root`, or {} if the server does not support the request.
 
         Raises:
             ModelUnavailable: the endpoint cannot be reached, or failed.
@@ -254,7 +261,7 @@ class Endpoint:
         return f"{endpoint} refuses the request to {model!r} {reason}; try another model."
 
     def _parse_reply(self, text: str) -> dict[str, Json]:
-        """Parse the JSON object in a reply's body and replace the key if it occurs there.
+        """Return the JSON object in a reply's body. The API key is removed if it occurs there.
 
         Raises:
             ModelUnavailable: the body is not a JSON object with finite numbers and at most 200

@@ -1,8 +1,7 @@
-"""The transport that the OpenAI client sends its requests with: an `httpx2` transport on top of the
-transport for tool calls.
+"""An `httpx2` transport for the OpenAI client, which uses the transport for tool calls.
 
-So a model endpoint has the same limits as a tool: one deadline, a maximum number of bytes, and no
-redirects elsewhere.
+So the same limits apply to a model endpoint as to a tool: one deadline for the whole exchange, a
+maximum number of bytes, and no redirects to another origin.
 """
 
 from __future__ import annotations
@@ -23,19 +22,20 @@ _LONGEST_SECONDS = 600.0  # if a request sets no time-out
 
 
 class UnusableReply(httpx2.TransportError):
-    """The endpoint answered, but the answer is unusable and repeating the request would not
-    help.
-    """
+    """The endpoint gave an unusable answer. To repeat the request would not help."""
 
 
 class ModelTransport(httpx2.BaseTransport):
-    """An httpx2 transport that sends complete requests and returns complete answers as UTF-8."""
+    """An httpx2 transport without streaming: requests and answers are sent as a whole.
+
+    The body of an answer is converted to UTF-8.
+    """
 
     def __init__(self, origin: Origin, *, max_bytes: int) -> None:
-        """Create a transport for the endpoint at `origin`, which the user configured and which may
-        be on this machine.
+        """Create a transport for the endpoint at `origin`.
 
-        `max_bytes` limits an answer after decompression.
+        The endpoint may be on this machine, since the user configured it. An answer has at most
+        `max_bytes` after decompression.
         """
         context = httpx2.create_ssl_context()
         self._transport = Transport(

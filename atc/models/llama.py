@@ -1,9 +1,10 @@
-"""llama.cpp in a child process, and requests to it.
+"""Runs llama.cpp in a child process, and sends requests to it.
 
-xllamacpp could also run in this process, but its constructor holds the interpreter's lock (8 s
-measured, during which Ctrl-C has no effect), and exiting while it generates ends in a segmentation
-fault or a deadlock (both measured). A child process can be killed, closing the connection stops its
-generation, and its output on stderr is discarded.
+The library, xllamacpp, could also run in this process. But its constructor holds the interpreter's
+lock (8 s were measured, during which Ctrl-C has no effect), and if this process exits while the
+model generates, a segmentation fault or a deadlock follows (both were observed). A child process
+can be killed, stops to generate when the connection is closed, and has a stderr of its own, which
+is discarded.
 """
 
 from __future__ import annotations
@@ -28,8 +29,8 @@ from protocols.errors import ModelUnavailable, OutOfTime
 
 _CHILD = Path(__file__).resolve().with_name("llama_child.py")
 _REPLY_SECONDS = 1800.0
-"""More than the slowest full context takes on one core. A child that is silent for longer is
-stuck.
+"""Maximum seconds that the child may be silent; after that, it is stuck. Reading the longest prompt
+on one core takes less.
 """
 
 
@@ -56,15 +57,15 @@ def require_runtime() -> None:
 
 
 class LlamaProcess:
-    """A running llama.cpp with the weights of `path` loaded. `address` is `http://127.0.0.1:PORT`.
+    """A child process that runs llama.cpp with the weights in the file `path`.
 
-    With an empty `api_key`, every local process can use it. `states` is the folder in which prompt
-    states may be saved, empty for none. `stop()` kills the child at any time; so does garbage
-    collection of this object.
+    Its server is at `address`, `http://127.0.0.1:PORT`. If `api_key` is empty, every local process
+    can use it. `states` is the folder in which prompt states may be saved; if it is empty, none are
+    saved. `stop()` kills the child at any time, and so does garbage collection of this object.
 
     Raises:
-        ModelUnavailable: xllamacpp is missing, the file is not a model, or the child ended (too
-            little memory).
+        ModelUnavailable: xllamacpp is missing, the file is not a model, or the child ended, for
+            instance because there is too little memory.
     """
 
     def __init__(
@@ -124,7 +125,7 @@ class LlamaProcess:
         return answer["address"]
 
     def _explain_end(self) -> str:
-        """Explain how the child ended, and what to do."""
+        """Return a sentence that says how the child ended, and what to do."""
         try:
             code = self._child.wait(5)
         except subprocess.TimeoutExpired:
@@ -161,11 +162,11 @@ class LlamaProcess:
         enough: Callable[[str], bool],
         reading: ReadingProgress | None = None,
     ) -> dict[str, Any]:
-        """Send a chat completion request and return the reply. Stop the reply once `enough` returns
-        True for its text so far.
+        """Send a chat completion request and return the reply.
 
-        A reply that was stopped looks like a reply cut by the token limit. `reading` is called with
-        the progress of reading the prompt.
+        `enough` is called with the text of the reply so far. If it returns True, the model is
+        stopped. The reply then looks as if the token limit had cut it. `reading` is called with the
+        progress of reading the prompt.
         """
         body = body | {
             "stream": True,
@@ -227,7 +228,10 @@ def _events(response: http.client.HTTPResponse) -> Iterator[dict[str, Any]]:
 
 
 def _end(child: subprocess.Popen[bytes], owner: int) -> None:
-    """Kill and reap the child. Does nothing in a fork of the owner, whose child must stay alive."""
+    """Kill and reap the child, but only in the process `owner` that started it.
+
+    In a forked process, do nothing, since the parent still needs its child.
+    """
     if os.getpid() == owner:
         child.kill()
         child.wait()

@@ -14,13 +14,13 @@ import sys
 from typing import Any
 
 PROMPT_CACHE_MIB = 512
-"""Memory for the states of earlier prompts, so that a repeated prompt is not read again (28 KB per
-token).
+"""Memory in MiB for the states of earlier prompts (28 KB per token). With its state, a prompt need
+not be read again.
 """
 
 
 def parameters(settings: dict[str, Any]) -> Any:
-    """Return llama.cpp's parameters for the settings of `atc.models.llama.LlamaProcess`."""
+    """Return llama.cpp's parameters. `settings` is what `atc.models.llama.LlamaProcess` sends."""
     import xllamacpp
 
     params = xllamacpp.CommonParams()
@@ -52,7 +52,7 @@ def parameters(settings: dict[str, Any]) -> Any:
 
 
 def main() -> None:
-    """Serve until stdin closes."""
+    """Start llama.cpp's server with the settings on stdin, and serve until stdin is closed."""
     # Saved prompt states must be readable by this user only.
     os.umask(0o077)
     settings = json.loads(sys.stdin.readline())

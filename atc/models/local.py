@@ -35,48 +35,55 @@ from protocols.private_files import NotPrivate, private_folder, write_whole
 from protocols.schema import Json
 
 _LONG_PROMPT = 1000
-"""If the model had to read at least this many tokens of a prompt, the prompt's state is saved on
-disk. Reading them takes about twenty seconds.
+"""The state of a prompt is saved on disk if the model had to read at least this many tokens of the
+prompt, which takes about twenty seconds.
 """
 _LONG_REPLY = 120
-"""Replies with a higher token limit are watched for repetition. Shorter ones end soon anyway."""
+"""If the token limit of a reply is higher than this, the reply is checked for endless repetition.
+Shorter replies end soon anyway.
+"""
 _HELD = frozenset({"grammar", "response_format", "logprobs"})
-"""Options of constrained replies, which are not watched since they end by themselves."""
+"""Request options that exempt a reply from the check for endless repetition, since a reply that
+must match a grammar or schema ends by itself.
+"""
 CONTEXT_TOKENS = 8192
-"""Tokens of prompt and reply together. The KV cache takes 28 KB per token, 235 MB in all."""
+"""Maximum number of tokens of prompt and reply together. The KV cache takes 28 KB per token, 235 MB
+in all.
+"""
 _WORTH_LOADING = 4_000
-"""Minimum characters of a prompt (about 1,100 tokens) that a saved state must cover in addition to
-the state in memory. Otherwise it is not worth loading.
+"""A saved state is loaded only if it covers at least this many more characters of the prompt than
+the state in memory (about 1,100 tokens). Loading it for fewer would not save time.
 """
 _MOST_STATES = 3
-"""Number of states kept, the most recently used ones. At 28 KB per token, a prompt of full length
-takes about 120 MB.
+"""Maximum number of states on disk. The least recently used ones are deleted. The state of a prompt
+of full length takes about 120 MB.
 """
 _SHORTEST = 240
-"""Minimum characters of a repetition. Lines of dashes and rows of zeros, which are legitimate, are
-shorter.
+"""Minimum number of repeated characters that count as endless repetition. Legitimate repetitions,
+such as lines of dashes and rows of zeros, are shorter.
 """
 _TIMES = 6
 _LONGEST_PERIOD = 200
 
 
 class LocalModel:
-    """The embedded model as an `Ask`. Weights are loaded at the first call and stay until `close`
-    or the process ends.
+    """The embedded model, which can be called as the interface `Ask` says.
 
-    `path` is a GGUF file, or a name of `LOCAL_MODELS`, which is downloaded into `folder` (see
-    `fetch`). The default is ATC_MODEL_PATH, else `local`. `threads` defaults to the cores that this
-    process may use. Concurrent calls wait for each other. The state of the last prompt is kept in
-    memory, and states of long prompts are saved below `folder` (`PromptStates`): a prompt with the
-    same beginning is read only from where it differs, by later processes as well. A reply that
-    repeats itself endlessly is cut, like one that reaches the token limit. `on_reading` is called
-    with the progress of reading a long prompt.
+    The weights are loaded at the first call, and stay in memory until `close` is called or the
+    process ends. `path` is a GGUF file, or a name in `LOCAL_MODELS`, whose file is downloaded into
+    `folder` (see `fetch`). By default it is ATC_MODEL_PATH, or else `local`. `threads` is by
+    default the number of cores that this process may use. Concurrent calls wait for each other.
+
+    The state of the last prompt is kept in memory, and states of long prompts are saved in `folder`
+    (see `PromptStates`). So if a later prompt begins like an earlier one, only the rest of it must
+    be read. A reply that repeats itself endlessly is cut, as if it had reached the token limit.
+    `on_reading` is called with the progress of reading a long prompt.
     """
 
     prompt_tokens = 4000
     samples = 4
-    """Maximum number of replies drawn for one prompt until one is new. They are cheap, since the
-    prompt is read once.
+    """Maximum number of replies that are requested for one prompt until one differs from earlier
+    replies. They are cheap, since the prompt is read only once.
     """
 
     def __init__(
@@ -94,8 +101,8 @@ class LocalModel:
         self._own = own_file(model)
         self.name = self._own.name if self._own else model
         self.timings: Mapping[str, float] = {}
-        """llama.cpp's figures for the last reply: `cache_n` and `prompt_n` (prompt tokens found and
-        read), `prompt_per_second`, `predicted_per_second` …
+        """llama.cpp's measurements of the last reply: `cache_n` and `prompt_n` (the prompt tokens
+        found in the cache and those read), `prompt_per_second`, `predicted_per_second` …
         """
         self._threads = threads or free_cores()
         self._context_tokens = context_tokens
@@ -116,8 +123,10 @@ class LocalModel:
 
     @property
     def powers(self) -> Powers:
-        """The constraints that the model enforces. Lark grammars require llguidance in this process
-        too, since llama.cpp silently ignores an invalid grammar.
+        """The constraints on a reply that the model can enforce.
+
+        Lark grammars require llguidance in this process, too, to test them first: llama.cpp
+        silently ignores an invalid grammar.
         """
         return Powers(schema=True, lark=lark.is_installed(), continues=True)
 
@@ -131,10 +140,10 @@ class LocalModel:
         seed: int = 0,
         max_tokens: int = 1024,
     ) -> Completion:
-        """Continue `messages`, see `protocols.model.Ask`.
+        """Return the model's reply to `messages`, see `protocols.model.Ask`.
 
-        If llguidance knows only part of a schema, that part is enforced. A schema that it cannot
-        use at all is described in the prompt instead.
+        If llguidance does not support all keywords of a schema, the others are enforced. A schema
+        that it cannot use at all is described in the prompt instead.
 
         Raises:
             ModelUnavailable: the model cannot be used, or llguidance refuses the grammar.
@@ -166,7 +175,7 @@ class LocalModel:
     ) -> tuple[dict[str, Json], Completion]:
         """Return llama.cpp's reply to a request with these options, and the completion in it.
 
-        The schema `in_words` is described in the messages.
+        `in_words` is a schema that is described in the messages, since it cannot be enforced.
 
         Raises:
             ModelUnavailable: the model cannot be used.
@@ -196,8 +205,9 @@ class LocalModel:
         return reply, completion_of(reply, model=self.name, seconds=seconds)
 
     def forget(self) -> None:
-        """Read the next prompt from its beginning, without cached state: see
-        `protocols.model.forget`.
+        """Make the model read the next prompt from its beginning, without a cached state.
+
+        See `protocols.model.forget`.
         """
         self._forgotten = True
 
@@ -208,7 +218,7 @@ class LocalModel:
             self._process = None
 
     def _recall(self, process: LlamaProcess, prompt: str) -> None:
-        """Load the saved state that covers most of `prompt`, if that saves much reading."""
+        """Load the saved state that covers most of `prompt`, if this saves much time."""
         name = (
             self._states.find_nearest(prompt, held=self._read) if self._states is not None else None
         )
@@ -220,7 +230,7 @@ class LocalModel:
             self._states.drop(name)
 
     def _keep(self, process: LlamaProcess, prompt: str) -> None:
-        """Save the state of a prompt that took long to read."""
+        """Record that `prompt` is in memory, and save its state if it took long to read."""
         self._read = prompt
         if self._states is not None and self.timings.get("prompt_n", 0) >= _LONG_PROMPT:
             name = self._states.file_for(prompt)
@@ -245,8 +255,9 @@ class LocalModel:
         return self._process
 
     def _states_for(self, path: Path) -> PromptStates | None:
-        """Return the states of prompts for this model file, runtime and context. None if nothing
-        can be saved.
+        """Return the saved states for this model file, runtime and context size.
+
+        Return None if no states can be saved.
         """
         try:
             private_folder(self._states_folder)
@@ -260,10 +271,10 @@ class LocalModel:
 
 
 def is_repeating(text: str) -> bool:
-    """Return True if `text` ends with the same piece, of at most 200 characters, at least six times
-    in a row.
+    """Return True if `text` ends with at least six repetitions of the same piece.
 
-    A small model that has begun to repeat itself does so up to the token limit.
+    The piece has at most 200 characters. A small model that has begun to repeat itself does so up
+    to the token limit.
     """
     for period in range(1, min(_LONGEST_PERIOD, len(text) // _TIMES) + 1):
         tail = max(_SHORTEST, _TIMES * period)
@@ -277,12 +288,13 @@ def is_repeating(text: str) -> bool:
 
 
 class PromptStates:
-    """Saved llama.cpp states of prompts. Reading 4,000 tokens takes a CPU a minute, loading a state
-    almost no time.
+    """A folder with llama.cpp's states of prompts that it has read.
 
-    Prompts for the same toolbox begin alike (rules, worked example, stubs) and differ in the task
-    at their end. So the state of a long prompt is useful to the next process with the same
-    beginning. `kind` identifies the model and runtime: only the same ones can read a state.
+    Reading 4,000 tokens takes a minute on a CPU, while loading a state takes almost no time.
+    Prompts for the same toolbox begin alike (rules, an example, descriptions of tools) and differ
+    in the task at their end. So a later process can use the state of a prompt with the same
+    beginning. `kind` identifies the model, the runtime and the context size, since a state can be
+    read only if these are the same.
     """
 
     def __init__(self, folder: Path, *, kind: str) -> None:
@@ -290,10 +302,11 @@ class PromptStates:
         self._kind = hashlib.sha256(kind.encode()).hexdigest()[:12]
 
     def find_nearest(self, prompt: str, *, held: str = "") -> str | None:
-        """Return the file name of the state with the longest common prefix with `prompt`, or None.
+        """Return the file name of the state whose prompt shares the longest prefix with `prompt`.
 
         The prefix must be at least `_WORTH_LOADING` characters longer than the prefix that `prompt`
-        shares with `held`, the prompt in memory.
+        shares with `held`, the prompt whose state is in memory. Return None if there is no such
+        state.
         """
         best = None
         most = shared_prefix_length(held, prompt) + _WORTH_LOADING
@@ -318,8 +331,9 @@ class PromptStates:
         return f"{self._kind}-{hashlib.sha256(prompt.encode()).hexdigest()[:12]}.state"
 
     def note_saved(self, name: str, prompt: str) -> None:
-        """Record that the file `name` has the state of `prompt`, and delete the least recently used
-        states.
+        """Record that the file `name` contains the state of `prompt`.
+
+        The least recently used states are deleted, see `_MOST_STATES`.
         """
         # If the cache cannot be written, only time is lost.
         with contextlib.suppress(OSError):
@@ -338,8 +352,9 @@ class PromptStates:
 
 
 def forget_prompts(tasks: Sequence[str], *, folder: Path) -> None:
-    """Delete the saved states in `folder` (the folder of models) of prompts that contain one of
-    these tasks, since a task may contain a secret.
+    """Delete the saved states of prompts that contain one of these tasks.
+
+    A task may contain a secret. `folder` is the folder of models.
     """
     for note in (folder / "states").glob("*.json"):
         with contextlib.suppress(OSError, ValueError):

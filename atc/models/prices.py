@@ -1,7 +1,7 @@
-"""Prices of tokens, by model.
+"""Prices of the tokens of each model.
 
-List prices in USD per million tokens, as published in March 2026, without discounts for cached
-prompts or batches. Prices change: set `model_price` if the figures are used for billing.
+These are list prices in USD per million tokens, as published in March 2026, without discounts for
+cached prompts or batches. Prices change, so set `model_price` if you use the costs for billing.
 """
 
 from __future__ import annotations
@@ -31,18 +31,19 @@ LIST_PRICES: Mapping[str, Price] = {
     name: Price(*price)
     for name, price in tomllib.loads(Path(__file__).with_name("prices.toml").read_text()).items()
 }
-"""List prices by model name. A price also applies to dated versions of the model: that of `gpt-4o`
-to `gpt-4o-2024-08-06`, not to `gpt-4o-mini`.
+"""List prices, keyed by model name. A price also applies to dated versions of the model. For
+example, the price of `gpt-4o` applies to `gpt-4o-2024-08-06`, but not to `gpt-4o-mini`.
 """
 
 _VERSION = r"(?:[-@:](?:latest|[0-9][-0-9]*))?"
 
 
 def price_of(model: str, own: Sequence[float] | None = None) -> Price | None:
-    """Return the user's `own` price of a model, else its list price, else None.
+    """Return the price that the user has set (`own`), else the model's list price, else None.
 
-    If several names match, the longest one is used. A file of weights (`*.gguf`) runs locally and
-    costs nothing. A provider's prefix (`openai/gpt-4o`) is ignored.
+    If the name matches several list prices, the one with the longest name is used. A provider's
+    prefix (`openai/gpt-4o`) is ignored. A file of weights (`*.gguf`) costs nothing, since it runs
+    on this machine.
     """
     if own:
         return Price(*own)

@@ -1,6 +1,4 @@
-"""A model that returns prepared replies in order. For tests, which then need no weights and no
-network.
-"""
+"""A model that returns prepared replies in order, for tests without weights and network."""
 
 from __future__ import annotations
 
@@ -15,7 +13,9 @@ from protocols.errors import AtcError, ModelUnavailable
 from protocols.model import Completion, Message, Powers
 
 ScriptedReply: TypeAlias = str | Exception | Callable[[Sequence[Message]], str]
-"""A text, an exception to raise, or a function from the messages to the text."""
+"""A prepared reply: its text, an exception to raise, or a function that is called with the messages
+and returns the text.
+"""
 
 
 class ScriptEnded(AtcError):
@@ -23,11 +23,11 @@ class ScriptEnded(AtcError):
 
 
 class ScriptedModel:
-    """An `Ask` that returns its replies in order, one per call. Token counts are word counts, so
-    they are reproducible.
+    """A model that returns its prepared replies in order, one per call.
 
-    `prompts` are the messages of each call so far, `options` its other arguments. `powers` are the
-    constraints that the model claims to enforce; its replies are returned unchanged.
+    Words are counted as tokens, so that counts are reproducible. `prompts` contains the messages of
+    each call so far, and `options` the other arguments of each call. `powers` are the constraints
+    that the model claims to enforce, but its replies are returned unchanged.
     """
 
     prompt_tokens = 4000

@@ -1,9 +1,9 @@
 """The format of chat completion requests and replies, and extensions of llama.cpp's server.
 
-A conversation that ends with a message of the assistant is rendered by `/apply-template` and
-continued by `/completion`. `/v1/chat/completions` can continue it too, but some versions repeat the
-assistant's message in the reply and others do not. The two cannot be distinguished if a program's
-next statement begins like the last one.
+To continue an unfinished message of the assistant, llama.cpp's `/apply-template` renders the
+conversation as text, and `/completion` continues this text. `/v1/chat/completions` can do so, too,
+but some versions repeat the assistant's message in the reply and others do not. This cannot always
+be told from the reply, since the next statement of a program may begin like the last one.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from protocols.model import Completion, Message
 from protocols.schema import Json, JsonObject, as_mapping
 
 Post: TypeAlias = Callable[[str, dict[str, Json]], dict[str, Json]]
-"""Sends a body to a path of the server (`/completion`) and returns the JSON of its reply."""
+"""Function that posts a body to a path of the server (`/completion`) and returns the JSON reply."""
 ReadingProgress: TypeAlias = Callable[[int, int, float], None]
 """Called while a prompt is read with (tokens read, total tokens, seconds so far)."""
 
@@ -32,13 +32,14 @@ _PROBE = [{"role": "user", "content": "a"}, {"role": "assistant", "content": "b"
 
 
 def is_continuation(messages: Sequence[Message]) -> bool:
-    """Return True if the reply is to continue the assistant's last message."""
+    """Return True if the conversation ends with a message of the assistant, to be continued."""
     return bool(messages) and messages[-1].role == "assistant"
 
 
 def drop_empty_prefill(messages: Sequence[Message]) -> Sequence[Message]:
-    """Return the messages without an empty last message of the assistant, which llama.cpp renders
-    as a finished turn.
+    """Return the messages without the last one if that is an empty message of the assistant.
+
+    llama.cpp would render it as a finished message instead of continuing it.
     """
     return messages[:-1] if is_continuation(messages) and not messages[-1].content else messages
 
@@ -63,12 +64,13 @@ class UnexpectedForm(ValueError):
 
 
 def completion_of(reply: Mapping[str, Json], *, model: str, seconds: float) -> Completion:
-    """Read a chat completion, every part of which is optional. `model` is the model's name,
-    `seconds` the duration of the request.
+    """Return the completion in a reply of `/v1/chat/completions`.
+
+    `model` is the model's name, and `seconds` the duration of the request. Every part of the reply
+    may be missing. Implausible token counts become 0.
 
     Raises:
-        UnexpectedForm: its text, or an object around it, has another type. Implausible token counts
-            become 0.
+        UnexpectedForm: the text, or an object or list that contains it, has another type.
     """
     choice = _choice(reply)
     usage = as_mapping(reply.get("usage"))
@@ -90,8 +92,9 @@ def is_cut_before_text(reply: Mapping[str, Json]) -> bool:
 
 
 def strip_fence(text: str) -> str:
-    """Return the JSON inside a code fence, which models add if the format is only described in the
-    prompt.
+    """Return the text inside a Markdown code fence, or the text itself if it has none.
+
+    Models add a code fence around JSON if the format is only described in the prompt.
     """
     found = re.search(r"```(?:json)?[^\S\n]*\n(.*?)```", text, re.DOTALL)
     return found[1].strip() if found else text
@@ -105,7 +108,10 @@ def _choice(reply: Mapping[str, Json]) -> JsonObject:
 
 
 def _text(choice: JsonObject) -> str:
-    """Return the content of a choice, or the model's refusal."""
+    """Return the text of one of the choices in a reply, without reasoning in `<think>` tags.
+
+    If the model refused to answer, this is its explanation.
+    """
     message = _object(choice.get("message") or {})
     content = message.get("content") or message.get("refusal") or ""
     # A list of parts; some models return their reasoning as one.
@@ -127,18 +133,16 @@ def _string(value: Json) -> str:
 
 
 def _count(value: Json) -> int:
-    """Return a token count, or 0 if the value is implausible, such as a negative number or a
-    text.
-    """
+    """Return a token count, or 0 if the value is not plausible, such as a negative number."""
     plausible = isinstance(value, int | float) and 0 <= value <= _MOST_TOKENS
     return int(value) if plausible else 0
 
 
 def request_continuation(post: Post, body: dict[str, Json]) -> dict[str, Json]:
-    """Continue the assistant's message at the end of a `/v1/chat/completions` body, and return only
-    the new text.
+    """Make llama.cpp continue the assistant's last message, and return only the new text.
 
-    The reply has that endpoint's format, or is the server's error.
+    `body` is that of a `/v1/chat/completions` request. The returned reply has the format of this
+    endpoint, too, or is the server's error.
     """
     # A server with several models selects one by name.
     named = {"model": body["model"]} if "model" in body else {}
@@ -173,8 +177,9 @@ def collect_stream(
 ) -> dict[str, Json]:
     """Combine the events of a `/v1/chat/completions` stream into one reply of the same format.
 
-    Reading stops once `enough` returns True for the text; the reply then counts as cut. Tokens
-    found in the cache are not included in the counts passed to `reading`.
+    `enough` is called with the text so far. If it returns True, no more events are read, and the
+    reply looks as if the token limit had cut it. `reading` is called with the progress of reading
+    the prompt, in which tokens found in the cache do not count.
     """
     text = ""
     finished = "length"
@@ -228,17 +233,17 @@ def _template(messages: Json) -> dict[str, Json]:
 
 
 def can_continue(post: Post, model: str) -> bool:
-    """Return True if the server can render a conversation whose last message is to be continued."""
+    """Return True if the server can continue the assistant's last message."""
     return str(
         post("/apply-template", _template(_PROBE) | {"model": model}).get("prompt", "")
     ).endswith("b")
 
 
 def reads_lark(post: Post, model: str) -> bool:
-    """Return True if the server was built with llguidance.
+    """Return True if the server was built with llguidance, so that it can read Lark grammars.
 
-    Such a server enforces JSON Schemas with llguidance and reports this in the settings in its
-    reply. A Lark grammar would show it too, but crashes a server without llguidance.
+    Such a server uses llguidance for JSON Schemas, too, and its reply to a request with a schema
+    shows this. A request with a Lark grammar would crash a server without llguidance.
     """
     reply = post(
         "/completion",
@@ -250,7 +255,7 @@ def reads_lark(post: Post, model: str) -> bool:
 
 
 def refusal(error: Mapping[str, Any]) -> str:
-    """Explain an error that llama.cpp returned, in one sentence."""
+    """Return a sentence that explains an error that llama.cpp returned."""
     if error.get("type") == "exceed_context_size_error":
         size = error["n_prompt_tokens"]
         limit = error["n_ctx"]

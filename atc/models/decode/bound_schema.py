@@ -1,4 +1,4 @@
-"""Bounded JSON Schemas, which llguidance can compile and whose values all have a finite length.
+"""Converts JSON Schemas to bounded ones: llguidance can compile them, and every value is finite.
 
 llguidance's `%json` enforces most of JSON Schema, but it allows numbers that overflow and strings
 of any length, and it refuses schemas with keywords that it does not know. So references are
@@ -40,7 +40,7 @@ unevaluatedItems unevaluatedProperties $dynamicRef
 ENFORCED = frozenset(_ENFORCED_WORDS.split())
 """Keywords that the bounded schema enforces."""
 UNENFORCED = frozenset(_UNENFORCED_WORDS.split())
-"""Keywords that restrict values, but are not enforced."""
+"""Keywords that restrict values, but that the bounded schema does not enforce."""
 _FORMATS = (
     "date",
     "time",
@@ -56,43 +56,48 @@ _FORMATS = (
 _TYPES = ("string", "number", "boolean", "null", "array", "object")
 _ASCII = {"d": "0-9", "w": "A-Za-z0-9_", "s": r" \t\n\r\f\v"}
 _FORMAT_CHARACTERS = 120
-"""Minimum length limit of a string with a format."""
+"""A string with a format, such as `uri`, may always have at least this many characters."""
 _MOST_CHARACTERS = 100_000
 _OPTIONS = {"whitespace_flexible": False, "item_separator": ", ", "key_separator": ": "}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Bounds:
-    """Default limits of decoded values. A schema can tighten these limits. It widens them only if
-    it requires more, as with a larger `minLength`.
+    """Default limits of the values that a model writes.
+
+    A schema can set lower limits. Its higher limits count only if it requires more, for example
+    with a larger `minLength`.
     """
 
     characters: int = 400
-    """Maximum characters of one string."""
+    """Maximum number of characters of one string."""
     call_characters: int = 1600
-    """Characters shared by the strings of one call, so that a call fits a model's usual token
-    limit.
+    """Maximum number of characters of all strings of one call together, so that a call fits a
+    model's usual token limit.
     """
     items: int = 20
-    """Maximum items of one array."""
+    """Maximum number of items of one array."""
     depth: int = 4
-    """Maximum nesting of a recursive schema within itself."""
+    """How often a recursive schema may be nested within itself."""
 
 
 BOUNDS = Bounds()
 
 
 def json_text(schema: Mapping[str, Any]) -> str:
-    """Return the schema as text for `%json`, with the options that make it write JSON like
-    `json.dumps`: one space after commas and colons.
+    """Return the schema as text for llguidance's `%json`.
+
+    Its options require one space after commas and colons, as `json.dumps` writes JSON.
     """
     return json.dumps({"x-guidance": _OPTIONS, **schema}, ensure_ascii=False)
 
 
 @dataclass
 class SchemaBounder:
-    """Converter of the schema of one argument to a bounded schema. `root` is the document that
-    contains the targets of references.
+    """Converts the schema of one argument to a bounded schema.
+
+    `root` is the schema in which references (`$ref`) are looked up. `unenforced` are JSON pointers
+    to the clauses that the bounded schema does not enforce.
     """
 
     root: Mapping[str, Any]
@@ -102,8 +107,11 @@ class SchemaBounder:
     def value(
         self, schema: Any, room: int, place: str, seen: tuple[str, ...] = ()
     ) -> dict[str, Any]:
-        """Return a bounded schema that can be compiled. Values that conform to it conform to
-        `schema`.
+        """Return the bounded form of a schema.
+
+        Its values conform to `schema`, too, except for clauses that are recorded in `unenforced`.
+        `room` is the number of characters that the value may have, `place` the JSON pointer of the
+        schema, and `seen` the references that led to it.
 
         Raises:
             Impossible: no value conforms.
@@ -128,8 +136,9 @@ class SchemaBounder:
     def _merge_all_of(
         self, schema: Mapping[str, Any], place: str, seen: tuple[str, ...]
     ) -> tuple[Mapping[str, Any], tuple[str, ...]]:
-        """Return the schema with the parts of its `allOf` merged into it, and the references
-        followed so far.
+        """Return the schema with the parts of its `allOf` merged into it.
+
+        The second result are all references followed so far.
         """
         for number, part in enumerate(schema.get("allOf", ())):
             part, seen = self.resolve_reference(part if isinstance(part, Mapping) else {}, seen)
@@ -141,7 +150,10 @@ class SchemaBounder:
     def _first(
         self, tried: Sequence[tuple[str, Mapping[str, Any], str]], room: int, seen: tuple[str, ...]
     ) -> dict[str, Any]:
-        """Return a schema for those types or alternatives that have conforming values."""
+        """Return a schema for those types or alternatives to which any value conforms.
+
+        `tried` are the alternatives, each with its type (or "" for any), schema and JSON pointer.
+        """
         options: list[dict[str, Any]] = []
         why = Impossible("the schema names no type")
         for kind, schema, place in tried:
@@ -161,7 +173,9 @@ class SchemaBounder:
     def resolve_reference(
         self, schema: Mapping[str, Any], seen: tuple[str, ...]
     ) -> tuple[Mapping[str, Any], tuple[str, ...]]:
-        """Return the schema with a leading reference resolved, and the references followed so
+        """Return the schema that `schema` refers to if it is a reference, else `schema` itself.
+
+        Keywords next to the reference are added. The second result are all references followed so
         far.
         """
         while isinstance(ref := schema.get("$ref"), str):
@@ -328,9 +342,9 @@ class SchemaBounder:
 
 
 def _expand_classes(pattern: str) -> Iterator[str]:
-    r"""Yield the parts of a pattern, with `\d`, `\w` and `\s` as explicit ASCII classes.
+    r"""Yield the parts of a pattern in which `\d`, `\w` and `\s` are replaced by ASCII classes.
 
-    In Rust, these escapes match all of Unicode, in JSON Schema only ASCII.
+    llguidance, written in Rust, lets these escapes match all of Unicode, JSON Schema only ASCII.
     """
     inside = False
     for part in re.findall(r"\\.|.", pattern, re.DOTALL):
@@ -344,8 +358,9 @@ def _expand_classes(pattern: str) -> Iterator[str]:
 
 @lru_cache(maxsize=4096)
 def refusal_reason(text: str) -> str:
-    """Return the reason why llguidance refuses a schema, on one line. Return an empty string if
-    llguidance accepts the schema or is not installed.
+    """Return the reason why llguidance refuses a schema, on one line.
+
+    Return "" if llguidance accepts the schema or is not installed.
     """
     try:
         from llguidance import LLMatcher

@@ -1,5 +1,6 @@
-"""The error for tools that cannot be decoded. It is raised when a decoder is built, not while a
-model writes.
+"""The error for tools whose calls cannot be constrained.
+
+It is raised before the model writes, when the grammar or the matcher is built.
 """
 
 from __future__ import annotations
@@ -8,11 +9,11 @@ from protocols.errors import AtcError
 
 
 class Undecodable(AtcError):
-    """No decoder can be built. The message names the tool, the clause of its schema, and the next
-    step.
+    """No grammar or matcher can be built that constrains a model to valid calls.
 
-    `tool` is the tool's alias, or an empty string if the error does not concern a tool. `clause` is
-    the JSON pointer of the clause in the tool's schema (`/properties/size/maximum`).
+    The message names the tool, the clause of its schema, and the next step. `tool` is the tool's
+    alias, or "" if the error does not concern a tool. `clause` is the JSON pointer of the clause in
+    the tool's schema (`/properties/size/maximum`).
     """
 
     def __init__(self, problem: str, *, tool: str = "", clause: str = "", hint: str = "") -> None:

@@ -1,6 +1,6 @@
-"""Search for the texts in a model's reply that are written like tool calls.
+"""Finds the texts in a model's reply that are written like tool calls.
 
-Whether the called tools and their arguments exist is checked later, in `parse`.
+The module `parse` checks later whether the called tools and their arguments exist.
 """
 
 from __future__ import annotations
@@ -19,19 +19,21 @@ from atc.models.decode.literals import (
 from protocols.schema import Json
 
 IsToolName = Callable[[str], bool]
-"""Returns True if a tool has this name."""
+"""Function that returns True if a tool has this name."""
 _NAME = r"[^\W\d][\w.\-]*"
 _MARKS = r"[ \t>*_#`\-]*+"
 _NAME_KEYS = ("name", "tool", "function", "action", "tool_name", "function_name")
 _ARGUMENT_KEYS = ("arguments", "parameters", "args", "input", "action_input", "params")
 _MOST_BRACES = 100
-"""Maximum number of offsets in a reply at which parsing a JSON object is attempted."""
+"""Maximum number of opening braces in a reply at which the parser tries to read a JSON object."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CallCandidate:
-    """A piece of text written like a call: its name, span and arguments, or the problem that
-    prevents reading them.
+    """A piece of text that is written like a call.
+
+    `span` is its position in the reply. `values` are the arguments without a name, `named` those
+    with one. `problem` says why the arguments cannot be read; it is empty if they can.
     """
 
     name: str
@@ -42,9 +44,7 @@ class CallCandidate:
 
 
 def find_calls(text: str, form: CallFormat, known: IsToolName) -> Iterator[CallCandidate]:
-    """Yield everything that is written like a call in this format, in order and without
-    overlaps.
-    """
+    """Yield everything that is written like a call in this format, in order, without overlaps."""
     if form.before.lstrip().startswith("{") and form.arguments == "json":
         return _find_objects(text, form, known)
     if form.before.strip():
@@ -53,8 +53,9 @@ def find_calls(text: str, form: CallFormat, known: IsToolName) -> Iterator[CallC
 
 
 def _find_objects(text: str, form: CallFormat, known: IsToolName) -> Iterator[CallCandidate]:
-    """Yield JSON objects with a name and arguments. Keys may be in any order and have any of the
-    usual names.
+    """Yield the calls that are JSON objects with a name and arguments.
+
+    The keys may be in any order, and have other usual names, such as `tool` instead of `name`.
     """
     place = 0
     name_keys = (*_quoted_key(form.before), *_NAME_KEYS)
@@ -86,8 +87,9 @@ def _find_objects(text: str, form: CallFormat, known: IsToolName) -> Iterator[Ca
 
 
 def _next_object(text: str, place: int, form: CallFormat) -> int:
-    """Return the offset of the next object, or -1. If the format has a trigger, the object must
-    follow one.
+    """Return the offset of the next opening brace after `place`, or -1 if there is none.
+
+    If the format has a trigger, the brace must come after a trigger.
     """
     if form.trigger:
         place = text.find(form.trigger, place)
@@ -97,8 +99,7 @@ def _next_object(text: str, place: int, form: CallFormat) -> int:
 
 
 def _as_object(value: Json) -> tuple[dict[str, Json], str]:
-    """Return the arguments of a call, and the problem that prevents reading them (empty if there is
-    none).
+    """Return the arguments of a call, and why they cannot be read ("" if they can).
 
     Some models write the arguments as a string that contains JSON.
     """
@@ -113,8 +114,9 @@ def _as_object(value: Json) -> tuple[dict[str, Json], str]:
 
 
 def _find_labelled(text: str, form: CallFormat) -> Iterator[CallCandidate]:
-    """Yield calls whose name follows a label (`Action: NAME`) and whose arguments follow a second
-    label (`Action Input: ARGUMENTS`).
+    """Yield the calls that are written with two labels, as in ReAct.
+
+    They have the form `Action: NAME`, then `Action Input: ARGUMENTS`.
     """
     before = _label(form.trigger, form.before)
     between = _label("", form.between, inline=True)
@@ -133,10 +135,10 @@ def _find_labelled(text: str, form: CallFormat) -> Iterator[CallCandidate]:
 
 
 def _find_functions(text: str, form: CallFormat, known: IsToolName) -> Iterator[CallCandidate]:
-    """Yield calls written as `NAME(…)`.
+    """Yield the calls that are written as `NAME(…)`.
 
-    In prose, an unknown name counts as a call only if there is no call of a known tool, and only if
-    the bracket follows the name directly. Only the first such name is yielded.
+    If no known tool is called, the first unknown name with a bracket directly after it is yielded.
+    In a format with a trigger, every name counts.
     """
     opening = re.escape(form.between.strip())
     trigger = re.escape(form.trigger) + r"\s*" if form.trigger else r"(?<!\w)"
@@ -161,7 +163,7 @@ def _find_functions(text: str, form: CallFormat, known: IsToolName) -> Iterator[
 def _with_arguments(
     text: str, form: CallFormat, name: str, start: int, inside: int
 ) -> CallCandidate:
-    """Read the call whose arguments begin at `inside`."""
+    """Return the call that begins at `start` and whose arguments begin at `inside`."""
     closing = form.after.strip() or "\n"
     try:
         if form.arguments == "json":
@@ -176,8 +178,10 @@ def _with_arguments(
 
 @cache
 def _label(trigger: str, label: str, *, inline: bool = False) -> re.Pattern[str]:
-    """Return a pattern for a label such as `Action:`, in upper or lower case, with Markdown and
-    whitespace around it. The label must begin a line, unless it is `inline` or follows a trigger.
+    """Return a pattern for a label such as `Action:`, in upper or lower case.
+
+    Markdown and whitespace may be around it. The label must follow `trigger` if that is not empty.
+    Otherwise it must begin a line, unless `inline` is True.
     """
     word = label.strip()
     colon = r"\s*[*_`]*\s*:[ \t*_]*" if word.endswith(":") else r"[ \t]*"
@@ -189,7 +193,7 @@ def _label(trigger: str, label: str, *, inline: bool = False) -> re.Pattern[str]
 
 
 def _quoted_key(text: str) -> list[str]:
-    """Return the last JSON key in a format's own text, as in `", "arguments": `."""
+    """Return the last JSON key in a part of a format: `["arguments"]` for `", "arguments": `."""
     return re.findall(r'"(\w+)"\s*:', text)[-1:]
 
 

@@ -13,11 +13,11 @@ ArgumentForm = Literal["json", "positional", "keywords"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CallFormat:
-    """A call is written as `trigger` `before` NAME `between` ARGUMENTS `after`, where NAME is a
-    tool's alias.
+    """A format of tool calls.
 
-    With an empty `trigger` a reply is one call and nothing else. Otherwise calls are embedded in
-    text, and each trigger begins a call.
+    A call is written as `trigger` `before` NAME `between` ARGUMENTS `after`, where NAME is a tool's
+    alias. If `trigger` is empty, a reply consists of one call. Otherwise a reply is text that may
+    contain calls, each of which begins with the trigger.
     """
 
     name: str
@@ -39,6 +39,6 @@ PYTHON_CALL = CallFormat(name="python", between="(", after=")", arguments="keywo
 REACT = CallFormat(
     name="react", before="Action: ", between="\nAction Input: ", after="\n", arguments="json"
 )
-"""The second and third line of a ReAct turn. The first is the thought."""
+"""The second and third line of a turn in ReAct. The first line is the model's thought."""
 
 FORMATS = {form.name: form for form in (JSON_CALL, FUNCTION, TOOLDEC, PYTHON_CALL, REACT)}

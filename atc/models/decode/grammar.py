@@ -1,9 +1,9 @@
-"""Grammars of tool calls in llguidance's Lark (ToolDec, section 3): text, trigger, tool name,
-arguments.
+"""Builds grammars of tool calls in Lark, as llguidance reads it (section 3 of ToolDec's paper).
 
-The same grammar works in llguidance's Python package (`matcher.py`) and in a llama.cpp, vLLM or
-SGLang server that includes llguidance. Arguments are written with `%json`, each with its own
-schema, so that they may come in any order.
+A grammar describes the text before a call, the trigger, the tool's name and the arguments. The same
+grammar works in llguidance's Python package (`matcher.py`) and in a llama.cpp, vLLM or SGLang
+server that includes llguidance. Each argument has a `%json` rule with its own schema, so that
+arguments may be written in any order.
 """
 
 from __future__ import annotations
@@ -34,14 +34,14 @@ if TYPE_CHECKING:
     from llguidance import LLMatcher, LLTokenizer
 
 HEADER = "%llguidance {}\n"
-"""The first line of a grammar, by which a llama.cpp server recognises llguidance's Lark."""
+"""The first line of a grammar. It tells a llama.cpp server that the grammar is for llguidance."""
 _FREE = '%llguidance {"no_forcing": true}\n'
-"""Header for our own matchers. Without `no_forcing`, a mask allows only one tokenization of a
-forced text.
+"""The first line of a grammar for a matcher in this process. Without `no_forcing`, a text that the
+grammar prescribes could be written in one tokenization only.
 """
 _FUEL = 4_000_000
-"""Maximum cost of one mask. Patterns of ordinary length, counted and in a union, need up to
-400,000.
+"""llguidance's limit on the work to compute which tokens may come next. Ordinary grammars need up
+to 400,000.
 """
 _MOST_UNORDERED = 60
 """Maximum number of arguments that may be written in any order. llguidance uses one of 64 bits for
@@ -52,14 +52,15 @@ _NUMBER = rf"{_INTEGER}(\.[0-9]{{1,20}})?([eE][+-]?[0-9]{{1,2}})?"
 _QUOTIENT = rf"{_NUMBER}(\/[1-9][0-9]{{0,14}}(\.[0-9]{{1,15}})?)?"
 """A number or a fraction such as `4/3`, which FuncQA uses."""
 _COMMA = "/, ?/"
-"""Separator of arguments and items in Python's forms. Models write it with and without a space."""
+"""Pattern of the comma between arguments or items as in Python, with or without a space."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Lead:
-    """Text before a call: `start`, then at most `characters` characters, then `until`.
+    """The text that a model writes before a call.
 
-    The text in between does not contain the first character of `until`.
+    It is `start`, then at most `characters` characters, then `until`. The characters in between do
+    not include the first one of `until`.
     """
 
     start: str
@@ -68,8 +69,10 @@ class Lead:
 
 
 def lead_of(form: CallFormat, *, thought: bool, characters: int) -> Lead | None:
-    """Return the text that precedes a call in this format: a one-line thought, text up to the
-    trigger, or none. It has at most `characters` characters.
+    """Return the description of the text before a call in this format, or None if there is none.
+
+    If `thought` is True, it is a thought of one line. Otherwise it is any text up to the format's
+    trigger. It has at most `characters` characters.
     """
     if thought:
         return Lead(start="Thought: ", characters=characters, until="\n")
@@ -78,7 +81,7 @@ def lead_of(form: CallFormat, *, thought: bool, characters: int) -> Lead | None:
 
 @dataclass(frozen=True, slots=True)
 class Grammar:
-    """The text of a grammar. `unenforced` lists the schema clauses that it does not enforce."""
+    """The text of a grammar, and the schema clauses that it does not enforce (`unenforced`)."""
 
     text: str
     unenforced: tuple[str, ...] = ()
@@ -100,7 +103,7 @@ def text_grammar(tools: Toolbox, form: CallFormat, bounds: Bounds = BOUNDS) -> G
     """Build a grammar for text with any number of calls, each after the format's trigger.
 
     Raises:
-        Undecodable: as `call_grammar`.
+        Undecodable: there are no tools, or no value fits a required argument.
     """
     rules = _Rules(form, bounds)
     rules.text_before(form.trigger)
@@ -110,10 +113,10 @@ def text_grammar(tools: Toolbox, form: CallFormat, bounds: Bounds = BOUNDS) -> G
 def names_grammar(
     tools: Iterable[str], form: CallFormat, lead: Lead | None = None, *, text: bool = False
 ) -> Grammar:
-    """Build the grammar of the first of two stages: a reply up to where its arguments begin.
+    """Build the grammar of the first of two stages: a reply up to the beginning of the arguments.
 
-    It includes `form.between`, which distinguishes `max(` from `maximum(`. With `text`, text
-    without a call is allowed as well.
+    The last part is `form.between`, which distinguishes `max(` from `maximum(`. If `text` is True,
+    any text may come before the call, and a text without a call is allowed, too.
 
     Raises:
         Undecodable: there are no tools.
@@ -129,11 +132,12 @@ def names_grammar(
 def arguments_grammar(
     tool: Tool, form: CallFormat, bounds: Bounds = BOUNDS, *, head: str = ""
 ) -> Grammar:
-    """Build the grammar of the second stage: `head`, the arguments of one tool, and the end of the
-    call.
+    """Build the grammar of the second of two stages: the arguments of the tool that was chosen.
+
+    The arguments are preceded by the text `head` and followed by the end of the call.
 
     Raises:
-        Undecodable: as `call_grammar`.
+        Undecodable: no value fits a required argument.
     """
     rules = _Rules(form, bounds)
     body = rules.arguments(tool, "a")
@@ -141,7 +145,7 @@ def arguments_grammar(
 
 
 class _Rules:
-    """The rules of one grammar. Values with the same schema share a rule."""
+    """Collects the rules of one grammar. Values with the same schema share a rule."""
 
     def __init__(self, form: CallFormat, bounds: Bounds) -> None:
         self._form = form
@@ -165,7 +169,7 @@ class _Rules:
         return self.add("tail", "TAIL")
 
     def lead(self, lead: Lead | None) -> str:
-        """Return an expression for the text before the call."""
+        """Return the Lark expression for the text before a call; empty if `lead` is None."""
         if lead is None:
             return ""
         # The text must not contain the first character of `until`, so that every lexer finds its
@@ -192,8 +196,9 @@ class _Rules:
         return Grammar(self.text(start), tuple(self.unheld))
 
     def arguments(self, tool: Tool, name: str) -> str:
-        """Return an expression for the arguments of a tool. The names of rules that it needs begin
-        with `name`.
+        """Return the Lark expression for the arguments of a tool.
+
+        The rules that it needs are added. Their names begin with `name`.
         """
         found = arguments_of(tool, self._bounds)
         self.unheld += [f"{tool.alias}{clause}" for clause in found.unenforced]
@@ -224,9 +229,10 @@ class _Rules:
         return following
 
     def _unordered(self, every: Sequence[GrammarArgument], name: str, keyword: str | None) -> str:
-        """Return an expression for the arguments in any order, each once.
+        """Return the Lark expression for the arguments in any order, each at most once.
 
         It uses llguidance's parametric rules, with one bit for each argument that was written.
+        `keyword` is the text before a value, such as `{}=`, or None for JSON.
         """
         arguments = sorted(every, key=lambda one: not one.required)[:_MOST_UNORDERED]
         needed = sum(one.required for one in arguments)
@@ -261,8 +267,10 @@ class _Rules:
 
 
 def _literal(schema: Mapping[str, Any], form: ArgumentForm) -> str:
-    """Return a Lark expression for a value written as in Python or JSON. In Python's forms, only
-    objects are JSON.
+    """Return the Lark expression for a value that conforms to a schema.
+
+    If `form` is `json`, the value is written as JSON. Otherwise it is written as a Python literal
+    if the schema is simple enough, and objects are written as JSON.
     """
     whole = f"%json {json_text(schema)}"
     if form == "json":
@@ -290,7 +298,7 @@ def _literal(schema: Mapping[str, Any], form: ArgumentForm) -> str:
 
 
 def _enum_literal(values: Iterable[Any]) -> str:
-    """Return an expression for one of several values, each as Python and as JSON writes it."""
+    """Return the Lark expression for one of several values, written as in Python or as in JSON."""
     spellings: dict[str, None] = {}
     for value in values:
         spellings[repr(value)] = None
@@ -300,7 +308,7 @@ def _enum_literal(values: Iterable[Any]) -> str:
 
 
 def _list_literal(item: str, least: int, most: int) -> str:
-    """Return an expression for a list of `least` to `most` items in brackets."""
+    """Return the Lark expression for a list of `least` to `most` items in brackets."""
     if not most:
         return '"[]"'
     row = _row(item, least, most)
@@ -308,7 +316,7 @@ def _list_literal(item: str, least: int, most: int) -> str:
 
 
 def _row(item: str, least: int, most: int) -> str:
-    """Return an expression for `least` to `most` items separated by commas, but at least one."""
+    """Return the Lark expression for `least` to `most` items with commas, but at least one."""
     return item if most <= 1 else f"{item} ({_COMMA} {item}){{{max(0, least - 1)},{most - 1}}}"
 
 
@@ -332,8 +340,9 @@ def compile_matcher(tokenizer: LLTokenizer, grammar: str) -> LLMatcher:
 
 
 def require_sound(matcher: LLMatcher) -> None:
-    """Raise Undecodable if the matcher failed. llguidance itself raises nothing; it only sets an
-    error state.
+    """Raise Undecodable if the matcher is in an error state.
+
+    llguidance itself raises no exceptions.
     """
     if matcher.is_error():
         lines = [line.strip() for line in matcher.get_error().splitlines() if line.strip()]
@@ -342,8 +351,10 @@ def require_sound(matcher: LLMatcher) -> None:
 
 
 def classify_text(grammar: str, text: str) -> Literal["complete", "unfinished", "outside"]:
-    """Return `complete` if `text` is a sentence of `grammar`, `unfinished` if it is the beginning
-    of one, else `outside`.
+    """Return how a text relates to a grammar.
+
+    The result is `complete` if the text matches the grammar, `unfinished` if it is only the
+    beginning of a text that matches, and `outside` otherwise.
 
     Raises:
         Undecodable: llguidance refuses the grammar, or is not installed.

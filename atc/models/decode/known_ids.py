@@ -1,4 +1,4 @@
-"""Restriction of id arguments to ids that occur in the task or in an earlier result.
+"""Restricts id arguments to ids that occur in the task or in the result of an earlier call.
 
 A model that knows only the names of tools calls `get_credits(movie_id=1234)` with an invented id.
 With this module, a prompt asks it to search first, and grammars restrict it to the ids that were
@@ -20,11 +20,9 @@ from protocols.toolbox import Tool, Toolbox
 from protocols.validate import validator
 
 _MOST_VALUES = 300
-"""Maximum number of known values of one argument. If more are known, the argument is not
-restricted.
-"""
+"""If more values than this are known for an argument, the argument is not restricted."""
 _MOST_NAMED = 3
-"""Maximum number of tools named in a message as sources of an id."""
+"""Maximum number of tools that a message names as those that return an id."""
 _MOST_PLACES = 5_000
 """Maximum number of values inspected in one result."""
 _SMALL = 100
@@ -48,7 +46,7 @@ _ID_NAMES = re.compile(
 )
 
 Result = tuple[str, Json]
-"""A tool's alias and the result of a call, as a program gets it."""
+"""The alias of a tool, and the result of a call of it, as a program receives the result."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,8 +60,10 @@ class _ResultValues:
 
 @dataclass(frozen=True, slots=True)
 class _Id:
-    """An argument whose values a model cannot know, because they come from the results of other
-    tools. `schema` is the schema of one value.
+    """An argument whose values a model cannot know, since other tools return them.
+
+    `name` is its original name. `schema` is the schema of one value, even if the argument is a
+    list.
     """
 
     alias: str
@@ -73,21 +73,21 @@ class _Id:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class IdScope:
-    """The ids that calls may refer to at one point.
+    """The ids that the next call may contain.
 
-    `tools` have schemas that allow only the known ids. `waiting` are tools that require an id of
-    which none is known yet: by alias, the missing arguments with the tools that return them.
-    Waiting tools are in `tools` unchanged: without them, a grammar would force a model that has
-    begun to write the name of a waiting tool to complete it to the name of another tool.
+    The schemas of `tools` allow only ids that are known. `waiting` are the tools that require an id
+    of which none is known yet. It maps the alias of such a tool to its missing arguments, and each
+    of these to the tools that return its values.
+
+    `tools` includes the waiting tools, unchanged. Without them, if a model began to write the name
+    of a waiting tool, a grammar would force it to complete this to the name of another tool.
     """
 
     tools: Toolbox
     waiting: Mapping[str, Mapping[str, Sequence[str]]]
 
     def problem(self, tool: str) -> str:
-        """Return why a call of this tool must wait and for what, or an empty string if it need
-        not.
-        """
+        """Return a sentence that says why this tool cannot be called yet, or "" if it can."""
         if (unknown := self.waiting.get(tool)) is None:
             return ""
         missing = [
@@ -100,8 +100,9 @@ class IdScope:
         )
 
     def reminder(self, tool: str) -> str:
-        """Return a note that a tool that had to wait can be called now. Empty if `tool` is empty or
-        still has to wait.
+        """Return a sentence that says that a tool which had to wait can be called now.
+
+        Return "" if `tool` is empty or still has to wait.
         """
         return (
             ""
@@ -111,8 +112,9 @@ class IdScope:
 
 
 class KnownIds:
-    """The tools of a task and the ids that their arguments may take. With an empty task, nothing is
-    restricted.
+    """The tools of a task, and which of their arguments may contain only known ids.
+
+    If `task` is empty, no argument is restricted.
     """
 
     def __init__(self, tools: Toolbox, task: str) -> None:
@@ -123,7 +125,7 @@ class KnownIds:
         )
 
     def after(self, results: Sequence[Result]) -> IdScope:
-        """Return the ids that the next call may refer to after these results."""
+        """Return the ids that the next call may contain, after calls with these results."""
         tools = self._tools
         fields = [
             field
@@ -164,8 +166,9 @@ class KnownIds:
                 yield _Id(alias, name, one)
 
     def _find_yielding_tools(self, tool: Tool, one: _Id) -> Sequence[str]:
-        """Return the tools that return values for an argument. Tools that search by words come
-        first.
+        """Return the tools that return values for an argument.
+
+        Tools that can be called with a search text come first, since they need no id themselves.
         """
         found = [producer.tool for producer in self._tools.producers(tool, one.name)]
         return [tool.alias for tool in sorted(found, key=lambda tool: not self._looks_up(tool))]
@@ -195,11 +198,12 @@ class KnownIds:
 
 
 class _ArgumentMatcher:
-    """Test of whether the values at a path of a tool's results may be used for an argument.
+    """Tests whether the values of a field in a tool's results may be used for an argument.
 
-    A path matches if a link connects it with the argument; if the field has the argument's name
-    (`movies[].id` for `movie_id`, also `results[].id` of `GET /movie/popular`, where the tool's
-    name contains the noun); or if the argument has a pattern that only such ids match.
+    They may be used in three cases: a link connects the field with the argument; the field has the
+    argument's name (such as `movies[].id` for `movie_id`, or `results[].id` if the tool's name
+    contains the noun, as `GET /movie/popular` does); or only opaque ids match the argument's
+    pattern.
     """
 
     def __init__(self, tool: Tool, one: _Id) -> None:
@@ -238,9 +242,10 @@ class _TaskWords:
         self._numbers = list(map(int, numbers))
 
     def values(self, argument: str, schema: Mapping[str, Any]) -> list[Any]:
-        """Return the possible values for an argument of this name.
+        """Return the words and numbers of the task that may be values of this argument.
 
-        Of an enumeration, these are the values that the task mentions and common ones.
+        If its schema has an `enum`, they are the listed values that the task mentions, and those
+        that are common words.
         """
         if isinstance(listed := schema.get("enum"), list | tuple):
             return [
@@ -263,9 +268,9 @@ class _TaskWords:
         ]
 
     def _is_named(self, value: int | str, argument: str) -> bool:
-        """Return True if a small number or a word may be an id for this argument.
+        """Return True if the task names this number or word as a value of the argument.
 
-        "season 2" matches `season_number`, but "the top 3 films" does not.
+        For example, "season 2" names a value of `season_number`, but "the top 3 films" does not.
         """
         nouns = set(snake(argument).split("_")) - VAGUE
         before = re.findall(
@@ -275,14 +280,12 @@ class _TaskWords:
 
 
 def _is_code(word: str) -> bool:
-    """Return True if a word looks like a code or an id and not like an ordinary word: `JFK`,
-    `ab12`, `main_street`, `p-4`.
-    """
+    """Return True if a word looks like a code or an id: `JFK`, `ab12`, `main_street`, `p-4`."""
     return bool(re.search(r"\d|\w[_-]\w", word)) or (word.isupper() and len(word) > 1)
 
 
 def _is_free(argument: str, schema: Mapping[str, Any]) -> bool:
-    """Return True if the value of an argument can be chosen freely: a date, a measure, a flag."""
+    """Return True if the caller chooses the value of an argument, such as a date or a flag."""
     kinds = set(types(schema))
     if kinds and kinds <= {"boolean", "null", "object"}:
         return True
@@ -312,8 +315,9 @@ def _is_of_ids(schema: Mapping[str, Any]) -> bool:
 
 
 def _is_known_code(schema: Mapping[str, Any]) -> bool:
-    """Return True if the schema's pattern allows a code without digits. A model may know that
-    Boston is `BOS`.
+    """Return True if the schema's pattern allows a code without digits, such as `BOS` for Boston.
+
+    A model may know such codes.
     """
     pattern = schema.get("pattern")
     if not isinstance(pattern, str) or "enum" in schema or _is_of_ids(schema):
@@ -329,9 +333,7 @@ def _matcher(pattern: Any) -> Any:
 
 
 def _collect_values(tool: Tool, value: Json) -> list[_ResultValues]:
-    """Return the strings and integers in a result, grouped by their path in the notation of links
-    (`results[].id`).
-    """
+    """Return the strings and integers in a result, grouped by path, such as `results[].id`."""
     found: dict[str, _ResultValues] = {}
     waiting: list[tuple[str, Json]] = [(tool.wrapper or "", value)]
     for _ in range(_MOST_PLACES):
@@ -352,7 +354,11 @@ def _collect_values(tool: Tool, value: Json) -> list[_ResultValues]:
 
 
 def _find_obtainable_later(unknown: Mapping[str, Mapping[str, Sequence[str]]]) -> list[str]:
-    """Return the tools whose missing ids are returned by tools that can be called now or later."""
+    """Return the tools that can be called after other tools have returned the ids they lack.
+
+    `unknown` maps each tool to its arguments without a known id, and each of these to the tools
+    that return its values.
+    """
     reached = {alias for alias, arguments in unknown.items() if not arguments}
 
     def is_obtainable(arguments: Mapping[str, Sequence[str]]) -> bool:

@@ -1,4 +1,4 @@
-"""Parser of arguments as models write them: JSON, or Python literals between brackets."""
+"""Reads arguments as models write them: JSON, or Python literals between brackets."""
 
 from __future__ import annotations
 
@@ -21,9 +21,7 @@ _FENCE = re.compile(r"\s*(?:```[\w-]*\s*)?")
 
 
 class Unreadable(ValueError):
-    """A text cannot be read as a value, a list of arguments or an object. The message is the
-    reason.
-    """
+    """A text cannot be read as arguments or as a JSON object. The message says why."""
 
 
 class BareText(str):
@@ -41,10 +39,10 @@ class ParsedArguments(NamedTuple):
 
 
 def json_object(text: str, start: int) -> tuple[dict[str, Json], int]:
-    """Read the object that begins at `start`, after whitespace and a code fence. Return it and the
-    offset after it.
+    """Return the JSON object that begins at `start`, and the offset after it.
 
-    An object in Python's notation (single quotes, `True`) is read as well.
+    Whitespace and a code fence may come before the object. An object in Python's notation (single
+    quotes, `True`) is read as well.
 
     Raises:
         Unreadable: there is no object, or it is not closed.
@@ -64,10 +62,10 @@ def json_object(text: str, start: int) -> tuple[dict[str, Json], int]:
 
 
 def read_bracketed(text: str, start: int, closing: str) -> ParsedArguments:
-    """Read arguments from `start` up to `closing` (`)`, a line's end …), which is not consumed.
+    """Return the arguments from `start` up to the text `closing`, for example `)`.
 
-    Text that is not a literal becomes `BareText`, which is then checked against the schema.
-    `name=value` and `name: value` are named arguments.
+    The offset in the result is that of `closing`. A text that is not a literal becomes `BareText`,
+    which is later checked against the schema. `name=value` and `name: value` are named arguments.
 
     Raises:
         Unreadable: `closing` is missing, an argument is empty, or one is given twice.
@@ -93,8 +91,9 @@ def read_bracketed(text: str, start: int, closing: str) -> ParsedArguments:
 
 
 def value_of(text: str) -> Json:
-    """Return the value of a JSON or Python literal. Any other text, including a fraction (`4/3`),
-    becomes `BareText`.
+    """Return the value of a JSON or Python literal.
+
+    Any other text becomes `BareText`. This includes fractions (`4/3`).
     """
     if text in _WORDS:
         return _WORDS[text]
@@ -150,7 +149,7 @@ def _literal(text: str) -> Json:
 
 
 class _JsonWords(ast.NodeTransformer):
-    """Transformer that replaces JSON's `true`, `false` and `null` in Python literals."""
+    """Replaces JSON's `true`, `false` and `null` in Python literals by Python's constants."""
 
     def visit_Name(self, node: ast.Name) -> ast.AST:
         return ast.copy_location(ast.Constant(_WORDS[node.id]), node) if node.id in _WORDS else node
@@ -175,10 +174,13 @@ def _to_json(value: object) -> Json:
 
 
 def _find_closing(text: str, start: int, *ends: str) -> int:
-    """Return the first offset from `start` on, outside strings and brackets, at which one of `ends`
-    occurs.
+    """Return the offset of the first of the texts `ends` after `start`.
 
-    A quote opens a string only where a value may begin, so an apostrophe within a word does not.
+    Those within strings and brackets do not count. A quotation mark opens a string only where a
+    value may begin, so an apostrophe within a word does not.
+
+    Raises:
+        Unreadable: none of the texts follows.
     """
     depth = 0
     place = start

@@ -1,6 +1,6 @@
-"""Token masks: ToolDec's state machine based on llguidance, for models whose logits are accessible.
+"""Computes which tokens may come next in a tool call, for models whose logits are accessible.
 
-`ToolMatcher` determines after each token which tokens may come next. A tokenizer is an llguidance
+This is the state machine of ToolDec's paper, based on llguidance. A tokenizer must be an llguidance
 `LLTokenizer`. `llguidance.hf.from_tokenizer`, `llguidance.tiktoken.lltokenizer_from_encoding` and
 `llguidance.llamacpp.lltokenizer_from_vocab` convert the tokenizers of other libraries.
 """
@@ -34,22 +34,23 @@ except ImportError as missing:
     ) from missing
 
 ONE_GRAMMAR_TOOLS = 256
-"""Up to this many tools, the calls of all tools are in one grammar. More tools are decoded in two
-stages.
+"""Up to this many tools, one grammar describes the calls of all tools. With more, a call is decoded
+in two stages: first the name, then the arguments.
 """
 
 
 class ToolMatcher:
-    """The state of one text that is written token by token: calls of `tools` in `form`, within text
-    if it has a trigger.
+    """Tells which tokens may come next in a reply that consists of calls of `tools`.
 
-    `lead` describes the text before the call, see `grammar.lead_of`. Up to `one_grammar` tools
-    share one grammar. With more, a grammar of all names comes first, then one of the chosen tool's
-    arguments. A token that spans the boundary between the two is then not allowed.
+    The reply is written token by token, in the call format `form`. If the format has a trigger (the
+    text that begins a call), other text may surround the calls. `lead` describes the text before
+    the call, see `grammar.lead_of`. Up to `one_grammar` tools share one grammar. If there are more,
+    one grammar of all names is followed by another one of the chosen tool's arguments. A token that
+    spans the boundary between the two is then not allowed.
 
     Raises:
-        Undecodable: there are no tools, or no value fits a required argument (with two stages:
-            raised when the tool is chosen).
+        Undecodable: there are no tools, or no value fits a required argument. With two grammars,
+            the latter is raised only when the tool is chosen.
     """
 
     def __init__(
@@ -84,12 +85,12 @@ class ToolMatcher:
         self.tokens: list[int] = []
         self.is_finished = False
         self._stages: list[tuple[LLMatcher, int, str]] = [(self._first.deep_copy(), 0, "")]
-        """The matchers used so far, each with the number of tokens before it and the tool whose
-        arguments it reads.
+        """The matchers used so far. Each comes with the number of tokens before it, and the name of
+        the tool whose arguments it matches ("" if it does not match arguments).
         """
 
     def fresh(self) -> ToolMatcher:
-        """Return a matcher at the start of its text that shares everything compiled."""
+        """Return a matcher for a new reply, which shares the compiled grammars of this one."""
         other = object.__new__(ToolMatcher)
         vars(other).update(vars(self))
         other._words = np.zeros_like(self._words)
@@ -97,10 +98,10 @@ class ToolMatcher:
         return other
 
     def mask(self) -> np.typing.NDArray[np.uint32]:
-        """Return the tokens that may come next as a bit set: one bit each, lowest first, in 32-bit
-        words.
+        """Return a bit set of the tokens that may come next.
 
-        The next call overwrites the array.
+        Each token has one bit. The bits are in 32-bit words, beginning with the lowest bit of the
+        first word. The next call of this method overwrites the returned array.
         """
         matcher = self._stages[-1][0]
         matcher.unsafe_compute_mask_ptr(self._words.ctypes.data, self._words.nbytes)
@@ -109,7 +110,7 @@ class ToolMatcher:
         return self._words
 
     def allowed_mask(self) -> np.typing.NDArray[np.bool_]:
-        """Return the mask as one boolean per token."""
+        """Return the same as `mask`, with one boolean for each token."""
         bits = np.unpackbits(
             self.mask().view(np.uint8), count=self.tokenizer.vocab_size, bitorder="little"
         )
@@ -120,7 +121,7 @@ class ToolMatcher:
 
         Raises:
             ValueError: the token is not allowed. Nothing is changed.
-            Undecodable: the token chose a tool whose arguments cannot be written.
+            Undecodable: the token completes the name of a tool to which no arguments can be given.
         """
         matcher = self._stages[-1][0]
         if token in self._ends and self.is_complete and not self.is_finished:
@@ -149,8 +150,9 @@ class ToolMatcher:
             self._stages.append((self._calls[name].deep_copy(), len(self.tokens), name))
 
     def _name_in(self, text: str) -> str:
-        """Return the tool name at the end of a text that ends where its arguments begin, or an
-        empty string.
+        """Return the tool name in a text that ends where the tool's arguments begin.
+
+        Return "" if the text does not end so.
         """
         form = self._form
         if not text.endswith(form.between):
@@ -175,10 +177,11 @@ class ToolMatcher:
 
 
 def sample(scores: Any, allowed: Any, *, temperature: float = 1.0, rng: Any = None) -> int:
-    """Draw an allowed token by the softmax of `scores` (V,) over the allowed ones (section 3.1), or
-    the best at 0.
+    """Draw one of the allowed tokens (section 3.1 of ToolDec's paper).
 
-    A temperature above 0 needs `rng`, a `numpy.random.Generator`.
+    `scores` and `allowed` have one entry for each token. The probabilities are the softmax of the
+    scores of the allowed tokens. At temperature 0, the best token is returned. Otherwise `rng`, a
+    `numpy.random.Generator`, must be given.
 
     Raises:
         ValueError: no token is allowed.
@@ -194,12 +197,13 @@ def sample(scores: Any, allowed: Any, *, temperature: float = 1.0, rng: Any = No
 
 
 class ToolLogits:
-    """A logits processor: `processor(input_ids (n, t), scores (n, V))` sets the scores of
-    disallowed tokens to -inf.
+    """A logits processor, which sets the scores of tokens that are not allowed to -inf.
 
-    Both arguments are numpy arrays, or torch tensors as passed by `transformers`. `prompt_tokens`
-    is the number of tokens that the model did not write; None means the length of the first call.
-    One processor serves one generation, beams included.
+    It is called with `input_ids` of the shape (rows, tokens so far) and `scores` of the shape
+    (rows, size of the vocabulary). Both are numpy arrays, or torch tensors as `transformers` passes
+    them. `prompt_tokens` is the number of tokens in a row that belong to the prompt. If it is None,
+    these are the tokens of the first call. Create a new processor for each generation. A generation
+    may have several rows or beams.
     """
 
     def __init__(self, matcher: ToolMatcher, *, prompt_tokens: int | None = None) -> None:
@@ -234,8 +238,8 @@ class ToolLogits:
     def _matcher_after(self, tokens: list[int], place: int) -> ToolMatcher:
         """Return a matcher that has accepted `tokens`.
 
-        The row's own matcher is continued if possible, else a new one starts from the beginning
-        (beam search).
+        If the matcher of the same row has accepted the first of these tokens, it is continued.
+        Otherwise, which happens in beam search, a new matcher reads all of them.
         """
         own = self._rows[place] if place < len(self._rows) else None
         if own is None or tokens[: len(own.tokens)] != own.tokens:

@@ -1,4 +1,4 @@
-"""Parser of a model's reply: the tool calls in it, and the error of each call that cannot be made.
+"""Reads the first tool call in a model's reply, and explains why a call cannot be made.
 
 Reading is tolerant: it accepts code fences, whitespace, Markdown around labels, JSON keys in any
 order, several calls, and text around them. The arguments are then checked strictly against the
@@ -37,16 +37,16 @@ ErrorClass = Literal[
     "wrong-count",
     "wrong-type",
 ]
-"""Kinds of errors of a call. *wrong-type*: a value violates its schema."""
+"""Kinds of errors of a call. *wrong-type* means that a value violates its schema."""
 
 
 _MOST_NAMES = 2000
-"""Maximum number of names that are compared to find a similar one. More would take seconds."""
+"""Maximum number of tools for which similar names are suggested. With more, it takes seconds."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CallError:
-    """Why a call cannot be made, as a sentence that a model can act on."""
+    """The reason why a call cannot be made. `message` is a sentence for the model."""
 
     kind: ErrorClass
     message: str
@@ -70,7 +70,7 @@ class ReadCall:
 
     @property
     def is_valid(self) -> bool:
-        """True if the host would make this call."""
+        """True if the call has no error, so that it can be made."""
         return self.error is None
 
 
@@ -83,9 +83,7 @@ def read_call(text: str, tools: Toolbox, form: CallFormat) -> ReadCall:
 
 
 def write_as(tool: Tool, arguments: Mapping[str, Json], form: CallFormat) -> str:
-    """Return a call as written in this format, for examples in a prompt or the history of a
-    conversation.
-    """
+    """Return the text of a call in this format, for a prompt or the history of a conversation."""
     match form.arguments:
         case "json":
             inside = json.dumps(dict(arguments), ensure_ascii=False)
@@ -112,7 +110,7 @@ def named_tool(name: str, tools: Toolbox) -> Tool | None:
 
 
 def _validate_call(found: CallCandidate, tools: Toolbox, form: CallFormat) -> ReadCall:
-    """Check a candidate against its tool's schema."""
+    """Return the call in a candidate, checked against its tool's schema."""
     tool = named_tool(found.name, tools)
     if tool is None:
         arguments: dict[str, Json] | CallError = unknown_tool(found.name, tools)
@@ -152,8 +150,10 @@ def _arguments(
 
 
 def _value(value: Json, kinds: tuple[str, ...]) -> Json:
-    """Return the value of text without quotes: a number if a number is expected and it is a
-    fraction, else a string.
+    """Return the value of an argument, in which text without quotes (`BareText`) is converted.
+
+    It becomes a number if it is a fraction such as `4/3` and the schema expects a number (`kinds`
+    are the types that the schema allows). Otherwise it becomes a string.
     """
     if not isinstance(value, BareText):
         return value
@@ -181,8 +181,9 @@ def unknown_tool(name: str, tools: Toolbox) -> CallError:
 
 
 def name_arguments(tool: Tool, values: Sequence[Json]) -> dict[str, Json] | CallError:
-    """Assign positional values to arguments: values in the order of the tool's parameters →
-    arguments by alias.
+    """Return positional values as arguments, keyed by alias.
+
+    The values are in the order of the tool's parameters. Return the error if there are too many.
     """
     if len(values) > len(tool.arguments):
         return _count(tool, len(values))
@@ -192,12 +193,11 @@ def name_arguments(tool: Tool, values: Sequence[Json]) -> dict[str, Json] | Call
 def validate_arguments(
     tool: Tool, given: Mapping[str, Json], *, by_position: bool = False
 ) -> dict[str, Json] | CallError:
-    """Return the arguments, by alias, with which the host would make the call, or why it would
-    refuse it.
+    """Return the arguments with which the call is made, keyed by alias, or the error of the call.
 
-    The check uses the same contract as the host, so a call that is valid here is not refused there.
-    Names may be aliases or original names. With `by_position`, a missing argument is reported as a
-    wrong count.
+    The same check is applied when the call is made, so a call that is valid here is not refused
+    then. The names in `given` may be aliases or original names. If `by_position` is True, missing
+    arguments are reported as a wrong number of arguments.
     """
     aliases = {name: alias for alias, name in tool.arguments.items()}
     named = {

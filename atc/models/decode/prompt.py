@@ -1,7 +1,7 @@
 """Prompts that ask for tool calls: with documentation of the tools, or with their names alone.
 
-With names alone, the decoder enforces the rest (ToolDec §5: a tool's name shows its purpose), and
-the prompt is shorter by the documentation.
+Names alone make the prompt shorter. They are enough if a grammar enforces the arguments, since the
+name of a tool shows its purpose (section 5 of ToolDec's paper).
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ _EXAMPLE_CALLS: tuple[tuple[str, dict[str, Json]], ...] = (
     ("celsius", {"fahrenheit": 212}),
     ("inflation", {"country": "France", "year": 2003}),
 )
-"""The answers to `example_tasks.md`, line by line."""
+"""The calls that answer the example tasks, one for each line of `example_tasks.md`."""
 _AMPLE = 1_000_000
-"""Token budget of documentation if the caller sets none."""
+"""Maximum number of tokens of the tools' documentation if the caller sets none."""
 _SHAPES = {
     "json": '{"ARGUMENT": VALUE, …}',
     "positional": "VALUE, …",
@@ -38,11 +38,12 @@ _SHAPES = {
 def call_prompt(
     task: str, tools: Toolbox, form: CallFormat, docs: Docs = "full", *, budget: int | None = None
 ) -> list[Message]:
-    """Build the conversation that asks for one call.
+    """Build the conversation that asks a model for one call.
 
-    It begins with worked examples from another domain, which the model's prompt cache can reuse.
-    With one example, a 135M model answers in prose; with three short ones it writes calls. `budget`
-    is in tokens of documentation or names; tools that do not fit are left out of the prompt.
+    It begins with example calls of other tools. They are always the same, so the model can cache
+    them. There are three, since a model with 135M parameters answers in prose after a single
+    example. `docs` says what the prompt contains about each tool. `budget` is the maximum number of
+    tokens for this. Tools that do not fit are left out.
     """
     arguments = _SHAPES[form.arguments]
     shape = f"{form.trigger}{form.before}NAME{form.between}{arguments}{form.after}".strip()

@@ -1,6 +1,6 @@
-"""A tool's input schema in the forms that llguidance's `%json` and OpenAI's strict mode accept.
+"""Converts a tool's input schema for llguidance's `%json` and for OpenAI's strict mode.
 
-The schema of each argument is copied once with bounds (`bound_schema.py`). Clauses that cannot be
+Missing bounds are added to the schema of each argument (`bound_schema.py`). Clauses that cannot be
 enforced are dropped and listed as `unenforced`. In any case, the finished call is validated against
 the complete schema (`parse.py`).
 """
@@ -28,16 +28,17 @@ from protocols.toolbox import Tool
 INSTALL = 'pip install "automatic-tool-chain[decode]"'
 
 _ARGUMENT_CHARACTERS = 120
-"""Minimum length limit of a string that is an argument."""
+"""A string that is an argument may always have at least this many characters."""
 _LOOSE = ("pattern", "format", "multipleOf")
-"""Keywords of which llguidance refuses some values."""
+"""Keywords that llguidance supports only with some values."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GrammarArgument:
-    """One argument of a tool, ready for a grammar: `schema` is bounded and has no references.
+    """One argument of a tool, with a schema that a grammar can contain.
 
-    `plain_type` is its type if no other keyword restricts it, else empty.
+    `schema` is bounded and has no references. `plain_type` is the argument's type if no other
+    keyword of its schema restricts it, else empty.
     """
 
     alias: str
@@ -48,10 +49,10 @@ class GrammarArgument:
 
 @dataclass(frozen=True, slots=True)
 class GrammarArguments:
-    """The arguments of a tool in their order.
+    """The arguments of a tool, in the order of its schema.
 
-    `unenforced` are JSON pointers of clauses that no grammar enforces. Optional arguments that no
-    value fits are left out.
+    `unenforced` are JSON pointers to the clauses of the schema that a grammar cannot enforce. An
+    optional argument is left out if no value conforms to its schema.
     """
 
     every: tuple[GrammarArgument, ...]
@@ -103,8 +104,13 @@ def arguments_of(tool: Tool, bounds: Bounds = BOUNDS) -> GrammarArguments:
 
 
 def _compilable(bounding: SchemaBounder, raw: Any, room: int, place: str) -> dict[str, Any]:
-    """Return the bounded schema. If llguidance refuses it, drop the keywords it may refuse and
-    record the clause.
+    """Return the bounded form of the schema `raw`, which llguidance can compile.
+
+    If necessary, keywords that llguidance may refuse are dropped, and the clause is recorded as
+    unenforced.
+
+    Raises:
+        Impossible: no value conforms, or llguidance refuses the schema nevertheless.
     """
     bounded = bounding.value(raw, room, place)
     if not (why := refusal_reason(json_text(bounded))):
@@ -134,8 +140,9 @@ def require_llguidance() -> None:
 
 
 def strict_object(schema: Mapping[str, Any]) -> dict[str, Any]:
-    """Return an object's schema for OpenAI's strict mode: every key required, optional ones
-    nullable.
+    """Return an object's schema for OpenAI's strict mode, which demands that all keys are required.
+
+    Keys that were optional may have the value null.
     """
     required = set(schema.get("required", ()))
     parts = {key: _strict(part) for key, part in schema.get("properties", {}).items()}

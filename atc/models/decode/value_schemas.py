@@ -10,8 +10,8 @@ from protocols.schema import types
 
 INTEGER_LIMIT = 10**18
 NUMBER_LIMIT = 10**15
-"""Largest absolute values if a schema sets no bound. llguidance supports ranges up to about
-these.
+"""Largest absolute values of an integer and of another number if their schema sets no bound.
+llguidance does not support much larger ones.
 """
 _KEY = "^[A-Za-z_][A-Za-z0-9_]{0,30}$"
 """Pattern of the keys of an object whose schema names no keys."""
@@ -20,7 +20,7 @@ MOST_KEYS = 5
 schema does not restrict the items.
 """
 FEWEST_CHARACTERS = 40
-"""Minimum length limit of any string."""
+"""Any string may always have at least this many characters, unless its schema forbids it."""
 
 
 class Impossible(Exception):
@@ -28,14 +28,18 @@ class Impossible(Exception):
 
 
 def open_object(values: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the schema of an object whose keys are not named."""
+    """Return the schema of an object with any keys, whose values conform to the schema `values`."""
     named = {"patternProperties": {_KEY: values}, "maxProperties": MOST_KEYS}
     return {"type": "object", **named, "additionalProperties": False}
 
 
 def number_schema(kind: str, schema: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the schema of a number with both bounds, which keeps it finite and without
-    exponent.
+    """Return the bounded schema of a number of the type `kind` (`integer` or `number`).
+
+    It has a lower and an upper bound. So the number is finite and is written without an exponent.
+
+    Raises:
+        Impossible: the minimum is above the maximum.
     """
     limit = INTEGER_LIMIT if kind == "integer" else NUMBER_LIMIT
     found: dict[str, Any] = {"type": kind}
@@ -52,16 +56,18 @@ def number_schema(kind: str, schema: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _bounds(schema: Mapping[str, Any], key: str) -> dict[str, int | float]:
-    """Return the bounds that a schema sets under `key` (`minimum` or `maximum`) and its exclusive
-    form.
+    """Return the bounds of a number that a schema sets, inclusive and exclusive.
+
+    `key` is `minimum` or `maximum`. For `minimum`, they are under `minimum` and `exclusiveMinimum`.
     """
     names = (key, f"exclusive{key.capitalize()}")
     return {name: schema[name] for name in names if is_number(schema.get(name))}
 
 
 def _integer_bound(schema: Mapping[str, Any], key: str) -> dict[str, int | float]:
-    """Return the bounds of an integer under `key` as one inclusive bound, or {} if there are
-    none.
+    """Return the bounds of an integer as a single inclusive one, or {} if there is none.
+
+    `key` is `minimum` or `maximum`.
     """
     ends = []
     for name, value in _bounds(schema, key).items():
@@ -75,7 +81,10 @@ def _integer_bound(schema: Mapping[str, Any], key: str) -> dict[str, int | float
 
 
 def any_value_schema(room: int) -> dict[str, Any]:
-    """Return a schema of any value, with one level of values within it."""
+    """Return a schema for any value. A list or object may contain only one more level.
+
+    `room` is the maximum length of a string.
+    """
     plain = [number_schema("number", {}), {"type": "boolean"}, {"type": "null"}]
     short = [{"type": "string", "maxLength": FEWEST_CHARACTERS}, *plain]
     listed = {"type": "array", "items": {"anyOf": short}, "maxItems": MOST_KEYS}
@@ -84,7 +93,7 @@ def any_value_schema(room: int) -> dict[str, Any]:
 
 
 def have_distinct_types(options: list[dict[str, Any]]) -> bool:
-    """Return True if no value conforms to two of the alternatives, judged by their types."""
+    """Return True if the alternatives have different types, so that no value conforms to two."""
     kinds = [
         "number" if kind == "integer" else kind
         for option in options
@@ -94,7 +103,7 @@ def have_distinct_types(options: list[dict[str, Any]]) -> bool:
 
 
 def read_count(schema: Mapping[str, Any], key: str, default: int) -> int:
-    """Return the count under `key` of a schema, or `default` if it is missing or invalid."""
+    """Return the number of a keyword such as `minItems`, or `default` if missing or invalid."""
     value = schema.get(key)
     return int(value) if is_number(value) and value >= 0 else default
 

@@ -1,9 +1,10 @@
-"""Requests to a model for one tool call or one ReAct turn, constrained by the strongest mechanism
-that the endpoint supports.
+"""Asks a model for one tool call or one ReAct turn, with the strictest constraint that it supports.
 
-In this order: a grammar of the whole call; for many tools two grammars in two requests, first of
-the name and then of the chosen tool's arguments (ToolDec §3.1); a JSON schema; and if nothing is
-enforced, the reply is checked and sampled again. `WrittenCall.how` records which one was used.
+If the endpoint supports grammars, a grammar describes the whole call. For many tools, there are two
+requests: one with a grammar of the names, then one with a grammar of the chosen tool's arguments
+(section 3.1 of ToolDec's paper). Other endpoints get a JSON schema. If an endpoint enforces
+nothing, the reply is checked, and requested again if it is not valid. `WrittenCall.how` records
+what was done.
 """
 
 from __future__ import annotations
@@ -32,14 +33,15 @@ from protocols.model import Ask, Message, powers
 from protocols.toolbox import Toolbox
 
 How = Literal["free", "grammar", "two-stage", "schema", "resampled", "fuzzy", "backtracked"]
-"""How a call was produced: written without constraints; constrained by one grammar of all calls, by
-a grammar of names and a second one of arguments, or by a schema; checked and sampled again; or by
-one of the baselines of ToolDec's paper.
+"""How a call was produced. *free*: without constraints. *grammar*: with one grammar of all calls.
+*two-stage*: with a grammar of names and a second one of arguments. *schema*: with a JSON schema.
+*resampled*: without constraints, but repeated until it was valid. *fuzzy* and *backtracked* are
+baselines of ToolDec's paper.
 """
 ONE_GRAMMAR_TOOLS = 64
-"""Up to this many tools, one grammar of all calls is sent. The endpoint compiles it for each
-request: 64 tools of real MCP servers take 56 ms, 256 take 224 ms. More tools are decoded in two
-stages; the second request costs about as much.
+"""Up to this many tools, one grammar of all calls is sent; for more, there are two requests. The
+endpoint compiles the grammar for each request, which takes 56 ms for 64 tools of real MCP servers
+and 224 ms for 256. A second request takes about as long.
 """
 
 
@@ -47,9 +49,9 @@ stages; the second request costs about as much.
 class WrittenCall:
     """A model's reply, the call in it, and how it was produced.
 
-    `text` is the last reply up to the end of its call. `tries` is the number of replies read.
-    `enforced` is None if no constraint was sent to the endpoint, and False if the endpoint did not
-    enforce it.
+    `text` is the last reply up to the end of its call. `tries` is the number of replies that were
+    requested. `enforced` is True if the endpoint enforced a constraint, False if it did not do so,
+    and None if no constraint was sent to it.
     """
 
     text: str
@@ -65,18 +67,22 @@ class WrittenCall:
 
     @property
     def is_valid(self) -> bool:
-        """True if the host would make the call."""
+        """True if the call has no error, so that it can be made."""
         return self.call.is_valid
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sampling:
-    """Sampling settings of replies: the first at `temperature`, later ones at `again` with the
-    seeds after `seed`.
+    """Settings for the replies that are requested until one is valid.
+
+    The first reply has the temperature `temperature` and the seed `seed`. Later replies have the
+    temperature `again`, and each has the next seed.
     """
 
     tries: int = 3
-    """Maximum number of replies before the error is shown to the model once."""
+    """Maximum number of replies. After that, without constraints, the model is shown its error, and
+    one more reply is requested.
+    """
     temperature: float = 0.0
     again: float = 0.7
     seed: int = 0
@@ -96,14 +102,15 @@ def write_call(
     bounds: Bounds = BOUNDS,
     within: Toolbox | None = None,
 ) -> WrittenCall:
-    """Ask for one call in reply to `messages`.
+    """Ask a model for one call in reply to `messages`.
 
     `messages` may end with the beginning of the assistant's message if the endpoint can continue
-    it. If `thought`, the model writes a one-line thought before the call, as in ReAct; the result's
-    `text` can be appended to the conversation unchanged. `characters` limits the thought, or the
-    text before a trigger. If `decoding` is "off", one reply without constraints is read, valid or
-    not. `bounds` limits the values in the call. `within` are restricted versions of the tools (see
-    `IdScope`) for the grammar; they have no effect if no grammar is used.
+    it. If `thought` is True, the model writes a one-line thought before the call, as in ReAct. The
+    `text` of the result can be appended to the conversation unchanged. `characters` is the maximum
+    length of the thought, or of the text before a trigger. If `decoding` is "off", a single reply
+    without constraints is requested, valid or not. `bounds` limits the values in the call. `within`
+    are versions of the tools that allow fewer values (see `IdScope`). They are used in grammars,
+    and have no effect without a grammar.
 
     Raises:
         ModelUnavailable: the model did not reply.
@@ -128,8 +135,9 @@ def write_call(
 
 
 def continue_conversation(messages: Sequence[Message], text: str) -> list[Message]:
-    """Return the conversation after the assistant wrote `text`. A last message of the assistant is
-    continued.
+    """Return the conversation with `text` added as a message of the assistant.
+
+    If the last message is one of the assistant, the text is appended to it.
     """
     if messages and messages[-1].role == "assistant":
         return [*messages[:-1], Message("assistant", messages[-1].content + text)]
@@ -138,8 +146,9 @@ def continue_conversation(messages: Sequence[Message], text: str) -> list[Messag
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Reply:
-    """A model's reply. `is_constrained` is True if, judging by the reply, the endpoint enforced the
-    constraint.
+    """A model's reply.
+
+    `is_constrained` is True if the reply satisfies the constraint that was sent to the endpoint.
     """
 
     text: str
@@ -150,7 +159,7 @@ class _Reply:
 
 @dataclass(frozen=True, slots=True)
 class _Job:
-    """The parameters of one call to be written."""
+    """One call that is requested from a model, see `write_call` for the fields."""
 
     ask: Ask
     messages: tuple[Message, ...]
@@ -167,13 +176,14 @@ class _Job:
         return {"temperature": warmth, "seed": s.seed + attempt, "max_tokens": s.max_tokens << room}
 
     def reply_freely(self, attempt: int, messages: Sequence[Message] | None = None) -> _Reply:
-        """Return a reply without constraints."""
+        """Request a reply without constraints. `attempt` is the number of replies before it."""
         reply = self.ask(messages or self.messages, **self._options(attempt))
         return _Reply(text=reply.text, truncated=reply.truncated)
 
     def reply_constrained(self, attempt: int) -> _Reply | None:
-        """Return a constrained reply, or None if the endpoint enforces nothing. Each further
-        attempt has twice the tokens.
+        """Request a reply with constraints, or return None if the endpoint enforces none.
+
+        `attempt` is the number of replies before it. The token limit is doubled in each attempt.
         """
         options = self._options(attempt, room=attempt)
         if powers(self.ask).lark:
@@ -181,15 +191,16 @@ class _Job:
         return self._by_schema(options) if powers(self.ask).schema else None
 
     def read_reply(self, reply: _Reply, *, tries: int, enforced: bool | None) -> WrittenCall:
-        """Read the call in a reply."""
+        """Return the call in a reply. `enforced` is explained in `WrittenCall`."""
         call = read_call(reply.text, self.tools, self.form)
         text = reply.text[: call.span[1] or None]
         return WrittenCall(text=text, call=call, how=reply.how, tries=tries, enforced=enforced)
 
     def resample(self, first: _Reply | None) -> WrittenCall:
-        """Read free replies, beginning with `first` if given, until one is valid.
+        """Request replies without constraints until one contains a valid call.
 
-        Before the last attempt, the model is shown the error of its last reply.
+        If `first` is given, it is the first of these replies. Before the last attempt, the model is
+        shown the error of its last reply.
         """
         tries = max(1, self.sampling.tries)
         messages = self.messages
@@ -209,9 +220,7 @@ class _Job:
         return found
 
     def _by_grammar(self, tools: Toolbox, options: Mapping[str, Any]) -> _Reply:
-        """Send one request with the grammar of all calls, or two requests if there are many
-        tools.
-        """
+        """Request a reply with a grammar of all calls, or with two grammars for many tools."""
         if len(tools) <= ONE_GRAMMAR_TOOLS:
             return self._ask_with_grammar(
                 call_grammar(tools, self.form, self.lead, self.bounds), "grammar", options
@@ -240,9 +249,10 @@ class _Job:
         head: str = "",
         names: bool = False,
     ) -> _Reply:
-        """Return the reply to `messages` under a grammar, prefixed with `head`, which it continues.
+        """Request a reply to `messages` with a grammar.
 
-        With `names`, the reply is expected to end after the tool's name.
+        `head` is the beginning of the call that the reply continues; the result includes it. If
+        `names` is True, the reply must end after the tool's name.
         """
         asked = self.messages if messages is None else messages
         reply = self.ask(asked, grammar=grammar.text, **options)
@@ -263,8 +273,9 @@ class _Job:
         return named.rpartition(before)[2] if before else named
 
     def _by_schema(self, options: Mapping[str, Any]) -> _Reply:
-        """Ask for a reply in JSON and convert it to the call format. With many tools, the name is
-        requested first.
+        """Request a reply with a JSON schema, and convert it to the call format.
+
+        If there are many tools, the name of the tool is requested first.
         """
         characters = self.lead.characters if self.lead is not None else 0
         tools = self.tools
@@ -304,12 +315,12 @@ class _Job:
 
 
 def call_schema(tools: Toolbox, *, thought: bool = False, strict: bool = False) -> dict[str, Any]:
-    """Return the JSON Schema of `{"call": {"name": …, "arguments": …}}`, preceded by a thought if
-    requested.
+    """Return the JSON Schema of a call: `{"call": {"name": …, "arguments": …}}`.
 
-    The alternatives are inside an object, since several endpoints refuse `anyOf` at the top level.
-    With `strict`, optional arguments are required and nullable, as OpenAI's strict mode demands;
-    the host treats null as omitted.
+    If `thought` is True, the object begins with a `thought`. The alternatives for the tools are
+    under the key `call`, since several endpoints refuse `anyOf` at the top level. If `strict` is
+    True, optional arguments are required, but may be null, as OpenAI's strict mode demands. An
+    argument that is null counts as omitted.
     """
     calls = []
     for tool in tools.values():
@@ -324,7 +335,10 @@ def call_schema(tools: Toolbox, *, thought: bool = False, strict: bool = False) 
 
 
 def name_schema(names: Iterable[str], *, thought: bool = False) -> dict[str, Any]:
-    """Return the JSON Schema of `{"name": …}` with these names, after a thought if requested."""
+    """Return the JSON Schema of `{"name": …}`, in which the name is one of `names`.
+
+    If `thought` is True, the object begins with a `thought`.
+    """
     return _object({**_thought(thought), "name": {"type": "string", "enum": list(names)}})
 
 
