@@ -1,6 +1,6 @@
-"""How the kinds of endpoint (vLLM, Ollama, …) differ.
+"""The kinds of endpoint (vLLM, Ollama, …), and how each can constrain a reply.
 
-They can enforce different constraints on a reply, with different fields of a request.
+They support different constraints, with different fields of a request.
 The kind of an endpoint is always detected with a few requests.
 """
 

@@ -81,9 +81,10 @@ LOCAL_MODELS: Mapping[str, ModelFile] = {"local": QWEN, "smollm2": SMOLLM2}
 
 
 def cache_folder() -> Path:
-    """Return the folder for model files, which may not exist.
+    """Return the folder for model files. It is not created.
 
-    It is in the folder ATC_CACHE_DIR if that is set, else in the user's cache folder.
+    It is in the folder that the environment variable ATC_CACHE_DIR names, or else in the user's
+    cache folder.
     """
     return (
         Path(os.environ.get("ATC_CACHE_DIR") or user_cache_dir("atc", appauthor=False)) / "models"

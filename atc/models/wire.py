@@ -2,8 +2,8 @@
 
 To continue an unfinished message of the assistant, llama.cpp's `/apply-template` renders the
 conversation as text, and `/completion` continues this text. `/v1/chat/completions` can do so, too,
-but some versions repeat the assistant's message in the reply and others do not. This cannot always
-be told from the reply, since the next statement of a program may begin like the last one.
+but some versions repeat the assistant's message in the reply and others do not. The reply does not
+always show this, since the next statement of a program may begin like the last one.
 """
 
 from __future__ import annotations

@@ -139,7 +139,10 @@ def question_text(question: Question) -> str:
 
 
 def is_readable(question: Question) -> bool:
-    """Return True if the call has few enough values. Nobody is asked about any other call."""
+    """Return True if a person can read all values of the call, that is, if there are few enough.
+
+    A person is not asked about any other call.
+    """
     return _count_values(question) <= MOST_DECIDING
 
 
@@ -250,8 +253,8 @@ def _without_index(path: JsonPath) -> JsonPath:
 def _key_places(question: Question, leaves: Iterable[JsonPath]) -> list[JsonPath]:
     """Return the paths of values that say what a call is about.
 
-    These are the arguments in the URL's path. If there are none, they are the required arguments,
-    or else the first one.
+    These are the arguments in the URL's path. If the path has no arguments, they are the required
+    arguments, or else the first one.
     """
     protocol = question.tool.protocol
     binding = protocol.binding

@@ -104,8 +104,8 @@ class RunStore(ABC):
         """Check that the run still belongs to this process. Called right before a call is sent.
 
         Raises:
-            RunRefused: another process has taken the run, because this one was paused or cut off
-                for too long.
+            RunRefused: another process has taken the run, because this one was suspended or
+                disconnected for too long.
         """
 
     @abstractmethod
@@ -237,8 +237,8 @@ class RunStore(ABC):
         """Return the arguments of calls of `tool` whose callers may not know the outcome.
 
         They are keyed by run id. Included are calls whose outcome is unknown, and all calls of runs
-        that are running, were interrupted, or have a question that nobody has answered. Some of
-        these calls may have been settled later in their run; `load` shows this.
+        that are running, were interrupted, or have a question without an answer. The outcome of
+        some of these calls may have become known later in their run; `load` shows this.
         """
         with self._transaction(writing=False) as db:
             found: dict[str, tuple[dict[str, Json], ...]] = {}

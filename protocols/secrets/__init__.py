@@ -80,7 +80,7 @@ def may_name_secrets(name: str) -> bool:
 
 
 class _ValuePlace:
-    """What the schemas of one part of a value say about it.
+    """The declarations about one part of a value, from all schemas that describe it.
 
     The schemas of its members and items are looked up on demand, see `child`.
     """

@@ -87,7 +87,7 @@ def _find_objects(text: str, form: CallFormat, known: IsToolName) -> Iterator[Ca
 
 
 def _next_object(text: str, place: int, form: CallFormat) -> int:
-    """Return the offset of the next opening brace after `place`, or -1 if there is none.
+    """Return the offset of the first opening brace from `place` on, or -1.
 
     If the format has a trigger, the brace must come after a trigger.
     """

@@ -69,10 +69,10 @@ class Lead:
 
 
 def lead_of(form: CallFormat, *, thought: bool, characters: int) -> Lead | None:
-    """Return the description of the text before a call in this format, or None if there is none.
+    """Return the description of the text that a model writes before a call in this format.
 
-    If `thought` is True, it is a thought of one line. Otherwise it is any text up to the format's
-    trigger. It has at most `characters` characters.
+    If `thought` is True, the text is a thought of one line. Otherwise it is any text up to the
+    format's trigger. It has at most `characters` characters. Return None if a call must come first.
     """
     if thought:
         return Lead(start="Thought: ", characters=characters, until="\n")
@@ -164,7 +164,7 @@ class _Rules:
         self._lines.append(f"text[suffix={quote(trigger)}]: /(?s:.*)/\n")
 
     def tail(self) -> str:
-        """Add the rule `tail`, text without a trigger up to the end, and return its name."""
+        """Add the rule `tail`, which matches any text without a trigger, and return its name."""
         self._lines.append(f"TAIL: /(?s:.*)/ & ~/(?s:.*{escape_regex(self._form.trigger)}.*)/\n")
         return self.add("tail", "TAIL")
 
@@ -183,7 +183,7 @@ class _Rules:
         return f"{HEADER}start: {start}\n{''.join(self._lines)}"
 
     def grammar(self, start: str, tools: Toolbox) -> Grammar:
-        """Build the grammar, with a rule `call` for all the tools."""
+        """Return the grammar with the start rule `start`, and add a rule `call` for all tools."""
         if not tools:
             raise Undecodable("there is no tool to call.", hint="Offer at least one.")
         # The common beginning of all calls is written once: llguidance limits the states of a mask.

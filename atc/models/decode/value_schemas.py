@@ -1,4 +1,4 @@
-"""Bounded schemas of numbers, of open objects, and of values of any type."""
+"""Builds bounded schemas of numbers, of objects with any keys, and of values of any type."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def _bounds(schema: Mapping[str, Any], key: str) -> dict[str, int | float]:
 
 
 def _integer_bound(schema: Mapping[str, Any], key: str) -> dict[str, int | float]:
-    """Return the bounds of an integer as a single inclusive one, or {} if there is none.
+    """Return the bounds of an integer as a single inclusive one, or {} if it has no bound.
 
     `key` is `minimum` or `maximum`.
     """

@@ -144,9 +144,10 @@ def _find_forms(texts: list[str], lists: list[list[Json]]) -> list[str]:
 
 
 def _find_ciphers(texts: list[str], forms: list[str]) -> list[str]:
-    """Return what simple ciphers make of the texts, such as every second letter.
+    """Return the texts that result from deciphering `texts` in simple ways.
 
-    `forms` are the decoded texts, to which the Caesar cipher is applied.
+    For example, every second letter is read. The Caesar cipher is applied to `forms`, the decoded
+    texts.
     """
     found = list[str]()
     for text in texts:

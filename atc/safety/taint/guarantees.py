@@ -1,4 +1,4 @@
-"""What a schema guarantees for a value: that it is one of a fixed list, or has a given keyword.
+"""Checks what a schema guarantees for a value, for instance that it is one of a fixed list.
 
 A guarantee holds only if no alternative in the schema avoids it. So every branch of `anyOf` and
 `oneOf` must guarantee it, while one part of `allOf` is enough.
@@ -77,9 +77,11 @@ class _Search:
     def is_guaranteed(
         self, schema: Json, value: Json, path: JsonPath, above: frozenset[str] = frozenset()
     ) -> bool:
-        """Return True if the test succeeds for `value` or for a value on the way to `path`.
+        """Return True if the test succeeds in every alternative of `schema`.
 
-        `above` are the references (`$ref`) that led to this schema. They are not followed again.
+        `schema` describes `value`. In each alternative, it is enough if the test succeeds for
+        `value` itself, or for one of the members and items that `path` leads through. `above` are
+        the references (`$ref`) that led to this schema. They are not followed again.
         """
         self._left -= 1
         if not isinstance(schema, Mapping) or self._left < 0:

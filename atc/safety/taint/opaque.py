@@ -67,7 +67,7 @@ def _is_readable(piece: str) -> bool:
 
 
 def _is_encoded(run: str) -> bool:
-    """Return True if a long series of base64 characters consists mostly of no words."""
+    """Return True if most of a long series of base64 characters does not look like words."""
     pieces = [
         piece for piece in _PIECE.findall(run) if len(piece) > 2 and not _HEX.fullmatch(piece)
     ]
