@@ -1,7 +1,7 @@
 """The kinds of endpoint (vLLM, Ollama, …), and how each can constrain a reply.
 
-They support different constraints, with different fields of a request.
-The kind of an endpoint is always detected with a few requests.
+They support different constraints, with different fields of a request. A few requests detect the
+kind of an endpoint.
 """
 
 from __future__ import annotations

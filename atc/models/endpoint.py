@@ -24,13 +24,13 @@ _DUMMY_KEY = "none"
 """
 _REFUSALS = (400, 422)
 _PASSING = (408, 409, 429)
-"""Temporary failures below status 500, after which a request is repeated."""
+"""HTTP status codes below 500 that mean a temporary failure, after which a request is repeated."""
 _SHORTEST_SECRET = 12
 """API keys of at least this many characters are removed from replies. Shorter keys are ordinary
 words for local servers, such as `none` or `test`.
 """
 _LONGEST_WAIT = 120.0
-"""If an endpoint asks for a longer wait (in seconds) before the next attempt, there is none."""
+"""If an endpoint asks to wait for more seconds than this, the request is not repeated."""
 
 
 class RequestRefused(Exception):
@@ -52,10 +52,10 @@ class Endpoint:
     """The address of an OpenAI-compatible API, with the rules for requests to it.
 
     `url` is the part before `/chat/completions`. `model` is named in error messages. A request
-    that failed temporarily is repeated up to `max_retries` times. Before that, the time that the
-    endpoint asks for is waited, or else half a second, then one, two and so on. In each attempt,
-    the reply must be complete after `timeout_seconds`, and have at most `max_bytes` after
-    decompression. Redirects to another origin are not followed.
+    that failed temporarily is repeated up to `max_retries` times. The wait before each repetition
+    is the one that the endpoint asks for, or else half a second, then one second, two and so on. In
+    each attempt, the reply must be complete after `timeout_seconds`, and have at most `max_bytes`
+    after decompression. Redirects to another origin are not followed.
     """
 
     url: str

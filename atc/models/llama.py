@@ -3,8 +3,8 @@
 The library, xllamacpp, could also run in this process. But its constructor holds the interpreter's
 lock (8 s were measured, during which Ctrl-C has no effect), and if this process exits while the
 model generates, a segmentation fault or a deadlock follows (both were observed). A child process
-can be killed, stops to generate when the connection is closed, and has a stderr of its own, which
-is discarded.
+can be killed, stops generating when the connection is closed, and has its own stderr, which is
+discarded.
 """
 
 from __future__ import annotations

@@ -67,7 +67,7 @@ _LONGEST_PERIOD = 200
 
 
 class LocalModel:
-    """The embedded model, which can be called as the interface `Ask` says.
+    """The embedded model, with the interface `protocols.model.Ask`.
 
     The weights are loaded at the first call, and stay in memory until `close` is called or the
     process ends. `path` is a GGUF file, or a name in `LOCAL_MODELS`, whose file is downloaded into

@@ -108,9 +108,11 @@ def find_cached(model: ModelFile = QWEN, *, folder: Path | None = None) -> Path 
 
 
 def locate_model(name: str, *, folder: Path) -> tuple[Literal["file", "here", "not fetched"], str]:
-    """Return whether the model with this name in `LOCAL_MODELS` is downloaded, and its path.
+    """Return the state of the model with this name in `LOCAL_MODELS`, and its path.
 
-    If it is not in `folder`, the second result says how to download it instead.
+    The state is `here` if the model is in `folder`, and `not fetched` if it is not. Then the second
+    result says how to download it. The state is `file` if ATC_MODEL_PATH replaces the model by a
+    file of the user.
     """
     if name == "local" and (own := os.environ.get("ATC_MODEL_PATH")):
         return "file", own

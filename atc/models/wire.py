@@ -19,7 +19,7 @@ from protocols.schema import Json, JsonObject, as_mapping
 Post: TypeAlias = Callable[[str, dict[str, Json]], dict[str, Json]]
 """Function that posts a body to a path of the server (`/completion`) and returns the JSON reply."""
 ReadingProgress: TypeAlias = Callable[[int, int, float], None]
-"""Called while a prompt is read with (tokens read, total tokens, seconds so far)."""
+"""Function that is called while a prompt is read: `(tokens read, all tokens, seconds so far)`."""
 
 _RENAMED = {
     "max_tokens": "n_predict",

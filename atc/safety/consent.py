@@ -3,7 +3,8 @@
 A person must allow a call that writes (it may change something or send a message), unless an option
 allows its tool. A person must also allow a call with tainted values, that is, values that may come
 from another source than the user (see `atc.safety.taint`). Finally, a person must allow a call that
-is "held": a person declined it earlier, or a gateway left it open.
+is "held", that is, a call that a person declined earlier, or about which a gateway asked a person
+without getting an answer.
 """
 
 from __future__ import annotations
@@ -341,7 +342,7 @@ class Consent:
 
 
 def _added_since(past: StoredRun, config: Config, key: str) -> Counter[str]:
-    """Return the values of the setting `key` that `config` has and the run `past` had not."""
+    """Return the values of the setting `key` that were added after the run `past` was started."""
     before = Counter(map(str, past.summary.config.get(key) or ()))
     return Counter(getattr(config, key)) - before
 

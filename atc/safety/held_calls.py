@@ -1,6 +1,6 @@
-"""Calls that only a person can allow: a person declined them, or a gateway left them open.
+"""The calls of a run that only a person can allow. No option or setting allows them.
 
-Such a call is "held". No option or setting allows it.
+Such a call is "held": a person declined it, or a gateway asked a person about it and got no answer.
 """
 
 from __future__ import annotations

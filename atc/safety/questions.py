@@ -61,7 +61,7 @@ class Question:
 
 
 AskPerson = Callable[[Question], bool | None]
-"""Shows a question to a person and returns their decision, or None if there was none."""
+"""Function that shows a question to a person. It returns their decision, or None without one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,7 +157,7 @@ def _count_values(question: Question) -> int:
 
 
 def start_text(server: McpServer) -> str:
-    """Return the question to a person whether the command of an MCP server may be started."""
+    """Return the text that asks a person whether the command of an MCP server may be started."""
     question = (
         "May this command be started? It is an MCP server that a source names, and it runs here"
         " with your rights."

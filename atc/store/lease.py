@@ -85,7 +85,7 @@ class Lease:
 
 
 def this_process() -> Holder:
-    """Return this process as the holder of a run that it takes now."""
+    """Return a description of this process, with a new token for a run that it takes now."""
     host, boot, pids, clock, started = _describe_process(os.getpid())
     taken = secrets.token_hex(8)
     return Holder(

@@ -210,7 +210,7 @@ class RunStore(ABC):
             change_run(db, run, **changes)
 
     def list(self, limit: int | None = 20) -> list[RunSummary]:
-        """Return the latest runs, newest first. `limit` None returns all."""
+        """Return the latest `limit` runs, newest first; all runs if `limit` is None."""
         with self._transaction(writing=False) as db:
             most = "" if limit is None else f" LIMIT {limit:d}"
             found = db.execute(f"{_SUMMARY} ORDER BY created DESC, id DESC{most}").fetchall()

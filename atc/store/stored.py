@@ -27,10 +27,7 @@ class StoreUnavailable(AtcError):
 
 
 class RunRefused(AtcError):
-    """The run cannot be continued.
-
-    It is over, another process has taken it, or its tools have changed.
-    """
+    """The run cannot be continued: it is over, another process took it, or its tools changed."""
 
 
 class RunTaken(RunRefused):

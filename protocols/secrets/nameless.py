@@ -183,7 +183,7 @@ def _is_stand_in(password: str) -> bool:
 
 
 def _find_in_webhooks(text: str, lower: str) -> Iterator[str]:
-    """Yield the path segments and parameters of webhook URLs that are not words."""
+    """Yield those path segments and parameters of webhook URLs that are not words."""
     for url in _matches(_HOOK, text, lower):
         path = url.partition("://")[2].partition("/")[2]
         steps = re.split(r"[/?&=@#]", path)
@@ -191,7 +191,7 @@ def _find_in_webhooks(text: str, lower: str) -> Iterator[str]:
 
 
 def _find_in_commands(text: str, lower: str) -> Iterator[str]:
-    """Yield the values that a command line passes without a name, or with a one-letter option."""
+    """Yield the secrets in a command line that have no name, or only a one-letter option."""
     if " -" in text or text.startswith("-"):
         passwords = (found[1] for found in _USER_FLAG.finditer(text))
         yield from (value for value in passwords if not value.startswith("$"))

@@ -139,7 +139,7 @@ def _is_name(value: str) -> bool:
 def is_label(value: str) -> bool:
     """Return True if a text is meant for people, such as a label or a hint.
 
-    Several words in lower case are not a label, since they may be a passphrase.
+    Several words in lower case are usually not a label, since they may be a passphrase.
     """
     parts = value.split()
     if not all(map(str.isalpha, re.sub(r"[-'’.,;:!?…()]", "", value).split())):
@@ -164,7 +164,7 @@ def is_random(value: str) -> bool:
 
 
 def is_not_word(value: str) -> bool:
-    """Return True if a text is not a word, a number, or a name that consists of words."""
+    """Return True if a text is not a word, a number, or a name or path that consists of words."""
     letters = sum(map(str.isalpha, value))
     digits = sum(map(str.isdigit, value))
     if not letters or len(value) < SHORTEST or _UNSPACED.match(value):

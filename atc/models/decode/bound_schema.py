@@ -138,7 +138,7 @@ class SchemaBounder:
     ) -> tuple[Mapping[str, Any], tuple[str, ...]]:
         """Return the schema with the parts of its `allOf` merged into it.
 
-        The second result are all references followed so far.
+        The second result contains all references that were followed so far.
         """
         for number, part in enumerate(schema.get("allOf", ())):
             part, seen = self.resolve_reference(part if isinstance(part, Mapping) else {}, seen)
@@ -175,8 +175,8 @@ class SchemaBounder:
     ) -> tuple[Mapping[str, Any], tuple[str, ...]]:
         """Return the schema that `schema` refers to if it is a reference, else `schema` itself.
 
-        Keywords next to the reference are added. The second result are all references followed so
-        far.
+        Keywords next to the reference are added. The second result contains all references that
+        were followed so far.
         """
         while isinstance(ref := schema.get("$ref"), str):
             seen = (*seen, ref)

@@ -32,7 +32,7 @@ JSON_CALL = CallFormat(
     name="json", before='{"name": "', between='", "arguments": ', after="}", arguments="json"
 )
 FUNCTION = CallFormat(name="function", between="(", after=")", arguments="positional")
-"""`power(0.89, 8)`, the format of FuncQA."""
+"""For example `power(0.89, 8)`, as in the data set FuncQA."""
 TOOLDEC = CallFormat(name="tooldec", between="(", after=")", arguments="positional", trigger="<T>")
 """Like `FUNCTION`, but embedded in text, as in ToolDec's figure 2."""
 PYTHON_CALL = CallFormat(name="python", between="(", after=")", arguments="keywords")

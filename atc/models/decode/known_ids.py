@@ -75,12 +75,12 @@ class _Id:
 class IdScope:
     """The ids that the next call may contain.
 
-    The schemas of `tools` allow only ids that are known. `waiting` are the tools that require an id
-    of which none is known yet. It maps the alias of such a tool to its missing arguments, and each
-    of these to the tools that return its values.
+    The schemas of `tools` allow only ids that are known. `waiting` are the tools that cannot be
+    called yet, because they require an id that no call has returned. It maps the alias of such a
+    tool to its missing arguments, and each of these to the tools that return its values.
 
-    `tools` includes the waiting tools, unchanged. Without them, if a model began to write the name
-    of a waiting tool, a grammar would force it to complete this to the name of another tool.
+    `tools` includes the waiting tools, unchanged. If they were left out, a model that begins to
+    write the name of a waiting tool would be forced by the grammar to call another tool instead.
     """
 
     tools: Toolbox

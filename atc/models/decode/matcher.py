@@ -180,8 +180,8 @@ def sample(scores: Any, allowed: Any, *, temperature: float = 1.0, rng: Any = No
     """Draw one of the allowed tokens (section 3.1 of ToolDec's paper).
 
     `scores` and `allowed` have one entry for each token. The probabilities are the softmax of the
-    scores of the allowed tokens. At temperature 0, the best token is returned. Otherwise `rng`, a
-    `numpy.random.Generator`, must be given.
+    scores of the allowed tokens. At temperature 0, the token with the highest score is returned.
+    Otherwise `rng`, a `numpy.random.Generator`, must be given.
 
     Raises:
         ValueError: no token is allowed.

@@ -159,7 +159,7 @@ class _Reply:
 
 @dataclass(frozen=True, slots=True)
 class _Job:
-    """One call that is requested from a model, see `write_call` for the fields."""
+    """The arguments of `write_call`, with methods that request replies and read the call."""
 
     ask: Ask
     messages: tuple[Message, ...]

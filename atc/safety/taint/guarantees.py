@@ -31,7 +31,7 @@ class Guarantees:
     def is_listed(self, path: JsonPath, *, only_one: bool = False) -> bool:
         """Return True if the schema allows only listed values at `path`, and the value is listed.
 
-        If `only_one` is True, the schema must allow a single value.
+        If `only_one` is True, the schema must allow only a single value.
         """
         is_one = False
 

@@ -127,7 +127,7 @@ class ArgumentKinds:
         return "amount" if may_be_part_of_amount(position.name, value) else None
 
     def _is_unit_by_name(self, position: Position, value: Json) -> bool:
-        """Return True if the name says that the value is the unit of an amount, as `currency`."""
+        """Return True if the value's name, such as `currency`, is that of the unit of an amount."""
         if not self._guess.acts:
             return False
         is_named = is_unit_flag if isinstance(value, bool) else is_unit_field

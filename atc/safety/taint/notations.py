@@ -98,7 +98,7 @@ _QUERY = re.compile(
     r"(?:\"[^\"<>]*\"|'[^'<>]*')",
     re.IGNORECASE,
 )
-"""URLs and HTML attributes in prose. What looks like a field in them is none of the message."""
+"""URLs and HTML attributes in prose. Fields within them are not fields of the message."""
 _MARKUP = re.compile(r"<(/?)(?:address|code|script)(?=[\s/>])", re.IGNORECASE)
 
 

@@ -11,8 +11,8 @@ import unicodedata
 _LONGEST_ID = 64
 """Maximum number of letters and digits in an id. More of them, without words, are encoded data."""
 _LONGEST_PIECE = 12
-"""A part of a text that is not a word may be a code or a part of a UUID up to this length. So short
-a part carries no message.
+"""A part of a text that is not a word, but not longer than this, may be a code or a part of a UUID.
+It is too short to carry a message.
 """
 _SHORTEST_TOKEN = 16
 

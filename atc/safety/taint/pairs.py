@@ -21,7 +21,7 @@ from protocols.schema import Json, JsonObject, resolve, types
 
 _SCALARS = frozenset({"string", "boolean", "number", "integer"})
 _SMALL = 20
-"""A number up to this is taken for a count or a level, unless its field is named `value` or so."""
+"""A number up to this is a count or a level, unless its field has a name such as `value`."""
 _SHORTEST_SERIES = 3
 _REFERENCE = re.compile(r"[/#$@={<(]")
 """The beginning of a text that refers to a value that is elsewhere, such as `$total`."""
@@ -211,7 +211,7 @@ def _find_columns(guess: Guesses, rows: list[Json]) -> dict[int, Sensitivity]:
 def _find_series(value: Json, at: JsonPath) -> set[JsonPath]:
     """Return the paths of the lists that are the points of a chart.
 
-    Such a list has three or more numbers, and is in a field with a name other than `value` or so.
+    Such a list has three or more numbers, and is not in a field with a name such as `value`.
     """
     return {
         (*at, *path)
@@ -361,7 +361,7 @@ def _may_be_amount(name: str, value: Json, *, near: bool) -> bool:
     """Return True if a value in the field `name` can be an amount.
 
     `near` is True if the text that names the amount is in the same object or list. Then even a text
-    without digits counts if its field is named `value` or so.
+    without digits counts if its field has a name such as `value`.
     """
     if isinstance(value, str):
         is_value = near and is_value_name(name)

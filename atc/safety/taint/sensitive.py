@@ -39,12 +39,12 @@ _FIELD_PATH = re.compile(r"[\w/.$#\[\]-]*", re.ASCII)
 def sensitive_leaves(protocol: ToolProtocol, arguments: JsonObject) -> list[Leaf]:
     """Return the sensitive values of a call as leaves, each value of an argument once.
 
-    `arguments` are keyed by their original names. A mark in a schema also applies to all values
-    within the marked value. A text that is not sensitive as a whole is searched for sensitive
-    values. `null` is never sensitive. A boolean is sensitive only if its schema or one around it
-    declares this, and so is a text without a number in a field that is named as an amount. Amounts
-    and units are sensitive only if the tool acts. If an argument cannot be judged, for instance
-    because it is too large, the whole argument is one leaf of the kind `opaque`.
+    `arguments` are keyed by their original names. If a schema declares a value to be sensitive or
+    not, this also applies to all values within it. A text that is not sensitive as a whole is
+    searched for sensitive values. Some values are sensitive only if a schema declares this: a
+    boolean, and a text without a number in a field that is named as an amount. `null` never is.
+    Amounts and units are sensitive only if the tool acts. If an argument cannot be judged, for
+    instance because it is too large, the whole argument is one leaf of the kind `opaque`.
     """
     guess = Guesses(protocol)
     naming = find_naming_arguments(guess, arguments)

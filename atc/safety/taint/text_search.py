@@ -21,7 +21,7 @@ from atc.safety.taint.pairs import NamedFields
 from atc.safety.taint.values import equality_key
 
 Walk = Callable[..., Iterator[Leaf]]
-"""Yields the leaves of a value: `(position, value, schemas, mark)`."""
+"""Function `(position, value, schemas, mark)` that yields the sensitive values in a JSON value."""
 
 _LONGEST_READ = 200  # an amount begins within this many characters after its name
 _PLAIN_WORDS = re.compile(

@@ -19,7 +19,7 @@ EqualityKey = tuple[str, str | Decimal]
 
 
 def equality_key(value: Json) -> EqualityKey:
-    """Return the same key for equal values. The key of a list or object is its `repr`."""
+    """Return a key that is the same for equal values. The key of a list or object is its `repr`."""
     if isinstance(value, bool):
         return "truth", str(value)
     if isinstance(value, int | float):
