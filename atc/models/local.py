@@ -74,10 +74,10 @@ class LocalModel:
     `folder` (see `fetch`). By default it is ATC_MODEL_PATH, or else `local`. `threads` is by
     default the number of cores that this process may use. Concurrent calls wait for each other.
 
-    The state of the last prompt is kept in memory, and states of long prompts are saved in `folder`
-    (see `PromptStates`). So if a later prompt begins like an earlier one, only the rest of it must
-    be read. A reply that repeats itself endlessly is cut, as if it had reached the token limit.
-    `on_reading` is called with the progress of reading a long prompt.
+    The state of the last prompt is kept in memory, and states of long prompts are saved below
+    `folder` (see `PromptStates`). So if a later prompt begins like an earlier one, only the rest of
+    it must be read. A reply that repeats itself endlessly is cut, as if it had reached the token
+    limit. `on_reading` is called with the progress of reading a long prompt.
     """
 
     prompt_tokens = 4000

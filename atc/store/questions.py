@@ -69,7 +69,7 @@ class PastQuestion:
 
     `run` is empty if the run was deleted, or if the call belonged to no stored run. `client` is the
     client of a gateway that sent the program; empty if there was no gateway. `question` is the id
-    of the question, empty if it is no longer open.
+    of the question, empty if it can no longer be answered.
     """
 
     run: str
@@ -125,7 +125,7 @@ class Questions:
     ) -> None:
         """Record that a person allowed this call: it may be sent once, in this run.
 
-        `waits` is True if the client of a gateway still waits for the call's result. `everywhere`
+        `waits` is True if a client of a gateway may still wait for the call's result. `everywhere`
         is True if the person operates atc; then their answer also settles the questions about this
         call in other runs.
         """

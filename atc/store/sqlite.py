@@ -265,7 +265,7 @@ def _keep_private(path: Path) -> None:
     An older version, a copy or a restored backup may be readable by others.
 
     Raises:
-        StoreUnavailable: the file or its folder belongs to another user.
+        StoreUnavailable: the file or its folder belongs to another user, or others can change it.
     """
     try:
         check_folder(path.parent)

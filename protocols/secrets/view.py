@@ -108,7 +108,10 @@ class ReadableText:
         self._change(_translate_names(self.text))
 
     def pieces(self) -> Iterator[str]:
-        """Yield the parts of the displayed form that differ from the original, with their lines."""
+        """Yield the parts of the displayed form that differ from the original text.
+
+        Each part includes some of the text before and after the difference.
+        """
         starts: list[int] = []
         for number, (here, _) in enumerate(self._steps):
             last = -_AROUND

@@ -1,6 +1,6 @@
 """The error for tools whose calls cannot be constrained.
 
-It is raised before the model writes, when the grammar or the matcher is built.
+It is raised when the grammar or the matcher of their calls is built.
 """
 
 from __future__ import annotations

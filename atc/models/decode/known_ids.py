@@ -168,7 +168,7 @@ class KnownIds:
     def _find_yielding_tools(self, tool: Tool, one: _Id) -> Sequence[str]:
         """Return the tools that return values for an argument.
 
-        Tools that can be called with a search text come first, since they need no id themselves.
+        Tools that require a text other than an id, such as a search text, come first.
         """
         found = [producer.tool for producer in self._tools.producers(tool, one.name)]
         return [tool.alias for tool in sorted(found, key=lambda tool: not self._looks_up(tool))]

@@ -50,8 +50,8 @@ class WrittenCall:
     """A model's reply, the call in it, and how it was produced.
 
     `text` is the last reply up to the end of its call. `tries` is the number of replies that were
-    requested. `enforced` is True if the endpoint enforced a constraint, False if it did not do so,
-    and None if no constraint was sent to it.
+    read for calls. `enforced` is True if the endpoint enforced a constraint, False if it did not do
+    so, and None if no constraint was sent to it.
     """
 
     text: str

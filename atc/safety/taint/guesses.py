@@ -88,7 +88,8 @@ class Guesses:
         """
         is_message = self._contacts_person or bool({*words} & SENDS)
         self._may_take_request = len(protocol.parameters) == 1 and not is_message
-        """True if the tool has a single argument, which may be a whole request such as a JSON text.
+        """True if the tool's only argument may be a whole request, such as a JSON text, because the
+        tool does not send messages.
         """
         one_way = "from" not in map(str.lower, protocol.parameters)
         names = [{*words_of(name)} for name in protocol.parameters]
