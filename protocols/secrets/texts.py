@@ -154,7 +154,10 @@ class _Places:
 
 
 def _find_behind_names(text: str) -> Iterator[str]:
-    """Yield the values after, below or between the names of secrets."""
+    """Yield the values that belong to names of secrets in a text.
+
+    A value may follow its name, be below it, or be in the table column that has the name.
+    """
     runs = _Places(_RUN, text)
     long_words = _Places(_LONG_WORD, text)
     values_behind = lru_cache(maxsize=_MOST_WINDOWS)(_values_behind)

@@ -66,8 +66,9 @@ class SecretText:
         return "".join(pieces)
 
     def _split_text(self, text: str) -> list[str]:
-        """Return a list that alternates between texts without secrets and placeholders of the
-        secrets found.
+        """Return the pieces of a text: alternately a text without secrets, and a placeholder.
+
+        Each placeholder replaces the secret between two texts.
         """
         done = 0
         at = 0

@@ -46,7 +46,7 @@ class ArgumentKinds:
         self._guarantees = Guarantees(schema, root, value)
 
     def mark(self, position: Position, here: list[JsonObject], above: Mark) -> Mark:
-        """Return the mark of a value, which says what its schema or its name declares it to be.
+        """Return the mark of a value, that is, the sensitive kind that its schema or name gives.
 
         `here` are the schemas that may apply to the value. `above` is the mark of the object or
         list around it, which the value inherits if it has no mark itself. A declared kind takes
