@@ -13,8 +13,10 @@ import uuid
 import zlib
 from typing import Any
 
-CALL_BYTES = 1 << 20
-"""Maximum number of bytes of a frame that the host accepts."""
+FRAME_BYTES = 1 << 20
+"""Maximum number of bytes of a frame: the arguments of one call, a piece of output, or the value of
+the program.
+"""
 NAME_CHARACTERS = 100
 """Longest name of a class or function in a failure that a program's process reports."""
 MESSAGE_CHARACTERS = 4000

@@ -15,8 +15,6 @@ from protocols.schema import Json, loads
 from sandbox.frames import FRAME_BYTES, LONGEST_KEY, LONGEST_PATH, MOST_HINTS
 from sandbox.trace import Failure, Frame, ValueHint
 
-FRAME_BYTES = 1 << 20
-"""Maximum number of bytes of a frame."""
 QUICK_POLLS = 100
 """Number of polls for a message before the thread sleeps.
 
