@@ -1,7 +1,8 @@
-"""Programs that print their answer alone: they call `print_answer`, and their `print` does nothing.
+"""Programs whose whole output is the answer: only their calls of `print_answer` print anything.
 
-A growing program gets this form when it is finished, since what its earlier pieces printed is no
-part of the answer.
+A growing program, which the model writes piece by piece, is brought into this form when it is
+finished. Its ordinary prints are disabled, because what earlier pieces printed is not part of the
+answer.
 """
 
 from __future__ import annotations
@@ -9,19 +10,21 @@ from __future__ import annotations
 from atc.core.types import Program
 
 PRINT_ANSWER = "print_answer"
-"""The name by which such a program calls the real `print`."""
+"""The name under which such a program keeps the real `print`."""
 HEAD = f"{PRINT_ANSWER} = print\ndef print(*_, **__): pass  # only the answer is printed\n"
-"""The first lines of such a program."""
+"""The first lines of such a program: they rename `print` and disable it."""
 
 
 def print_name(program: Program) -> str:
-    """Return the name of the function that prints the program's answer."""
+    """Return the name of the function that prints the answer: `print_answer` or `print`."""
     return PRINT_ANSWER if f"{PRINT_ANSWER}(" in program.source else "print"
 
 
 def count_kept_lines(program: Program, before: Program) -> int:
-    """Return how many of its first lines are those of `before`, if the program continues it; 0 if
-    it does not.
+    """Return how many lines at the start of `program` are those of the earlier program `before`.
+
+    0 if `program` does not continue `before`. The lines of `HEAD` count as kept if they are all
+    that is new at the start.
     """
     kept = before.source.splitlines()
     lines = program.source.splitlines()

@@ -1,8 +1,8 @@
-"""All settings, as one frozen value. `atc.cli.settings` builds it from files, variables and flags.
+"""All settings of atc as one frozen value, which `atc.cli.settings` builds from files and flags.
 
 Each setting is a field with a type, which pydantic checks, a default and a docstring, from which
 the reference is generated. A secret is kept as the name of a variable or file until a tool needs
-it; `atc.core.secret_values` reads it.
+it; `atc.core.secret_values` reads it then.
 """
 
 from __future__ import annotations
@@ -91,7 +91,9 @@ _CHOICES = {
     "strategy": ("strategy", STRATEGIES),
     "retrieval": ("method of search", (AUTO, *METHODS)),
 }
-"""Settings that are a name, perhaps with flags: what the name stands for, and the known names."""
+"""Settings whose value is a name, perhaps with flags: the noun for messages, and the known
+names.
+"""
 
 
 class InvalidConfig(AtcError):
@@ -105,7 +107,8 @@ class InvalidConfig(AtcError):
 class CredentialEntry(Credential):
     """A secret that tools may use, and the hosts that it may be sent to.
 
-    The document of the tools says how it is sent.
+    How it is sent, for example in which header, is described by the tool's OpenAPI document or
+    binding.
     """
 
     value: Annotated[Secret, of_form(r"^[^\n]*\Z", "one line of text")] = Field("", repr=False)
@@ -272,7 +275,8 @@ class Config:
     def _check_arguments(cls, given: Any, read: ModelWrapValidatorHandler[Self]) -> Self:
         """Check the arguments of `Config(…)` in a Python program.
 
-        `atc.cli.settings` reports wrong values of files, variables and flags.
+        Wrong values from files, environment variables and flags are reported by `atc.cli.settings`
+        instead.
         """
         if not isinstance(given, ArgsKwargs):
             return read(given)
@@ -294,14 +298,14 @@ class Config:
 
 
 TABLES = ("credentials", "mcp", "headers")
-"""Settings that are tables, so they can be neither flags nor variables."""
+"""Settings that are tables, so they can be set neither by a flag nor by an environment variable."""
 SETTINGS = tuple(setting.name for setting in fields(Config))
 _SECRET = frozenset({*TABLES, "store"})
-"""Settings that hold secrets. No message quotes their values."""
+"""Settings whose values may contain secrets, so that no message quotes them."""
 
 
 def _explain_argument(problem: ErrorDetails) -> str:
-    """Return the sentence about a wrong argument of `Config(…)`, with the next step."""
+    """Return a sentence that says what is wrong with an argument of `Config(…)` and what to do."""
     name = str(problem["loc"][0])
     if name not in SETTINGS:
         near = closest_spellings(name, SETTINGS)
@@ -315,10 +319,10 @@ def _explain_argument(problem: ErrorDetails) -> str:
 
 
 def _require_kind(name: str, value: object, setting: object) -> None:
-    """Check that pydantic did not convert a text or a bool to make it a `setting`.
+    """Check that pydantic did not convert a text or bool `value` into another type (`setting`).
 
-    Files, variables and flags have only texts, so pydantic converts these. A Python program that
-    gives a text for a number has made a mistake.
+    Files, variables and flags contain only texts, so pydantic must convert those. But a Python
+    program that passes a text for a number has made a mistake.
 
     Raises:
         InvalidConfig: `value` is a text or a bool, and the setting is a number or a bool.
@@ -330,12 +334,12 @@ def _require_kind(name: str, value: object, setting: object) -> None:
 
 
 def describe_found(problem: ErrorDetails) -> str:
-    """Return the end of a sentence that quotes the wrong value; empty if it may be secret."""
+    """Return `, got …` with the wrong value, or "" if the value may be secret."""
     return "" if problem["loc"][0] in _SECRET else f", got {problem['input']!r}"
 
 
 def public(config: Config) -> dict[str, Json]:
-    """Return the configuration as JSON, without any secret."""
+    """Return the configuration as JSON in which secrets are masked or left out."""
     plain: dict[str, Json] = config_adapter().dump_python(config, mode="json", warnings=False)
     return plain
 

@@ -13,17 +13,20 @@ from sandbox.trace import ToolCall
 
 @dataclass(frozen=True, slots=True)
 class ToolsChosen:
-    """Retrieval is done."""
+    """The tools for the task have been chosen."""
 
     tools: tuple[str, ...]
     """Aliases of the tools that the prompt will describe, best first."""
     total: int
-    """Number of tools that they were chosen from."""
+    """Number of tools among which these were chosen."""
 
 
 @dataclass(frozen=True, slots=True)
 class ModelAsked:
-    """A prompt is about to be sent to the model. `purpose` is write, sample or repair."""
+    """A prompt is about to be sent to the model.
+
+    `purpose` says what for, such as `write`, `sample` or `repair`.
+    """
 
     purpose: str
     messages: Sequence[Message]
@@ -41,7 +44,7 @@ class ModelReplied:
 class ProgramWritten:
     """The model has written a program.
 
-    It runs next, or goes back to the model if it has findings.
+    The program is executed next; if it has findings, they are sent back to the model instead.
     """
 
     attempt: int
@@ -56,29 +59,32 @@ class ToolsNamed:
     """A program is about to run."""
 
     protocols: Mapping[str, ToolProtocol]
-    """The current protocols of the tools that it names, by alias."""
+    """The protocols (descriptions) of the tools that the program names, keyed by alias."""
 
 
 @dataclass(frozen=True, slots=True)
 class ToolCalled:
-    """A call is about to be sent or, if `complete`, has an outcome."""
+    """A tool call is about to be sent (`complete` is False) or is over (`complete` is True)."""
 
     execution: int
-    """Number of the execution in the journal."""
+    """Number of the program execution in the journal of the run."""
     call: ToolCall
     complete: bool = True
 
 
 @dataclass(frozen=True, slots=True)
 class NoteAdded:
-    """A sentence about something that is not done as configured. Sent once in a run."""
+    """A sentence about something that is done otherwise than the settings ask for.
+
+    The same sentence is sent once per run.
+    """
 
     sentence: str
 
 
 @dataclass(frozen=True, slots=True)
 class AttemptEnded:
-    """An attempt is over; its fault is None if it gave an answer.
+    """An attempt is over. The `fault` of its result is None if it gave an answer.
 
     The event is sent again if the doubts about the answer change.
     """

@@ -1,4 +1,4 @@
-"""Paths into JSON values: following and formatting them, and finding where a value came from."""
+"""Paths into JSON values: following them, formatting them, and finding where a value came from."""
 
 from __future__ import annotations
 
@@ -11,16 +11,19 @@ from protocols.schema import Json, join_path
 from sandbox.trace import ToolCall
 
 MAX_NODES = 200_000
-"""Most values that one search visits. Only the beginning of a larger response is searched."""
+"""Most values that one search visits. Of a larger response, only the beginning is searched."""
 
 
 class Many(Enum):
-    """Path steps that stand for several places."""
+    """Steps of a path that match several positions at once."""
 
     EACH = "[]"
     """Any element of a list, or any value of an object."""
     KEY = "key"
-    """Any key of an object. Its value is the key itself, so it is the last step of a path."""
+    """Any key of an object.
+
+    It selects the key itself, not the value below it, so it is the last step of a path.
+    """
 
 
 EACH = Many.EACH
@@ -33,22 +36,22 @@ JsonPath = tuple[PathStep, ...]
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """A concrete place in a response, or the nearest existing place above it."""
+    """A position in a response, or, if a path does not exist there, the last position that does."""
 
     path: JsonPath
-    """The steps that exist."""
+    """The steps of the path that exist."""
     value: Json
     missing: PathStep | None = None
     """First step that does not exist in `value`; None if all steps exist."""
 
     @property
     def value_or_none(self) -> Json:
-        """The value; None if a step is missing, as `.get` would return."""
+        """The value at the position; None if a step is missing, as `.get` would return."""
         return self.value if self.missing is None else None
 
 
 def can_overlap(one: PathStep, other: PathStep) -> bool:
-    """Return True if two steps may lead to the same place."""
+    """Return True if two steps can lead to the same position."""
     return one is EACH or other is EACH or one == other
 
 
@@ -67,7 +70,10 @@ def format_json_path(path: JsonPath) -> str:
 
 
 def find_places(value: Json, path: JsonPath, *, limit: int = MAX_NODES) -> Iterator[Place]:
-    """Yield the places in `value` that match `path`, in document order; visit at most `limit`."""
+    """Yield the positions in `value` that match `path`, in document order.
+
+    At most `limit` values are visited.
+    """
     stack: list[tuple[JsonPath, Json, JsonPath]] = [((), value, path)]
     visited = 0
     while stack and visited < limit:
@@ -84,9 +90,9 @@ def find_places(value: Json, path: JsonPath, *, limit: int = MAX_NODES) -> Itera
 
 
 def _follow_step(value: Json, step: PathStep) -> list[tuple[PathStep, Json]] | None:
-    """Return the steps and values that `step` matches in `value`; None if it does not apply.
+    """Return the steps and values that `step` matches in `value`; None if the step does not exist.
 
-    EACH applies to an empty list or object too, and matches nothing there.
+    EACH exists in an empty list or object too, and matches nothing there.
     """
     match step, value:
         case Many.EACH, list():
@@ -130,7 +136,7 @@ def generalize(path: JsonPath) -> JsonPath:
 
 
 def count_shared_steps(one: JsonPath, other: JsonPath) -> int:
-    """Return the length of the longest common prefix of two paths."""
+    """Return the number of steps that two paths have in common at their beginning."""
     shared = 0
     for step, other_step in zip(one, other, strict=False):
         if step != other_step:
@@ -140,7 +146,7 @@ def count_shared_steps(one: JsonPath, other: JsonPath) -> int:
 
 
 def get_at_path(value: Json, path: JsonPath) -> Json:
-    """Return the value at a concrete path; None if the path does not exist."""
+    """Return the value at a path without `Many` steps; None if the path does not exist."""
     place = next(find_places(value, path, limit=len(path) + 1), None)
     return place.value_or_none if place is not None else None
 
@@ -164,21 +170,21 @@ _COMMON = frozenset(
         "date",
     ]
 ) | {"data", "all", "any", "on", "off", "utc", "gmt", "usd", "eur", "en", "us"}
-"""Texts in lower case that are so common that an equal text elsewhere says nothing."""
+"""Texts in lower case that are so common that finding the same text elsewhere proves nothing."""
 
 
 @dataclass(frozen=True, slots=True)
 class ResponseOrigin:
-    """A place in an earlier response that has a value."""
+    """A position in an earlier response at which a value was found."""
 
     call: int
     """Index of the call."""
     tool: str
     """Alias of the tool."""
     path: str
-    """Path in the whole response, with `[]` if several places have the value."""
+    """Path in the whole response, with `[]` if the value was found at several list positions."""
     steps: JsonPath
-    """Steps to the place, or to the first one of several."""
+    """Steps to the position, or to the first of several positions."""
 
 
 def is_distinctive(value: Json) -> bool:
@@ -200,11 +206,11 @@ def is_distinctive(value: Json) -> bool:
 
 
 def find_origins(value: Json, calls_before: Iterable[ToolCall]) -> tuple[ResponseOrigin, ...]:
-    """Return every place in the responses of `calls_before` that has `value`, nearest call first.
+    """Return every position in the responses of `calls_before` that has `value`, latest call first.
 
-    The value there must be equal and of the same type. Matches that differ only in list indices are
-    one origin, with `[]` for the indices. Values that are not distinctive have no origin. At most
-    `MAX_NODES` values are compared.
+    The value there must be equal and of the same type. Positions that differ only in list indices
+    are one origin, written with `[]`. Values that are not distinctive (see `is_distinctive`) have
+    no origin. At most `MAX_NODES` values are compared.
     """
     if not is_distinctive(value):
         return ()

@@ -18,7 +18,7 @@ from sandbox.trace import ToolCall
 
 _MOST_COMPARED = 100_000
 _COST_OF_GUESS = 30
-"""Fixed cost of a guess, in compared names."""
+"""Fixed cost of a guess, expressed as a number of compared names."""
 MOST_KEYS = 20
 """Most keys of an object that a message lists."""
 _ARTICLE = {"object": "an object", "integer": "an integer", "null": "None"}
@@ -57,9 +57,10 @@ def make_finding(
 
 @contextmanager
 def limit_guesses() -> Iterator[None]:
-    """Limit the names that `may_guess` allows to compare within the block to `_MOST_COMPARED`.
+    """Limit how many names are compared within the block in order to guess misspelled ones.
 
-    A program may have so many errors that guessing what each name means takes too long.
+    A program may have so many errors that guessing what each unknown name means takes too long.
+    `may_guess` returns False after `_MOST_COMPARED` comparisons.
     """
     token = _compared.set([0])
     try:
@@ -69,7 +70,10 @@ def limit_guesses() -> Iterator[None]:
 
 
 def may_guess(names: int) -> bool:
-    """Return True if there is time to compare an unknown name with that many known names."""
+    """Return True if an unknown name may still be compared with `names` known names.
+
+    The comparisons are counted only within a block of `limit_guesses`.
+    """
     so_far = _compared.get()
     if so_far is None:
         return True
@@ -80,9 +84,10 @@ def may_guess(names: int) -> bool:
 def find_nearest(
     name: str, names: Iterable[str], *, cutoff: float = 0.6, loose: bool = True
 ) -> str | None:
-    """Return the one of `names` that `name` most likely stands for; None if no name is near.
+    """Return the one of `names` that `name` most likely means; None if none is similar.
 
-    With `loose`, a name that contains the other one is near too.
+    If `loose` is True, a name that contains the other is similar, too. `cutoff` is the least
+    similarity, from 0 to 1.
     """
     if len(name) > LONGEST_COMPARED:
         return None
@@ -99,9 +104,10 @@ def find_nearest(
 
 
 def _find_containing(wanted: str, folded: Mapping[str, str]) -> str | None:
-    """Return the name that contains `wanted` or is contained in it, the one nearest in length.
+    """Return the name that contains `wanted` or is contained in it.
 
-    `folded` has the names by their folded form. Underscores do not count.
+    Of several such names, the nearest in length is returned. `folded` maps each name in snake case
+    to the name itself. Underscores are ignored.
     """
     wanted = wanted.replace("_", "")
     squashed = {key.replace("_", ""): name for key, name in folded.items()}
@@ -117,19 +123,19 @@ def _find_containing(wanted: str, folded: Mapping[str, str]) -> str | None:
 
 @lru_cache(maxsize=16_384)
 def _fold(name: str) -> str:
-    """Return a name in snake case; the same for `depDelay`, `dep-delay` and `Dep_Delay`."""
+    """Return a name in snake case: `dep_delay` for `depDelay`, `dep-delay` and `Dep_Delay`."""
     spaced = re.sub(r"(?<=[a-zß-öø-ÿ])(?=[A-ZÀ-ÖØ-Þ])", "_", name)
     return spaced.lower().replace("-", "_").replace(" ", "_").strip("_")
 
 
 def format_list(names: Iterable[str], *, most: int = 24) -> str:
-    """Return `a, b, c`, shortened if there are very many."""
+    """Return `a, b, c`; of more than `most` names, the first ones and ` and 7 more`."""
     known = list(names)
     return ", ".join(known[:most]) + (f" and {len(known) - most} more" if len(known) > most else "")
 
 
 def snippet(value: Json, *, most: int = 160) -> str:
-    """Return a value as one short line of JSON."""
+    """Return a value as JSON on one line of at most `most` characters."""
     return shorten(json.dumps(value, ensure_ascii=False, default=str), most)
 
 
@@ -142,13 +148,16 @@ def describe_type(value: Json) -> str:
 
 
 def format_tool_call(call: ToolCall, *, most: int = 60) -> str:
-    """Return a call as `get_flights(origin="JFK", page=1)`, each value cut to `most` characters."""
+    """Return a call as text: `get_flights(origin="JFK", page=1)`.
+
+    Each value is cut to `most` characters.
+    """
     arguments = (f"{name}={snippet(value, most=most)}" for name, value in call.arguments.items())
     return f"{call.tool}({', '.join(arguments)})"
 
 
 def describe_keys(value: Json) -> str:
-    """Return `its keys are a, b, c`, or what the value is if it has no keys."""
+    """Return `its keys are a, b, c` for an object, or what else the value is: `it is a string`."""
     if isinstance(value, Mapping):
         return (
             f"its keys are {format_list(map(str, value), most=MOST_KEYS)}"
@@ -167,14 +176,12 @@ def format_expression(node: ast.AST, *, most: int = 60) -> str:
 
 
 def render_finding(finding: Finding, program: Program) -> str:
-    """Return a finding for a terminal or a prompt: the sentence, the line, and carets under the
-    place.
-    """
+    """Return a finding for a terminal or a prompt: its message, and the line with carets below."""
     return f"line {finding.line}: {finding.message}{render_place(finding, program)}"
 
 
 def render_place(finding: Finding, program: Program) -> str:
-    """Return the line of a finding with carets below it; empty if the program has no such line."""
+    """Return the line of a finding with carets below it; "" if the program has no such line."""
     text = program.raw_line(finding.line)
     if text is None:
         return ""
@@ -187,9 +194,9 @@ def render_place(finding: Finding, program: Program) -> str:
 
 
 def character_span(finding: Finding, program: Program) -> tuple[int, int]:
-    """Return the start and end of a finding in its line, in characters from 0.
+    """Return where a finding begins and ends in its line, in characters from 0.
 
-    (The columns of a finding are in bytes.)
+    The columns of the finding itself count bytes.
     """
     text = program.raw_line(finding.line)
     if text is None:

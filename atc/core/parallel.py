@@ -1,6 +1,6 @@
 """Parallel work on daemon threads, and model requests with a deadline.
 
-Daemon threads do not keep the process from ending.
+Daemon threads do not keep the process from exiting.
 """
 
 from __future__ import annotations
@@ -28,11 +28,11 @@ _UNTIL: ContextVar[float] = ContextVar("until", default=math.inf)
 def run_parallel(
     work: Callable[[_Item], _Result], items: Iterable[_Item], *, most: int, ordered: bool = False
 ) -> Iterator[_Result]:
-    """Yield the result of `work` for each item, working on `most` at once.
+    """Yield the result of `work` for each item, with at most `most` items in work at once.
 
-    Results come as they finish, or in the order of the items if `ordered`. When the iteration is
-    left, no further item is begun, and running ones are not waited for. So Ctrl-C does not have to
-    wait for the slowest reply.
+    Results come as they finish, or in the order of the items if `ordered` is True. When the caller
+    stops iterating, no further item is started and running ones are not awaited, so Ctrl-C does not
+    have to wait for the slowest reply.
     """
     if most <= 1:
         yield from map(work, items)
@@ -44,7 +44,10 @@ def run_parallel(
 
 
 def _run_item(work: Callable[[_Item], _Result], item: _Item) -> Future[_Result]:
-    """Return the result or exception of one item. (A thread pool would lose a BaseException.)"""
+    """Return the result or exception of one item as a future.
+
+    A thread pool by itself would lose a BaseException.
+    """
     future: Future[_Result] = Future()
     try:
         future.set_result(work(item))
@@ -54,21 +57,25 @@ def _run_item(work: Callable[[_Item], _Result], item: _Item) -> Future[_Result]:
 
 
 OpenWorker: TypeAlias = Callable[[], AbstractContextManager[Callable[[_Item], _Result]]]
-"""Opens a worker, which then takes one item at a time. It can be pickled (by cloudpickle)."""
-Pool: TypeAlias = Callable[[OpenWorker[Any, Any], Iterable[Any]], Generator[Any, None, None]]
-"""A pool of workers: threads of this process (`Threads`), or processes of a cluster
-(`atc.core.ray_pool.RayPool`).
+"""Opens a worker, a function that then processes one item at a time.
 
-It yields the result of each item as it finishes. When the iteration is left, no further item is
-begun. An exception of a worker, or of opening one, is raised.
+The opening function can be pickled by cloudpickle.
+"""
+Pool: TypeAlias = Callable[[OpenWorker[Any, Any], Iterable[Any]], Generator[Any, None, None]]
+"""A pool of workers.
+
+The workers are threads of this process (`Threads`) or processes of a cluster
+(`atc.core.ray_pool.RayPool`). The pool yields the result of each item as it finishes. When the
+caller stops iterating, no further item is started. An exception of a worker, or of opening one, is
+raised to the caller.
 """
 
 
 @dataclass(frozen=True, slots=True)
 class Threads:
-    """The `Pool` of this process: at most `most` threads.
+    """A `Pool` of at most `most` threads in this process.
 
-    Their workers are opened one after another in the calling thread.
+    The workers are opened one after another in the calling thread.
     """
 
     most: int = 1
@@ -94,7 +101,7 @@ class Threads:
 
 
 class ModelRequest(NamedTuple):
-    """Arguments of one request to a model; see `Ask`."""
+    """One request to a model, with the arguments that `Ask` takes."""
 
     messages: Sequence[Message]
     schema: Mapping[str, Any] | None = None
@@ -110,7 +117,8 @@ ModelReply: TypeAlias = Completion | ModelUnavailable
 def ask_each(ask: Ask, requests: Sequence[ModelRequest], most: int) -> Sequence[ModelReply]:
     """Return the reply to each request, or the outage that prevented it; send `most` at once.
 
-    An `Ask` that must record its requests in order has a method `each`, which is used instead.
+    An `Ask` with a method `each` must record its requests in order; this method is then used
+    instead.
     """
     if each := getattr(ask, "each", None):
         replies: Sequence[ModelReply] = each(requests, most)
@@ -128,7 +136,7 @@ def ask_once(ask: Ask, request: ModelRequest) -> ModelReply:
 
 
 def require_completion(reply: ModelReply) -> Completion:
-    """Return a reply, or raise the outage that prevented it."""
+    """Return the reply of the model, or raise the outage that prevented it."""
     if isinstance(reply, ModelUnavailable):
         raise reply
     return reply
@@ -136,9 +144,9 @@ def require_completion(reply: ModelReply) -> Completion:
 
 @contextmanager
 def wait_until(moment: float) -> Iterator[None]:
-    """Stop waiting for model replies at `moment` of `time.monotonic()`, within the block.
+    """Stop waiting for model replies at `moment` (of `time.monotonic()`) within the block.
 
-    This holds for requests of this thread.
+    The deadline holds for requests of the current thread.
     """
     token = _UNTIL.set(moment)
     try:
@@ -148,10 +156,10 @@ def wait_until(moment: float) -> Iterator[None]:
 
 
 def seconds_to_wait(most: float) -> float:
-    """Return how many seconds to wait for a reply: `most`, or the time that is left if less.
+    """Return how many seconds to wait for a reply: `most`, or less if the deadline is nearer.
 
     Raises:
-        OutOfTime: No time is left.
+        OutOfTime: The deadline of `wait_until` has passed.
     """
     left = _UNTIL.get() - time.monotonic()
     if left <= 0:

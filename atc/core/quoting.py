@@ -1,7 +1,8 @@
-"""Quoting of names and values from outside in questions to a person.
+"""Quoting of names and values from outside, such as tool names, in questions to a person.
 
-Every text that asks a person something uses these functions. So no name or value can end a line,
-reverse the direction of reading, be invisible, look like other letters, or pass for our own words.
+Every text that asks a person something uses these functions. They make sure that no name or value
+can end a line, reverse the direction of reading, be invisible, look like other letters, or seem to
+be part of our own words.
 """
 
 from __future__ import annotations
@@ -29,36 +30,40 @@ INVISIBLE = frozenset(
         *range(0xE0000, 0xE1000),
     ]
 )
-"""Characters that Unicode calls default ignorable (DerivedCoreProperties.txt), and letters and
-symbols without ink.
+"""Code points of characters that show nothing.
+
+They are those that Unicode calls default ignorable (DerivedCoreProperties.txt), and blank letters
+and symbols.
 """
 MOST = 120
 """Most characters of a value that are shown; a longer value is cut in the middle."""
 _LONGEST_NAME = 80
 _LONGEST_TYPED = 200
-"""Longest text for which a command is offered, in characters."""
+"""Longest text, in characters, that may be part of a command for a person to copy."""
 _MOST_MARKS = 3
-"""Combining marks on one letter; more of them cover the lines above and below."""
+"""Most combining marks on one letter that are shown; more would cover the lines above and below."""
 _PLAIN_NAME = re.compile(r"[A-Za-z_\[][A-Za-z0-9_.\[\]-]{0,79}")
 _QUOTE_MARKS = frozenset("'`´‘’‚‛“”„‟′″‵‶ʹʺʻʼʽˈˊˋ՚׳״ꞌ＇＂｀ˮ˝〃〝〞〟")
-"""Marks that a reader may take for the end of a quotation."""
+"""Characters that a reader may take for the end of a quotation."""
 _LATIN_SHAPES = frozenset(
     "асеорхуіјѕһԁԛԝӏАВСЕНІЈКМОРЅТХУԌԚԜαινοκρυχΑΒΕΖΗΙΚΜΝΟΡΤΥΧոսցօᎪᏴᏟᎬᎻᎫᏦᎷᏢᏚᎢᏙᏃ"
 )
 """Cyrillic, Greek, Armenian and Cherokee letters that can form words which look English."""
 _EAST_ASIAN = ("CJK", "HIRAGANA", "KATAKANA", "HANGUL", "BOPOMOFO")
-"""Scripts that are written next to Latin letters without a space, and do not look like them."""
+"""Scripts that are often written next to Latin letters without a space and do not look like
+them.
+"""
 _LAST_LATIN = 0x24F
-"""Last code point of the Latin letters."""
+"""Last code point of the blocks with Latin letters."""
 _RIGHT_TO_LEFT = ("R", "AL", "AN")
 
 
 def escape_hidden(text: str, *, keep_newlines: bool = False) -> str:
     """Return `text` with each character escaped that is invisible or changes how others look.
 
-    These are controls, line ends, direction marks, invisible letters, unusual blanks, marks that
-    strike a letter out, and piles of combining marks. `keep_newlines` leaves line feeds as they
-    are.
+    These are control characters, line ends, direction marks, invisible letters, unusual blanks,
+    marks that strike a letter out, and piles of combining marks. If `keep_newlines` is True, line
+    feeds stay as they are.
     """
     if text.isascii() and text.isprintable():
         return text
@@ -68,11 +73,11 @@ def escape_hidden(text: str, *, keep_newlines: bool = False) -> str:
 
 
 def quoted(value: Json, *, most: int = MOST) -> str:
-    """Return a text in single quotes, any other value as JSON, always on one line.
+    """Return a text in single quotes, or any other value as JSON, always on one line.
 
     A text of more than `most` characters is cut in the middle and followed by its length. Quotes
-    and backslashes within it are escaped, so no text can seem to end early. Letters that look like
-    Latin ones are escaped if the word has Latin letters.
+    and backslashes in it are escaped, so no text can seem to end early. Letters that look like
+    Latin ones are escaped if they are in one word with Latin letters.
     """
     if not isinstance(value, str):
         text = format_number(value)
@@ -85,7 +90,7 @@ def quoted(value: Json, *, most: int = MOST) -> str:
 
 
 def quote_name(name: str) -> str:
-    """Return a name unchanged if it is one plain ASCII word, else quoted."""
+    """Return a name unchanged if it is one plain ASCII word, else in quotes."""
     return name if _PLAIN_NAME.fullmatch(name) else quoted(name, most=_LONGEST_NAME)
 
 
@@ -97,9 +102,9 @@ def safe_shell_argument(text: str) -> str | None:
 
 
 def shell_word(word: str) -> str:
-    """Return a word of a command unchanged if a shell needs no quotes for it, else quoted.
+    """Return a word of a command unchanged if a shell needs no quotes for it, else in quotes.
 
-    The result is for reading; `safe_shell_argument` quotes for a shell.
+    The result is only for reading; `safe_shell_argument` quotes for a shell.
     """
     return word if shlex.quote(word) == word and len(word) <= _LONGEST_TYPED else quoted(word)
 
@@ -111,7 +116,7 @@ def command(*words: str) -> str | None:
 
 
 def format_number(value: Json) -> str:
-    """Return a number or a boolean as JSON; an integer of thousands of digits as hexadecimal."""
+    """Return a number or boolean as JSON; an integer with thousands of digits as hexadecimal."""
     try:
         return json.dumps(value)
     except ValueError:
@@ -119,7 +124,7 @@ def format_number(value: Json) -> str:
 
 
 def _quotable(text: str) -> list[str]:
-    """Return how each character of a text is shown between single quotes."""
+    """Return, for each character of a text, the form in which it is shown between single quotes."""
     units = _escape_lookalikes(text)
     for place, character in enumerate(text):
         if character in "'\\":
@@ -132,14 +137,15 @@ def _quotable(text: str) -> list[str]:
 
 
 def _within_word(text: str, place: int) -> bool:
-    """Return True if there are letters on both sides, so an apostrophe there ends no quotation."""
+    """Return True if letters surround this index, so that an apostrophe there ends no quotation."""
     return 0 < place < len(text) - 1 and text[place - 1].isalpha() and text[place + 1].isalpha()
 
 
 def _cut(units: Sequence[str], most: int, *, length: int, quote: str) -> str:
-    """Join the shown characters; leave out the middle if there are too many characters or columns.
+    """Join the printable forms of a text's characters, without the middle if the text is too long.
 
-    `units` may be only the two ends of a text with `length` characters.
+    `units` are these forms; of a long text only those at both ends. `length` is the number of
+    characters in the whole text, and `quote` the quotation mark around each part.
     """
     if len(units) <= most and sum(map(len, units)) <= 2 * most:
         return quote + "".join(units) + quote
@@ -150,7 +156,7 @@ def _cut(units: Sequence[str], most: int, *, length: int, quote: str) -> str:
 
 
 def _take_fitting(units: Iterable[str], most: int) -> list[str]:
-    """Return the first of `units` that take at most `most` columns."""
+    """Return the printable forms at the start of `units` that fit into `most` columns."""
     kept: list[str] = []
     room = most
     for unit in units:
@@ -162,9 +168,10 @@ def _take_fitting(units: Iterable[str], most: int) -> list[str]:
 
 
 def _escape_lookalikes(text: str, *, strict: bool = False) -> list[str]:
-    """Return how each character is shown; lookalikes in words of mixed scripts are escaped.
+    """Return each character in printable form; lookalikes are escaped in words of mixed scripts.
 
-    `strict` treats every word as an address, in which Latin letters may not be mixed with others.
+    If `strict` is True, every word is treated as an address, in which no other script may be mixed
+    with Latin letters.
     """
     units = _escape_units(text)
     if text.isascii():
@@ -193,29 +200,29 @@ def _lookalike_test(word: str, *, strict: bool) -> Callable[[str], bool]:
 
 
 def _looks_latin(character: str) -> bool:
-    """Return True for a letter or digit of any script that looks like an ASCII one."""
+    """Return True for a letter or digit of any script that looks like an ASCII letter or digit."""
     return character in _LATIN_SHAPES or (
         character.isalnum() and unicodedata.normalize("NFKC", character).isascii()
     )
 
 
 def _passes_for_latin(character: str) -> bool:
-    """Return True for a letter or digit of another script, unless it is usual next to Latin ones.
+    """Return True for a letter or digit of another script that is unusual next to Latin letters.
 
-    `ø` and `中` are usual.
+    `ø` and `中` are usual there, so a reader recognizes them.
     """
     east_asian = unicodedata.name(character, "").startswith(_EAST_ASIAN)
     return character.isalnum() and ord(character) > _LAST_LATIN and not east_asian
 
 
 def _is_latin(character: str) -> bool:
-    """Return True for a letter from A to Z with an accent."""
+    """Return True for a letter from A to Z with an accent or another mark."""
     base = unicodedata.normalize("NFD", character)
     return len(base) > 1 and base[0].isascii() and base[0].isalpha()
 
 
 def _escape_units(text: str) -> list[str]:
-    """Return how each character is shown: escaped if it is hidden or hides others, else itself."""
+    """Return the printable form of each character: an escape if it is invisible or hides others."""
     units: list[str] = []
     marks = _MOST_MARKS  # a mark at the very beginning belongs to no letter
     for character in text:
@@ -231,6 +238,6 @@ def _escape_units(text: str) -> list[str]:
 
 
 def _escape_character(character: str) -> str:
-    r"""Return the Python escape of a character: `\n`, `\x1b`, `\u202e`; `\x61` for a plain one."""
+    r"""Return the Python escape of a character: `\n`, `\x1b`, `\u202e`; `\x61` for a plain `a`."""
     escaped = character.encode("unicode_escape").decode()
     return escaped if escaped != character else f"\\x{ord(character):02x}"

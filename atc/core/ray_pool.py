@@ -1,8 +1,8 @@
 """A Ray cluster as a pool of workers.
 
-Each item is a Ray task. Ray gives it to a process with a free CPU, and starts it again elsewhere if
-the process or its node dies. A process opens its worker for its first item and keeps it. Results
-are stored only by the process that started the work.
+Each item is a Ray task. Ray runs the task in a process with a free CPU, and starts it again
+elsewhere if the process or its node dies. A process opens its worker for its first item and keeps
+it. Results are stored only by the process that started the work.
 """
 
 from __future__ import annotations
@@ -34,28 +34,28 @@ _Result = TypeVar("_Result")
 _Item = TypeVar("_Item")
 
 RETRIES = 3
-"""How often an item is started again after its process or node died."""
+"""How often an item is started again because its process or node has died."""
 _GOES_ON = "what was done is kept, and the same command goes on"
 _CONNECT_SECONDS = 5.0
 _CHECK_SECONDS = 5.0
-"""Without a result for this time, check if the head node is reachable.
+"""After this many seconds without a result, check if the head node is reachable.
 
-(Ray itself would wait a minute, and then end the process.)
+Ray itself would wait a minute, and then end the process.
 """
 _ALONE = "local"
-"""Ray's address of a cluster that is started and ended with this process."""
+"""The address with which Ray starts a cluster on this machine that ends with this process."""
 _DESCRIBE_SECONDS = 30.0
 
 
 class ClusterUnavailable(AtcError):
-    """There is no such cluster, it is gone, or its versions differ from ours.
+    """The Ray cluster does not exist, is gone, or has other versions of atc, Python or Ray.
 
-    The message has the next step.
+    The message says what to do.
     """
 
 
 def versions() -> str:
-    """Return the versions that must be the same in all processes, as of this one."""
+    """Return the versions of this process that must be the same in all processes of a cluster."""
     return f"atc {__version__}, Python {platform.python_version()}, ray {ray.__version__}"
 
 
@@ -64,11 +64,11 @@ def connect_cluster(workers: str) -> Iterator[None]:
     """Connect to the cluster that the setting `workers` names, within the block.
 
     `ray:HOST:PORT` is a cluster that this machine is a node of. `ray` is the cluster that
-    RAY_ADDRESS names, else one on this machine only, which ends with the block.
+    RAY_ADDRESS names, or else a cluster on this machine only, which ends with the block.
 
     Raises:
-        ClusterUnavailable: Nothing answers there, it cannot be used from here, or its versions
-            differ from ours.
+        ClusterUnavailable: Nothing answers at this address, the cluster cannot be used from here,
+            or its versions differ from those of this process.
     """
     address = workers.partition(":")[2] or os.environ.get("RAY_ADDRESS") or _ALONE
     if address != _ALONE:
@@ -96,9 +96,9 @@ def connect_cluster(workers: str) -> Iterator[None]:
 def _away_from_folder() -> Iterator[None]:
     """Run the block as if the command had been started in the folder where atc is installed.
 
-    Ray puts the current folder into the search path of its workers, and starts its own processes
-    there, so a module in a folder from an untrusted source would be imported. Under `uv run`, Ray
-    would also send that folder to the workers.
+    Ray puts the current folder into the import path of its workers, so a module in a folder from an
+    untrusted source could be imported. Under `uv run`, Ray would also send that folder to the
+    workers.
     """
     here = Path.cwd()
     before = ray_constants.RAY_ENABLE_UV_RUN_RUNTIME_ENV
@@ -115,7 +115,7 @@ def _require_reachable(address: str, more: str = "") -> None:
     """Check that something listens at HOST:PORT. (Ray itself would try for long and then exit.)
 
     Raises:
-        ClusterUnavailable: Nothing listens there. `more` is appended to the message.
+        ClusterUnavailable: Nothing listens there. The text `more` is appended to the message.
     """
     host, _, port = address.rpartition(":")
     if "://" in address or not host or not port.isdecimal():
@@ -134,10 +134,10 @@ def _require_reachable(address: str, more: str = "") -> None:
 
 @dataclass(frozen=True, slots=True)
 class RayPool:
-    """The `Pool` of the connected cluster: a process for each of its CPUs."""
+    """The `Pool` of the connected cluster: one process for each CPU."""
 
     most: int | None = None
-    """Items that are worked on at once; None: as many as there are CPUs."""
+    """Number of items in work at once; None: twice the number of CPUs."""
     environment: Mapping[str, str] = field(default_factory=dict, repr=False)
     """Environment variables for the workers, such as API keys."""
 
@@ -146,11 +146,11 @@ class RayPool:
     ) -> Generator[_Result, None, None]:
         """Yield the results of the items; see `atc.core.parallel.Pool`.
 
-        An item whose process died several times is reported when all others are done.
+        An item whose process died several times is reported after all others are done.
 
         Raises:
             ClusterUnavailable: The cluster is gone, a node has other versions, or an item was lost.
-            SandboxUnavailable: A node has no sandbox with a boundary.
+            SandboxUnavailable: A node has no sandbox that the operating system isolates.
         """
         order = _Order(
             cloudpickle.dumps(open_worker), versions(), str(Path.cwd()), self.environment
@@ -177,35 +177,38 @@ class RayPool:
 
 
 def _remote(what: Callable[..., Any], node: str, **options: Any) -> Any:
-    """Return a function as a Ray task for the node with this id; it occupies no CPU."""
+    """Return a function as a Ray task that runs on the node with the id `node`.
+
+    The task occupies no CPU.
+    """
     there = NodeAffinitySchedulingStrategy(node, soft=False)
     return ray.remote(num_cpus=0, scheduling_strategy=there, **options)(what)
 
 
 class _Order(NamedTuple):
-    """The part that all tasks of one command share.
+    """The arguments that all tasks of one command have in common.
 
-    It is not put into Ray's object store, which may write it to disk.
+    They are passed with each task, not put into Ray's object store, which may write them to disk.
     """
 
     opener: bytes
-    """Pickled function that opens a worker. In one process, tasks with equal openers share one."""
+    """Pickled function that opens a worker. Tasks with the same one share a worker per process."""
     versions: str
     folder: str
-    """Current folder of the command."""
+    """Folder in which the command was started."""
     environment: Mapping[str, str]
 
 
 class _WorkerLost(ClusterUnavailable):
-    """The process of an item died, and so did the processes that tried again."""
+    """The process of an item died, and so did the processes in which the item was tried again."""
 
 
 def _result(reference: Any) -> Any:
     """Return the result of a task, or raise its error as if it had happened in this process.
 
     Raises:
-        _WorkerLost: Its process died.
-        ClusterUnavailable: The node cannot run it.
+        _WorkerLost: The process of the task died.
+        ClusterUnavailable: The node lacks a module that the task needs.
     """
     try:
         return ray.get(reference)
@@ -228,15 +231,15 @@ def _summarize_error(error: Exception) -> str:
 
 
 _open: dict[bytes, tuple[ExitStack, Callable[[Any], Any]]] = {}
-"""The open worker of this process, by its opener."""
+"""The open worker of this process, keyed by the pickled function that opened it."""
 
 
 def _work(order: _Order, item: Any) -> Any:
-    """Return the result of one item. Runs in a worker process.
+    """Return the result of one item; runs in a worker process.
 
     Raises:
         ClusterUnavailable: The versions of this process are not those of the command.
-        SandboxUnavailable: This node has no sandbox with a boundary.
+        SandboxUnavailable: This node has no sandbox that the operating system isolates.
     """
     if (here := versions()) != order.versions:
         there = f"the node {socket.gethostname()} has {here}, and this command {order.versions}"
@@ -260,9 +263,9 @@ def _work(order: _Order, item: Any) -> Any:
 
 
 def nodes(check: Callable[[], object]) -> list[tuple[str, str, str]]:
-    """Return the name, the CPUs and the problem, if any, of each living node of the cluster.
+    """Return the host name, CPUs and problem ("" if none) of each living node of the cluster.
 
-    `check` is called on each node, and raises SandboxUnavailable if it has no usable sandbox.
+    `check` is called on each node, and raises SandboxUnavailable if the node has no usable sandbox.
     """
     opener = cloudpickle.dumps(lambda: nullcontext(lambda _: check()))
     order = _Order(opener, versions(), str(Path.cwd()), {})

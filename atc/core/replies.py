@@ -1,4 +1,4 @@
-"""Programs in the replies of a language model."""
+"""Extraction of programs from the replies of a language model."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ _BLOCK = re.compile(r"^[ \t]*```[^\n]*\n(.*?)(?:```|\Z)", re.DOTALL | re.MULTILI
 
 @lru_cache(maxsize=8)  # the redactor and the strategy read the same reply
 def program_in_reply(reply: str) -> Program | None:
-    """Return the program in a reply, without stubs that only repeat the prompt's functions.
+    """Return the program in a reply of the model, or None if there is none.
 
-    Return None if there is no program. The program is the longest fenced block that is Python, else
-    the longest block, else the whole reply if it is Python that does something. An unclosed block
-    ends with the reply. A fence may also close at the end of a line of code, as small models write
-    it.
+    The program is the longest fenced block that is Python, else the longest block, else the whole
+    reply if it is Python that does something. An unclosed block ends with the reply. A fence may
+    also close at the end of a line of code, as small models write it. Stubs that only repeat the
+    prompt's functions are removed.
     """
     texts = [block.strip("\n").rstrip() + "\n" for block in _BLOCK.findall(reply)]
     blocks = [Program(text) for text in texts if text.strip()]
@@ -33,14 +33,14 @@ def program_in_reply(reply: str) -> Program | None:
 
 
 def _does_something(node: ast.stmt) -> bool:
-    """Return True for every statement but an expression without a call, such as a word of prose."""
+    """Return True for any statement except an expression without a call, such as a plain word."""
     return not isinstance(node, ast.Expr) or isinstance(node.value, ast.Call)
 
 
 def _without_stubs(program: Program) -> Program | None:
-    """Return the program without functions that do nothing, called stubs.
+    """Return the program without stubs, that is, functions that do nothing.
 
-    A small model that sees a function's documentation sometimes answers with it. Such a stub would
+    A small model that sees a function's documentation sometimes repeats it as a stub, which would
     replace the real function. Return None if only imports and type definitions are left. A program
     that is not Python, or has no stubs, is returned unchanged.
     """
@@ -58,7 +58,7 @@ def _without_stubs(program: Program) -> Program | None:
 
 
 def _is_preamble(node: ast.stmt) -> bool:
-    """Return True for an import, a constant or the definition of a TypedDict."""
+    """Return True for an import, a docstring, another constant, or a TypedDict definition."""
     is_import = isinstance(node, ast.Import | ast.ImportFrom)
     return is_import or _is_constant(node) or "TypedDict" in ast.unparse(node)
 

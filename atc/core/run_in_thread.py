@@ -1,4 +1,4 @@
-"""Running a task in a thread, for callers in an event loop."""
+"""Execution of a blocking run in a thread, for callers in an asyncio event loop."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ R = TypeVar("R")
 
 
 async def run_in_thread(run: Callable[[Observer], R], observer: Observer | None) -> R:
-    """Call `run` in a thread, with an observer that forwards events, and return its result.
+    """Call `run` in a thread and return its result; `observer`, if any, receives its events.
 
     If the caller's asyncio task is cancelled, the run ends at its next event, as after Ctrl-C.
     """

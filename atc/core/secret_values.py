@@ -1,4 +1,4 @@
-"""Secrets of a configuration: read from the variable or file that a setting names."""
+"""Reading of secrets from the environment variable or file that a setting names."""
 
 from __future__ import annotations
 
@@ -10,12 +10,13 @@ from atc.core.config import Config, InvalidConfig
 
 
 def read_value(what: str, value: str) -> str:
-    """Return the secret that `env:NAME` or `file:PATH` refers to; any other text is the secret.
+    """Return the secret that `env:NAME` or `file:PATH` refers to.
 
-    `what` names the setting in messages.
+    Any other value is the secret itself. `what` names the setting in error messages.
 
     Raises:
-        InvalidConfig: The variable is not set, or the file cannot be read.
+        InvalidConfig: The variable is not set, the file cannot be read, or the secret has control
+            characters.
     """
     scheme, _, rest = value.partition(":")
     if scheme == "env":
@@ -40,9 +41,9 @@ def read_value(what: str, value: str) -> str:
 
 
 def with_secrets(config: Config) -> tuple[Config, dict[str, str]]:
-    """Return the configuration with all secrets read, and why some cannot be read.
+    """Return the configuration with all secrets read, and the reason for each that cannot be read.
 
-    The keys of the reasons are names of credentials, or `mcp.SERVER`.
+    The reasons are keyed by the name of the credential, or by `mcp.SERVER`.
     """
     problems: dict[str, str] = {}
 
@@ -70,7 +71,7 @@ def with_secrets(config: Config) -> tuple[Config, dict[str, str]]:
 
 
 def portable(config: Config) -> Config:
-    """Return the configuration for workers on other machines, with all secrets read here.
+    """Return the configuration for workers on other machines: all secrets are read on this machine.
 
     Raises:
         InvalidConfig: A secret cannot be read.

@@ -1,4 +1,4 @@
-"""Types of settings, as pydantic checks, converts and shows them."""
+"""Types of settings: how pydantic checks, converts and shows their values."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from sandbox.choose import AUTO, NAMES
 def without_password(address: str) -> str:
     """Return the address of a database without its password, so that it can be shown.
 
-    If the address is ambiguous, more than the password is left out.
+    If it is unclear where the password ends, more than the password is left out.
     """
     shown = re.sub(r"://([^:/@]*):.*@", r"://\1:***@", address)
     return re.sub(r"(password=)[^&\s]*", r"\1***", shown)
@@ -38,24 +38,24 @@ def _check_host(text: str) -> str:
 
 
 def _without_secret(value: str) -> str:
-    """Return where a secret comes from, or `***` if it is written in the settings file itself."""
+    """Return `env:NAME` and `file:PATH` unchanged, and `***` for any other secret."""
     return value if not value or value.startswith(("env:", "file:")) else "***"
 
 
 def mask_sources(sources: Sequence[str]) -> list[str]:
-    """Return the sources without the secrets in their addresses."""
+    """Return the sources of tools without the secrets in their addresses."""
     return [mask_source(source) for source in sources]
 
 
 def mask_command(command: Sequence[str]) -> list[str]:
-    """Return the words of a command without the secrets among them."""
+    """Return the words of a command with the secrets among them masked."""
     return shlex.split(mask_source(f"mcp:{shlex.join(command)}").removeprefix("mcp:"))
 
 
 def _resolve_model_path(model: str) -> str:
-    """Return the name of a model unchanged, and the path of a model file as an absolute path.
+    """Return the path of a model file as an absolute path; any other model name unchanged.
 
-    So a run can be continued in any folder.
+    With an absolute path, a run can be resumed in any folder.
     """
     return re.sub(
         r"^(scripted:|(?=.*\.gguf$))(.+)",
@@ -65,9 +65,9 @@ def _resolve_model_path(model: str) -> str:
 
 
 def of_form(pattern: str, description: str) -> AfterValidator:
-    """Return a validator of texts that match `pattern`; errors say that they must be so described.
+    """Return a validator for texts that match `pattern`.
 
-    For example, with the description `a host`: "must be a host".
+    Its error message is built from `description`: `a host` gives "must be a host".
     """
 
     def check_form(text: str) -> str:

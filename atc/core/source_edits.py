@@ -1,4 +1,4 @@
-"""Edits of a program's source at positions of its syntax tree, which are in bytes."""
+"""Edits of a program's source text at the positions of its syntax nodes, which count bytes."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ Node = ast.expr | ast.keyword | ast.stmt
 
 @dataclass(frozen=True, slots=True)
 class Edit:
-    """Replace bytes `start` to `end` of the source by `text`."""
+    """Replacement of the bytes from `start` to `end` of the source with `text`."""
 
     start: int
     end: int
@@ -21,7 +21,7 @@ class Edit:
 
 
 class SourceOffsets:
-    """Byte offsets of the nodes of a source's syntax tree."""
+    """Byte offsets at which the syntax nodes of a source begin and end."""
 
     def __init__(self, source: str) -> None:
         self._lines = [0]
@@ -29,22 +29,22 @@ class SourceOffsets:
             self._lines.append(self._lines[-1] + len(line))
 
     def start(self, node: Node) -> int:
-        """Return the offset at which a node begins."""
+        """Return the byte offset at which a node begins."""
         return self._lines[node.lineno - 1] + node.col_offset
 
     def end(self, node: Node) -> int:
-        """Return the offset at which a node ends."""
+        """Return the byte offset at which a node ends."""
         assert node.end_lineno is not None
         assert node.end_col_offset is not None
         return self._lines[node.end_lineno - 1] + node.end_col_offset
 
     def replacement(self, node: Node, text: str) -> Edit:
-        """Return the edit that replaces a node by `text`."""
+        """Return the edit that replaces a node with `text`."""
         return Edit(self.start(node), self.end(node), text)
 
 
 def apply_edits(program: Program, edits: Iterable[Edit]) -> Program:
-    """Return the program with these edits; of overlapping ones, the last in the program is made."""
+    """Return the program after these edits. Of overlapping edits, only the last one is made."""
     source = program.source.encode("utf-8", "surrogatepass")
     end = len(source) + 1
     for edit in sorted(set(edits), key=lambda e: (e.start, e.end), reverse=True):

@@ -1,4 +1,4 @@
-"""Parsing of choices with flags, such as a strategy: `NAME:flag=value,flag`."""
+"""Parsing of a choice with flags, such as a strategy: `NAME:flag=value,flag`."""
 
 from __future__ import annotations
 
@@ -12,29 +12,30 @@ from pydantic_core import ErrorDetails
 from protocols.naming import closest_spellings
 
 Kinds: TypeAlias = Mapping[str, Any]
-"""Types of flags by name, for pydantic."""
+"""Types of flags, keyed by the flag's name, in the form that pydantic takes."""
 Flags: TypeAlias = dict[str, Any]
 
 
 class Flagged(Protocol):
-    """An entry of a table of choices with flags."""
+    """A choice that takes flags, such as a strategy or a search method."""
 
     @property
     def flags(self) -> Kinds:
-        """The flags of the entry and their types."""
+        """The types of the flags, keyed by the flag's name."""
 
 
 _Entry = TypeVar("_Entry", bound=Flagged)
 
 
 def read_spec(spec: str, table: Mapping[str, _Entry], *, what: str) -> tuple[_Entry, Flags]:
-    """Return the entry of `table` that `spec` names, and its flags.
+    """Return the entry of `table` that `spec` names, and the flags that `spec` sets.
 
-    A flag without a value is `yes`. Messages call an entry a `what`, such as a `strategy`.
+    A flag without a value is `yes`. `what` is the noun for an entry in messages, such as
+    `strategy`.
 
     Raises:
-        ValueError: There is no such entry or flag, or the flag does not take its value; the message
-            is a sentence.
+        ValueError: There is no such entry or flag, or the flag does not accept its value; the
+            message is a sentence.
     """
     name, _, text = spec.partition(":")
     if name not in table:
@@ -56,13 +57,15 @@ def read_spec(spec: str, table: Mapping[str, _Entry], *, what: str) -> tuple[_En
 
 
 def unknown_name(name: str, known: Iterable[str], *, what: str) -> str:
-    """Return the sentence that no `what` has this name, with the nearest name and all names."""
+    """Return a sentence that no `what` (such as `strategy`) is named `name`, with the known
+    names.
+    """
     near = closest_spellings(name, known)
     meant = f"did you mean {near[0]!r}? There is" if near else "there is"
     return f"no {what} is named {name!r}; {meant} {', '.join(known)}."
 
 
 def demand(problem: ErrorDetails) -> str:
-    """Return pydantic's demand on a value as the end of a sentence: `must be less than 3`."""
+    """Return what pydantic requires of a value, as the end of a sentence: `must be less than 3`."""
     plain = {"Field required": "is missing", "Unexpected keyword argument": "is unknown"}
     return plain.get(problem["msg"]) or re.sub(r"^\w+ should", "must", problem["msg"])

@@ -1,4 +1,4 @@
-"""Checking the text of a task."""
+"""Validation of the text of a task."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from reprlib import repr as shortened
 from protocols.errors import AtcError
 
 LONGEST_TASK = 20_000
-"""Longest task, in characters. A longer one would leave a small model no room for the tools."""
+"""Longest task, in characters. A longer one would leave no room for tools in a small prompt."""
 
 
 class InvalidTask(AtcError):
@@ -18,7 +18,7 @@ def readable(task: str) -> str:
     """Return the task without surrounding blanks.
 
     Raises:
-        InvalidTask: It is not text, is empty, or has more than `LONGEST_TASK` characters.
+        InvalidTask: The task is not text, is empty, or has more than `LONGEST_TASK` characters.
     """
     if not isinstance(task, str):
         raise InvalidTask(

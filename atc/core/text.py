@@ -18,7 +18,7 @@ UNSAFE = [
 
 
 def escape_visibly(code: int) -> str:
-    """Return a character as a visible escape, as in a Python string."""
+    """Return the character with this code point as a visible escape, as in a Python string."""
     short = {0x09: "\\t", 0x0A: "\\n", 0x0D: "\\r", 0x1B: "\\x1b"}
     return short.get(code) or (f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}")
 
@@ -30,13 +30,13 @@ _LINES = {code: text for code, text in _ONE_LINE.items() if code not in (0x09, 0
 def escape_controls(text: str, *, keep_newlines: bool = False) -> str:
     """Return `text` with each character escaped that could control a terminal.
 
-    Line ends are escaped too, unless `keep_newlines`.
+    Line ends are escaped too, unless `keep_newlines` is True.
     """
     return text.translate(_LINES if keep_newlines else _ONE_LINE)
 
 
 def clipped(text: str, width: int | None) -> str:
-    """Return `text` on one line; if it is longer than `width`, cut it and add an ellipsis."""
+    """Return `text` on one line, cut to `width` characters with an ellipsis; None: not cut."""
     line = " ".join(text.split())
     most = max(width or 0, 10)
     return line if width is None or len(line) <= most else line[: most - 1] + "…"

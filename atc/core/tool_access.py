@@ -1,4 +1,4 @@
-"""Settings of calls: the credentials, headers and MCP servers of a configuration."""
+"""Credentials, headers and MCP servers of a configuration, as the settings of tool calls."""
 
 from __future__ import annotations
 
@@ -23,10 +23,11 @@ def call_settings(
     open_browser: Callable[[str], object] | None = None,
     tokens: Path | None = None,
 ) -> InvokeSettings:
-    """Return the settings of calls.
+    """Return the settings for tool calls that follow from the configuration.
 
-    If a secret cannot be read, calls that need it fail with the reason. The other arguments are
-    fields of `InvokeSettings`. If tools get no credentials, only `confirm_start` is used.
+    The other arguments are fields of `InvokeSettings`. If a secret cannot be read, only the calls
+    that need it fail. If `lend_credentials` is off, tools get no credentials, headers or MCP
+    servers.
     """
     settings = InvokeSettings(
         confirm_start=confirm_start,

@@ -1,6 +1,4 @@
-"""The values that the pipeline works with: Program, Finding, Fault, Attempt, Solution. All are
-frozen.
-"""
+"""The frozen values that the pipeline works with: Program, Finding, Fault, Attempt, Solution."""
 
 from __future__ import annotations
 
@@ -22,9 +20,7 @@ FaultKind = Literal[
     "syntax", "policy", "unknown_tool", "bad_arguments", "tool_failed", "misread_result",
     "empty_result", "drift", "unknown_outcome", "limit", "no_answer", "error",
 ]  # fmt: skip
-"""Kinds of faults. `error` is a mistake of the program that no call had a part in, such as a
-division by zero.
-"""
+"""Kinds of faults. `error` is a mistake that involves no call, such as a division by zero."""
 
 FactKind = Literal[
     "call", "argument", "origin", "field", "keys", "nearest", "elsewhere", "schema", "test",
@@ -37,8 +33,9 @@ Status = Literal["solved", "failed", "paused"]
 
 @dataclass(frozen=True)
 class Program:
-    """Python source that calls tools by their aliases. It is parsed once, when `tree` is first
-    used.
+    """Python source that calls tools by their aliases.
+
+    It is parsed once, when `tree` is first used.
     """
 
     source: str
@@ -53,25 +50,27 @@ class Program:
 
     @property
     def tree(self) -> ast.Module:
-        """The syntax tree, empty if the source is not Python. Everybody shares it, so it must not
-        be changed.
+        """The syntax tree, empty if the source is not Python.
+
+        All users share one tree, so it must not be changed.
         """
         return ast.Module([], []) if isinstance(self._parsed, Exception) else self._parsed
 
     @property
     def parse_error(self) -> Exception | None:
-        """The error with which Python's parser refuses the source; None if it is Python."""
+        """The error with which Python's parser rejects the source; None if the source is Python."""
         return self._parsed if isinstance(self._parsed, Exception) else None
 
     @cached_property
     def names(self) -> tuple[str, ...]:
-        """Each word of the source that could be a name, once, in order. Those in strings and
-        comments are included.
+        """All words of the source that could be names, in order and without duplicates.
+
+        Words in strings and comments are included.
         """
         return tuple(dict.fromkeys(re.findall(r"[^\W\d]\w*", self.source)))
 
     def forget_tree(self) -> None:
-        """Free the memory of the syntax tree. It is parsed again when it is next used."""
+        """Free the memory of the syntax tree; the next use parses the source again."""
         self.__dict__.pop("_parsed", None)
 
     def __reduce__(self) -> tuple[type[Self], tuple[str]]:
@@ -79,21 +78,24 @@ class Program:
         return type(self), (self.source,)
 
     def line(self, number: int | None) -> str:
-        """Return a 1-based line without surrounding blanks; empty if there is no such line."""
+        """Return the line with a 1-based number, without surrounding blanks; "" if there is
+        none.
+        """
         return (self.raw_line(number or 0) or "").strip()
 
     def raw_line(self, number: int) -> str | None:
-        """Return a 1-based line as it is; None if there is no such line."""
+        """Return the line with a 1-based number unchanged; None if there is none."""
         lines = self.source.splitlines()
         return lines[number - 1] if 0 < number <= len(lines) else None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Finding:
-    """An error that the static check has found before any call is made.
+    """An error in a program that the static check has found before any call is made.
 
-    `line` is 1-based, `column` and `end_column` are 0-based in that line. `tool` is the alias of
-    the call that it concerns, if any. `suggestion` is a replacement, or the names that exist.
+    `line` is 1-based; `column` and `end_column` are 0-based byte positions in that line. `tool` is
+    the alias of the tool whose call is concerned, if any. `suggestion` is a replacement, or the
+    names that exist.
     """
 
     code: str
@@ -103,24 +105,23 @@ class Finding:
     end_column: int = 0
     tool: str | None = None
     argument: str | None = None
-    """The alias of the argument of `tool` that it is about, or the name that the program used for
-    it.
-    """
+    """The argument of `tool` that is wrong: its alias, or the name that the program used for it."""
     suggestion: str | None = None
     keys: tuple[str, ...] = ()
     """For a missing key: the keys that exist."""
     certain: bool = True
-    """False if it depends on the data, such as a field that can be null. The program is run
-    nevertheless.
+    """False if the error depends on the data, such as a field that can be null.
+
+    The program is executed nevertheless.
     """
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Fact:
-    """One fact about a fault. `text` is a sentence for people and models; the other fields are for
-    programs.
+    """One fact about a fault.
 
-    `path` is a place in the response of call number `call`, or an argument of that call. `names`
+    `text` is a sentence for people and models; the other fields are for programs. `path` is a path
+    in the response of the call with index `call`, or the name of an argument of that call. `names`
     are the keys, arguments, tools or values that the sentence suggests.
     """
 
@@ -133,11 +134,11 @@ class Fact:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Fault:
-    """Why an attempt failed, attributed to one call by facts.
+    """Why an attempt failed, with the call that is to blame and the facts that show it.
 
-    `call` is the index of the blamed call in the trace; it is None if no call was made yet or none
-    is to blame. `tool` is its alias, `path` the place in its response or the name of its argument.
-    `evidence` are the facts that a repair prompt quotes.
+    `call` is the index of that call in the trace; None if no call was made or none is to blame.
+    `tool` is the alias of the called tool, and `path` a path in its response or the name of its
+    argument. `evidence` are the facts that a repair prompt quotes.
     """
 
     kind: FaultKind
@@ -150,8 +151,9 @@ class Fault:
 
 
 def parse_answer(text: str) -> Json:
-    """Return what a program printed: parsed if it is JSON or the `repr` of a value, else as text
-    (`1,234`, `+49…`).
+    """Return a program's output as a value if it is JSON or a Python `repr`, else as text.
+
+    `1,234` and `+49…` stay texts, for example.
     """
     for read in (
         (json.loads, ast.literal_eval) if text[:1] in "[({'\"NTF" else (json.loads,)
@@ -167,12 +169,13 @@ def parse_answer(text: str) -> Json:
 
 @dataclass(frozen=True, slots=True)
 class Attempt:
-    """One program and its outcome. `trace` is None if the check found something; `fault` is None if
-    it gave an answer.
+    """One program and its outcome.
 
-    `mended` are findings of the program as the model wrote it that were corrected before it ran.
-    `doubts` are sentences that speak against an answer although nothing failed. `round` is 0 for
-    the first programs and n for those of the n-th repair; several samples may have the same round.
+    `trace` is None if the program was not executed because of `findings`. `fault` is None if the
+    program gave an answer. `mended` are findings in the program as the model wrote it that were
+    fixed before it ran. `doubts` are sentences that speak against an answer although nothing
+    failed. `round` is 0 for the first programs and n for those of the n-th repair; several samples
+    may have the same round.
     """
 
     program: Program
@@ -192,7 +195,7 @@ class Attempt:
 
     @property
     def paused(self) -> bool:
-        """True if it was stopped before a write that nobody had allowed."""
+        """True if the attempt was stopped before a write that nobody had allowed."""
         return (
             self.trace is not None
             and self.trace.failure is not None
@@ -201,9 +204,7 @@ class Attempt:
 
     @property
     def answer(self) -> str | None:
-        """What the program printed, or else the value of its last expression; None if it gave no
-        answer.
-        """
+        """The program's output, else the value of its last expression; None without an answer."""
         if self.fault is not None or self.trace is None:
             return None
         if printed := self.trace.stdout.strip():
@@ -214,9 +215,10 @@ class Attempt:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Usage:
-    """Usage of the model by a run. `model_seconds` is the time spent waiting for it.
+    """How much a run used the model: requests, tokens and seconds.
 
-    `cached_tokens` are those of the `input_tokens` that the model had in its cache.
+    `model_seconds` is the time spent waiting for replies. `cached_tokens` is the part of
+    `input_tokens` that the model had in its cache.
     """
 
     model_calls: int = 0
@@ -227,12 +229,12 @@ class Usage:
 
     @property
     def tokens(self) -> int:
-        """Tokens that count for a budget: those written, and those read that were not cached."""
+        """Tokens that count towards a budget: the output, and the input that was not cached."""
         return self.input_tokens - self.cached_tokens + self.output_tokens
 
     @classmethod
     def of(cls, *replies: Completion) -> Usage:
-        """Return the sum of what these replies used."""
+        """Return the total usage of these replies."""
         return cls(
             model_calls=len(replies),
             input_tokens=sum(reply.input_tokens for reply in replies),
@@ -252,32 +254,32 @@ class Usage:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Solution:
-    """The result of a task: every attempt, and the answer of the last one if it has one."""
+    """The result of a task: its answer, if there is one, and every attempt."""
 
     task: str
     attempts: tuple[Attempt, ...]
     status: Status
     answer: str | None = None
     tools: tuple[str, ...] = ()
-    """Aliases of the tools that the programs were written against."""
+    """Aliases of the tools that were described to the model."""
     usage: Usage = field(default_factory=Usage)
     seconds: float = 0.0
     limit: str | None = None
-    """The budget that ended the run (`max_seconds = 60`), if one did."""
+    """The budget that ended the run, such as `max_seconds = 60`; None if none did."""
     run_id: str | None = None
-    """The id of the stored run; None if there is no store."""
+    """The id of the stored run; None if runs are not stored."""
     orphans: tuple[ToolCall, ...] = ()
-    """Writes of earlier attempts that the final program does not make, and that nothing has undone.
-    """
+    """Writes of earlier attempts that the final program does not make and that were not undone."""
     unknown_writes: tuple[ToolCall, ...] = ()
-    """Writes of which nobody knows whether they took effect."""
+    """Writes of which it is unknown whether they took effect."""
     notes: tuple[str, ...] = ()
-    """Sentences about what was done differently from the settings."""
+    """Sentences about what was done otherwise than the settings ask for."""
 
     @property
     def call_count(self) -> int:
-        """Number of calls that were really sent, over all attempts: without those answered from the
-        journal or refused.
+        """Number of calls that were sent, over all attempts.
+
+        Calls that were refused, or answered from the journal, are not counted.
         """
         traces = [attempt.trace for attempt in self.attempts if attempt.trace is not None]
         return sum(
@@ -329,7 +331,7 @@ class Solution:
 
     @property
     def repairs(self) -> int:
-        """How many times the model was told of a fault and wrote a new program."""
+        """The number of times that the model got a fault and wrote a new program."""
         return max((attempt.round for attempt in self.attempts), default=0)
 
 
@@ -346,7 +348,7 @@ class Draft:
 
 
 class Unsolved(AtcError):
-    """A task that has failed or is paused. Raised by `Solution.raise_if_unsolved`.
+    """Raised by `Solution.raise_if_unsolved` if a task has failed or is paused.
 
     `solution` has each attempt with its program, its calls and its fault.
     """

@@ -5,20 +5,20 @@ from __future__ import annotations
 import re
 
 _SMALL = 100
-"""Smaller numbers may be hours, counts or limits; this and larger ones are probably ids."""
+"""Numbers below this may be hours, counts or limits; this and larger ones are probably ids."""
 _MEASURES = re.compile(
     r"(^|_)(km|m|mi|miles|ft|feet|kt|kts|knots|mph|kg|lb|lbs|ms|seconds|minutes|hours|days|nights|"
     r"years|usd|eur|percent|radius|distance|limit|count|amount|size|length|width|height|weight|"
     r"population|price|duration)$",
     re.IGNORECASE,
 )
-"""Names of arguments that are measures."""
+"""Names of arguments that are measures, such as `max_price` or `distance`."""
 
 
 def is_common(value: str | int) -> bool:
-    """Return True if a value is too common to count as invented.
+    """Return True if a value is so common that a program may contain it without having invented it.
 
-    That is a small integer, or a text that is not a code of letters and digits.
+    That is a small integer, or a text that is not a code made of letters and digits.
     """
     if isinstance(value, int):
         return abs(value) < _SMALL
@@ -27,5 +27,5 @@ def is_common(value: str | int) -> bool:
 
 
 def is_measure(argument: str) -> bool:
-    """Return True if an argument of this name is a measure, such as a radius."""
+    """Return True if the name of an argument says that it is a measure, such as `radius`."""
     return _MEASURES.search(argument) is not None

@@ -1,1 +1,1 @@
-"""One run of a task: its record, its attempts and its conversation with the model."""
+"""Parts of one run of a task: its record, its attempts and its conversation with the model."""

@@ -1,6 +1,4 @@
-"""One attempt of a run: its program goes through the passes, and the result is reported and added
-to the run.
-"""
+"""One attempt of a run: its program is checked, fixed, executed and added to the run."""
 
 from __future__ import annotations
 
@@ -19,18 +17,16 @@ from protocols.toolbox import Toolbox
 def attempt(
     run: Run, program: Program, *, blind: bool | None = None, seen: str = "", look: bool = False
 ) -> Attempt:
-    """Check the program, execute it if nothing was found, attribute a failure, and add the result
-    to the run's attempts.
+    """Check and execute a program, attribute a failure, and add the attempt to the run.
 
-    `blind` is True if the model had seen no tool output when it wrote the program; by default that
-    is so if no attempt has made a call. `seen` are tool results that the model was shown: values in
-    them do not count as invented. With `look`, the program shows intermediate results and need not
-    answer.
+    The program is executed only if the check finds nothing. `blind` is True if the model had seen
+    no tool output when it wrote the program; None: it is so if no attempt has made a call. `seen`
+    are tool results that were shown to the model; values in them do not count as invented. If
+    `look` is True, the program only shows intermediate results and need not answer.
 
-    A program whose only findings rest on response schemas is executed nevertheless if the model
-    repeated it after such findings, and if it writes nothing. If the actual responses confirm the
-    findings, its answer is discarded. Response schemas observed in the calls are added to the run's
-    toolbox.
+    A program whose findings rest on response schemas alone is executed if the model repeated it
+    despite the findings and it writes nothing. If the actual responses confirm the findings, its
+    answer is discarded. Response schemas observed in the calls are added to the run's toolbox.
     """
     blind = not seen_output(run.attempts) if blind is None else blind
     passes = prepare(run, program, blind=blind, seen=seen, look=look)
@@ -56,16 +52,18 @@ def attempt(
 def prepare(
     run: Run, program: Program, *, blind: bool = True, seen: str = "", look: bool = False
 ) -> Passes:
-    """Return the passes for a program of the run, which may call the run's tools and all tools that
-    it names. The arguments are those of `attempt`.
+    """Return the passes for a program that may call the run's tools and all tools that it names.
+
+    The arguments are those of `attempt`.
     """
     tools = with_named(program, run.tools, run.parts.toolbox)
     return Passes(run=run, tools=tools, known_text=f"{run.task}\n{seen}", look=look, blind=blind)
 
 
 def run_unchecked(run: Run, program: Program, tools: Toolbox, *, look: bool = False) -> Attempt:
-    """Execute a program without checks or automatic fixes, and attribute a failure. For strategies
-    that have no check.
+    """Execute a program without checks or automatic fixes, and attribute a failure.
+
+    For strategies that have no check. The arguments are those of `attempt`.
     """
     tools = with_named(program, tools, run.parts.toolbox)
     passes = Passes(run=run, tools=tools, look=look)
@@ -77,8 +75,9 @@ def run_unchecked(run: Run, program: Program, tools: Toolbox, *, look: bool = Fa
 
 
 def run_given_program(run: Run, program: Program, findings: tuple[Finding, ...]) -> Attempt:
-    """Execute a program that the caller wrote, unless it has findings, and add doubts about its
-    answer.
+    """Execute a program that the caller wrote, unless it has findings.
+
+    The attempt also has the doubts about the answer.
     """
     passes = Passes(run=run, tools=run.tools)
     result = Attempt(program, findings, round=run.round)
@@ -90,8 +89,9 @@ def run_given_program(run: Run, program: Program, findings: tuple[Finding, ...])
 
 
 def _begin(run: Run, result: Attempt, *, blind: bool) -> Attempt | None:
-    """Prepare consent for the program and report it, before it is executed. In a resumed run, add
-    and return the stored attempt if there is one.
+    """Report a program before its execution, and prepare the questions that its writes may need.
+
+    In a resumed run, add the stored attempt to the run and return it, if there is one.
     """
     parts = run.parts
     number = len(run.attempts)
@@ -112,7 +112,7 @@ def _end(run: Run, result: Attempt) -> Attempt:
 
 
 def _learn(run: Run, result: Attempt) -> Attempt:
-    """Add the response schemas that the attempt's calls have shown to the run's toolbox."""
+    """Add response schemas observed in the attempt's calls to the run's toolbox."""
     if result.trace is not None:
         toolbox = add_observed_schemas(run.parts.toolbox, result.trace.calls)
         run.parts = replace(run.parts, toolbox=toolbox)

@@ -1,4 +1,4 @@
-"""A conversation of turns that fits the prompt: the model's replies and the feedback to each."""
+"""A conversation that fits the model's prompt: the model's replies and the feedback to each."""
 
 from __future__ import annotations
 
@@ -15,11 +15,12 @@ from protocols.toolbox import Toolbox
 from protocols.truncate import abridge_output, abridge_value, clip_text
 
 _LEAST_ROOM = 1_600
-"""Minimum number of tokens for turns. Together with the opening and a reply they fit the embedded
-model's context.
+"""Minimum number of tokens for turns.
+
+With this many, the opening, the turns and a reply fit the context of the embedded model.
 """
 _OUTPUTS = 4
-"""Number of full-length outputs that fit the room, with the model's replies between them."""
+"""Number of full-length outputs that fit into the tokens for turns, together with the replies."""
 _CHARACTERS_A_TOKEN = 3
 _BRIEF = 160
 """Length, in characters, to which old feedback is shortened."""
@@ -29,11 +30,10 @@ TurnEnd = Literal["answer", "back", "give_up", "paused"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Turn:
-    """One turn: the model's reply, the feedback sent back, and the tool that the reply called, if
-    any.
+    """One turn: the model's reply, the feedback to it, and the tool that the reply called, if any.
 
-    `end` is set if the turn ends the path: with an `answer`, by going back or giving up for a
-    `reason` (`functions` are those that did not help), or paused for a person's decision.
+    `end` is set if this turn is the last: the model gave an `answer`, went back to an earlier turn
+    or gave up (for a `reason`; `functions` did not help), or a person must decide.
     """
 
     reply_text: str
@@ -47,11 +47,10 @@ class Turn:
 
 @dataclass
 class Turns:
-    """A conversation: the opening, whose last message is from the user, and the turns that are
-    kept.
+    """A conversation: the opening, which ends with a user message, and the turns that are kept.
 
-    If they exceed `room` (in tokens), the oldest feedback is shortened first; then the oldest turns
-    are dropped.
+    If the turns exceed `room` (in tokens), the oldest feedback is shortened first; then the oldest
+    turns are left out of the prompt.
     """
 
     opening: Sequence[Message]
@@ -68,7 +67,7 @@ class Turns:
         del self.taken[count:]
 
     def messages(self, then: str = "") -> list[Message]:
-        """Return the prompt for the next turn. `then` is appended to its last message."""
+        """Return the prompt for the next turn, with the text `then` at its end."""
         said = [turn.reply_text for turn in self.taken]
         room = self.room - token_estimate(then)
         told = shorten_texts(
@@ -98,11 +97,11 @@ def build_opening(
     docs: Docs,
     more: str = "",
 ) -> list[Message]:
-    """Build the rules, a worked example from another domain, and the task after up to `budget`
-    tokens of tool descriptions.
+    """Build the opening of a conversation: rules, a worked example, and the task with its tools.
 
-    The sections of `example` (`=== kind`) are alternately the model's replies and the feedback,
-    formatted by `said` and `told`. A first section `task` replaces the usual example task.
+    The example is from another domain. The tools are described in at most `budget` tokens. The
+    sections of `example` (`=== kind`) are alternately replies of the model and feedback, formatted
+    by `said` and `told`. A first section `task` replaces the usual example task.
     """
     sections = re.split(r"^=== (\w+)\n", example, flags=re.MULTILINE)[1:]
     texts = [text.strip("\n") for text in sections[1::2]]
@@ -120,7 +119,7 @@ def build_opening(
 
 
 def build_messages(system: str, user: str) -> list[Message]:
-    """Build a conversation of a system and a user message."""
+    """Build a conversation of a system message and a user message."""
     return [Message("system", system), Message("user", user)]
 
 
@@ -130,22 +129,22 @@ def paragraphs(parts: Iterable[str]) -> str:
 
 
 def room_for_turns(budget: int) -> int:
-    """Return the number of tokens for turns, besides an opening with `budget` tokens of tool
-    descriptions.
-    """
+    """Return the number of tokens for turns if tool descriptions get `budget` tokens."""
     return max(_LEAST_ROOM, budget // 2)
 
 
 def longest_shown(budget: int) -> int:
-    """Return the maximum length, in characters, of one output or observation. It is the same for
-    all strategies.
+    """Return the maximum length, in characters, of one output or observation in a prompt.
+
+    It is the same for all strategies.
     """
     return room_for_turns(budget) * _CHARACTERS_A_TOKEN // _OUTPUTS
 
 
 def shown_value(value: Json, *, most: int) -> str:
-    """Return the value of a program's last expression as a notebook shows it, in at most `most`
-    characters.
+    """Return the value of a program's last expression as a notebook shows it.
+
+    The text has at most `most` characters.
     """
     return (
         abridge_output(value, most=most)
@@ -155,13 +154,15 @@ def shown_value(value: Json, *, most: int) -> str:
 
 
 def first_paragraph(text: str) -> str | None:
-    """Return an answer without trailing remarks and Markdown markup, or None if it is empty."""
+    """Return an answer without later paragraphs and Markdown markup, or None if it is empty."""
     return re.split(r"\n[ \t]*\n", text.strip(), maxsplit=1)[0].strip().strip("*_`").strip() or None
 
 
 def shorten_texts(told: Sequence[str], *, room: int, beside: int = 0) -> list[str]:
-    """Shorten the oldest texts until all of them and `beside` tokens fit `room` tokens. The last
-    text is never shortened.
+    """Shorten the oldest texts until all texts fit into `room` tokens.
+
+    `beside` is the number of tokens of other text that must fit, too. The last text is never
+    shortened.
     """
     shown = list(told)
     for number, text in enumerate(told[:-1]):

@@ -1,9 +1,8 @@
-"""A growing program: each new piece is executed after the earlier ones, whose calls the journal
-answers.
+"""A growing program: each new piece is executed after all earlier ones, as one program.
 
-There is no live session. Every execution repeats the output of earlier pieces; it is cut off before
-the output is shown. The finished program prints only its answer, like a program that is written at
-once.
+There is no live session. Calls of earlier pieces are not sent again; the journal answers them.
+Output of earlier pieces is repeated, and cut off before it is shown. The finished program prints
+only its answer, like a program that is written at once.
 """
 
 from __future__ import annotations
@@ -24,7 +23,7 @@ _MARKED = re.compile(
     r"""|(?P<text>f?['"])\s*(?:final\s+)?answer\s*:\s*)""",
     re.IGNORECASE,
 )
-"""`print("ANSWER:", …` and `print("ANSWER: …`: how a model gives its answer."""
+"""`print("ANSWER:", …` and `print("ANSWER: …`, the ways in which a model gives its answer."""
 
 
 @dataclass
@@ -42,27 +41,29 @@ class GrowingProgram:
         return Program(f"{before}\n\n{piece.source}") if before else piece
 
     def preanswer_calls(self, calls: tuple[ToolCall, ...] | None = None) -> None:
-        """Tell the journal which calls the next execution will repeat: those of the program, or
-        `calls`.
+        """Tell the journal which calls the next execution will repeat.
+
+        They are `calls`, or those of the program so far.
         """
         self.journal.preanswered = self.issued if calls is None else calls
 
     def last_output(self, trace: Trace) -> str:
-        """Return the output of the last piece."""
+        """Return what the last piece printed: the output without that of the earlier pieces."""
         if trace.stdout.startswith(self.printed):
             return trace.stdout[len(self.printed) :]
         return "".join(trace.stdout.splitlines(keepends=True)[len(self.printed.splitlines()) :])
 
     def take(self, program: Program, trace: Trace) -> None:
-        """Accept `program`, whose execution left `trace`."""
+        """Accept `program`, whose execution gave `trace`, as the new state."""
         self.program = program
         self.issued = trace.calls
         self.printed = trace.stdout
 
 
 def to_finished_program(program: Program) -> Program | None:
-    """Return the program that prints only its bare answer, or None if it has no `print("ANSWER:",
-    …)`.
+    """Return the program changed so that it prints only its answer.
+
+    None if the program has no `print("ANSWER:", …)`.
     """
     source, found = _MARKED.subn(
         lambda mark: f"{PRINT_ANSWER}({mark['text'] or ''}", program.source
@@ -71,8 +72,9 @@ def to_finished_program(program: Program) -> Program | None:
 
 
 def first_block(reply: str) -> str:
-    """Return a reply up to the end of its first fenced block. Some models continue with invented
-    output and further blocks.
+    """Return a reply up to the end of its first fenced block.
+
+    Some models continue with invented output and further blocks.
     """
     fence = FENCE.search(reply)
     closing = reply.find("```", fence.end()) if fence is not None else -1
@@ -80,22 +82,21 @@ def first_block(reply: str) -> str:
 
 
 def build_answer_program(program: Program, answer: str) -> Program:
-    """Return the program with all prints disabled, followed by one that prints this answer."""
+    """Return the program with all prints disabled, and a last line that prints `answer`."""
     return Program(
         f"{HEAD}{program.source.rstrip()}\n{PRINT_ANSWER}({answer!r})\n".replace("\n\n\n", "\n\n")
     )
 
 
 def to_unfinished_program(program: Program) -> Program:
-    """Undo `to_finished_program`: restore the prints of a program whose answer does not count."""
+    """Undo `to_finished_program`, because the answer does not count: enable the prints again."""
     return Program(program.source.removeprefix(HEAD).replace(f"{PRINT_ANSWER}(", "print("))
 
 
 def new_lines(
     before: Program, piece: Program, tools: Collection[str], writing: Collection[str]
 ) -> Program | None:
-    """Return the piece without the lines that it repeats from the program; None if nothing new is
-    left.
+    """Return the part of a piece that does not repeat the program; None if nothing is new.
 
     A repeated program would make its calls a second time. A piece repeats the program if it begins
     with the whole program, or with its beginning up to a call of a tool in `writing`. Prints that

@@ -1,6 +1,4 @@
-"""The model of one run: replays stored replies, redacts prompts, counts usage and enforces the
-budget.
-"""
+"""The model of one run. It enforces the budget, redacts prompts and replays stored replies."""
 
 from __future__ import annotations
 
@@ -35,7 +33,10 @@ repeat itself.
 
 
 class BudgetSpent(Exception):
-    """The run's time, tokens, cost or calls are used up. `limit` is the setting and its value."""
+    """The run has used up its time, tokens, cost or calls.
+
+    `limit` is the setting and its value, such as `max_seconds = 60`.
+    """
 
     def __init__(self, limit: str) -> None:
         super().__init__(limit)
@@ -43,12 +44,12 @@ class BudgetSpent(Exception):
 
 
 class BudgetedModel:
-    """Asks the model within the budget of `config` and counts usage. One instance per run. `price`
-    is the model's price.
+    """Asks the model within the budget of `config` and counts usage. Each run has its own instance.
 
-    Prompts stored in the run's `past` are not sent again; they count towards the usage, but not
-    towards the time budget. `redact` removes sensitive values from every prompt before the model or
-    an observer sees it, and restores them where the model copied a placeholder into its reply.
+    `price` is the model's price. Prompts that are stored in `past`, the earlier part of a resumed
+    run, are not sent again; they count towards the usage, but not towards the time budget. `redact`
+    removes sensitive values from every prompt before the model or an observer sees it, and restores
+    them where the model copied a placeholder into its reply.
     """
 
     def __init__(
@@ -84,20 +85,19 @@ class BudgetedModel:
 
     @property
     def powers(self) -> Powers:
-        """The constraints on replies that the model supports. They may become fewer, so read them
-        for each request.
+        """The constraints on replies that the model supports.
+
+        They may become fewer during a run, so read them for each request.
         """
         return powers(self._ask)
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """The notes added with `note`, without duplicates."""
+        """The sentences reported with `note`, without duplicates."""
         return tuple(self._notes)
 
     def note(self, sentence: str) -> None:
-        """Report, once per run, that something was done differently from what the settings ask
-        for.
-        """
+        """Report, once for each sentence, what was done otherwise than the settings ask for."""
         if sentence not in self._notes:
             self._notes[sentence] = None
             self._observer(NoteAdded(sentence))
@@ -110,7 +110,7 @@ class BudgetedModel:
         max_tokens: int = PROGRAM_TOKENS,
         **options: Any,
     ) -> Completion:
-        """Ask the model. `options` are those of `Ask`.
+        """Ask the model and return its reply. `options` are those of `Ask`.
 
         Raises:
             BudgetSpent: the run's time is over, before or while the reply was written; or no tokens
@@ -126,10 +126,10 @@ class BudgetedModel:
     def each(
         self, requests: Sequence[ModelRequest], most: int, *, purpose: str
     ) -> list[ModelReply]:
-        """Send several requests, `most` at a time (see `ask_each`). They are counted and stored in
-        their order.
+        """Send several requests, `most` at a time; count and store them in their order.
 
-        If the budget limits requests, tokens or cost, the requests are sent one after another.
+        If the budget limits requests, tokens or cost, the requests are sent one after another. See
+        `ask_each`.
 
         Raises:
             BudgetSpent: the budget is used up before one of the requests. Replies received until
@@ -183,16 +183,17 @@ class BudgetedModel:
         return request._replace(messages=messages)
 
     def _reply(self, request: ModelRequest) -> ModelReply:
-        """Send one request with the run's deadline. This may run in another thread, which does not
-        have the deadline yet.
+        """Send one request with the run's deadline.
+
+        This may run in another thread, for which the deadline is not set yet.
         """
         most = self._config.max_seconds
         with wait_until(math.inf if most is None else self._began + most):
             return ask_once(self._ask, request)
 
     def asker(self, purpose: str) -> Ask:
-        """Return the model as an `Ask` whose requests are counted, stored and replayed as requests
-        of this run.
+        """Return the model as an `Ask`. Its requests are counted, stored and replayed as this
+        run's.
         """
         return _BudgetedAsk(self, self._ask, purpose)
 
@@ -213,7 +214,7 @@ class BudgetedModel:
 
 
 class _BudgetedAsk:
-    """An `Ask` for components that do not know about runs."""
+    """The model of a run as an `Ask`, for components that do not know about runs."""
 
     def __init__(self, meter: BudgetedModel, ask: Ask, purpose: str) -> None:
         self._meter = meter

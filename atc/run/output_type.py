@@ -1,5 +1,6 @@
-"""Typed answers: the task asks for JSON of a pydantic type, and an answer of another form is a
-fault that is repaired.
+"""Typed answers: the task asks for JSON of a pydantic type.
+
+An answer of another form is a fault, which is then repaired.
 """
 
 from __future__ import annotations
@@ -35,8 +36,8 @@ class TypedSolution(Solution, Generic[T]):
 
 
 class OutputType(Generic[T]):
-    """The type that answers must have: a pydantic model, a dataclass, or any other type that
-    pydantic can parse.
+    """The type that an answer must have: a pydantic model or another type that pydantic can
+    read.
     """
 
     def __init__(self, of: type[T]) -> None:
@@ -49,7 +50,7 @@ class OutputType(Generic[T]):
             ) from error
 
     def add_to_task(self, task: str) -> str:
-        """Return the task with a description of the required answer form."""
+        """Return the task followed by a description of the required form of the answer."""
         return f"{task}\n\n{fill('typed', schema=dumps(self._schema))}"
 
     def check_attempt(self, attempt: Attempt) -> Attempt:

@@ -1,6 +1,4 @@
-"""Passes of one attempt: check a program, fix it, execute it, execute a better one, doubt its
-answer.
-"""
+"""Passes of one attempt: check a program, fix it, execute it and doubt its answer."""
 
 from __future__ import annotations
 
@@ -23,19 +21,19 @@ from protocols.toolbox import Toolbox
 FIRST_PAGE = "first-page-only"
 ID_PRINTED = "id-printed"
 MISREAD: frozenset[FaultKind] = frozenset({"misread_result", "drift", "empty_result"})
-"""Kinds of fault in which a program misread a response."""
+"""Kinds of fault whose cause is that the program misread a response."""
 _FIX_ROUNDS = 3
 """Maximum number of rounds of automatic fixes; one fix may reveal another problem."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Passes:
-    """The passes of one attempt. Each one takes the attempt and returns it with its own result
-    added, or unchanged if it does not apply.
+    """The passes of one attempt.
 
-    `tools` are those that the program may call. Values in `known_text` do not count as invented.
-    `blind` is True if the model had seen no tool output when it wrote the program. With `look`, the
-    program shows intermediate results and need not answer.
+    Each pass takes the attempt and returns it with its own result added, or unchanged if the pass
+    does not apply. `tools` are those that the program may call. Values in `known_text` do not count
+    as invented. `blind` is True if the model had seen no tool output when it wrote the program. If
+    `look` is True, the program only shows intermediate results and need not answer.
     """
 
     run: Run
@@ -45,8 +43,9 @@ class Passes:
     blind: bool = True
 
     def check(self, attempt: Attempt) -> Attempt:
-        """Add the findings that prevent execution. Uncertain ones do not: many runs never meet the
-        problem.
+        """Add the findings that prevent execution.
+
+        Uncertain findings do not prevent it, because many executions never meet the problem.
         """
         program = attempt.program
         found = find_certain(program, self.tools)
@@ -59,8 +58,9 @@ class Passes:
         return replace(attempt, findings=(*found, *invented))
 
     def autofix(self, attempt: Attempt) -> Attempt:
-        """Fix the program before it is executed. If that does not remove all findings, the attempt
-        is unchanged.
+        """Fix the program before it is executed.
+
+        The attempt is unchanged unless the fixes remove all findings.
         """
         fixed = attempt
         for _ in range(_FIX_ROUNDS):
@@ -73,8 +73,9 @@ class Passes:
         return attempt if fixed.findings else fixed
 
     def insists(self, attempt: Attempt) -> bool:
-        """Return True if all findings rest on response schemas, and the model repeats what it was
-        already told about.
+        """Return True if the model repeated a program although it knew the findings.
+
+        All findings must rest on response schemas and must have been reported to the model before.
         """
         earlier = [found for before in self.run.attempts for found in before.findings]
         told = {(found.code, found.tool) for found in earlier}
@@ -84,8 +85,9 @@ class Passes:
         )
 
     def execute(self, attempt: Attempt) -> Attempt:
-        """Execute the program, unless it has findings, and attribute a failure. With `look`, a
-        missing answer is not a failure.
+        """Execute the program, unless it has findings, and attribute a failure.
+
+        If `look` is True, a missing answer is not a failure.
         """
         trace = None
         if not attempt.findings:
@@ -96,11 +98,10 @@ class Passes:
         return attempt
 
     def rerun_with_fixed_reading(self, attempt: Attempt) -> Attempt:
-        """Fix how the program reads results of undescribed tools, and execute it again: use the
-        only list in a result, or the most similar key.
+        """Fix how the program reads results of tools without a response schema; execute it again.
 
-        One such mistake may hide another, so this is repeated until the program answers or nothing
-        can be fixed.
+        The fix uses the only list in a result, or the most similar key. One such mistake may hide
+        another, so this is repeated until the program answers or nothing can be fixed.
         """
         fixed = attempt
         for _ in range(_FIX_ROUNDS):
@@ -129,7 +130,7 @@ class Passes:
         return attempt
 
     def rerun_with_lookup(self, attempt: Attempt) -> Attempt:
-        """Rewrite a program that printed an id to look up the name behind it, and execute it
+        """Rewrite a program that printed only an id so that it prints the name; execute it
         again.
         """
         answer = attempt.answer
@@ -150,9 +151,7 @@ class Passes:
         return replace(attempt, doubts=found)
 
     def withdraw_answer(self, attempt: Attempt) -> Attempt:
-        """Discard the answer if the program has findings against the responses that were received,
-        too.
-        """
+        """Discard the answer if the received responses confirm that the program has findings."""
         if attempt.answer is None:
             return attempt
         came = {call.tool for call in attempt.calls if call.error is None}
@@ -170,8 +169,9 @@ class Passes:
     def _replace_program(
         self, attempt: Attempt, program: Program | None, code: str, message: str
     ) -> Attempt:
-        """Execute `program` in place of the attempt's program. Return the attempt unchanged if it
-        is None, has findings or gives no answer.
+        """Execute `program` in place of the attempt's program.
+
+        The attempt is unchanged if `program` is None, has findings or gives no answer.
         """
         if program is None or has_written(attempt, self.run.parts):
             return attempt
@@ -183,8 +183,9 @@ class Passes:
         return again if again.answer is not None else attempt
 
     def rerun(self, attempt: Attempt, program: Program, found: Sequence[Finding]) -> Attempt:
-        """Execute `program` in place of the attempt's own, in order to fix `found`. The journal
-        answers the calls that were already made.
+        """Execute `program` in place of the attempt's own, in order to fix the findings `found`.
+
+        The journal answers the calls that were already made.
         """
         trace = trace_program(self.run, program, self.tools)
         trace = replace(trace, calls=merge_calls(trace.calls, attempt))
@@ -192,7 +193,7 @@ class Passes:
         return self._attribute(again)
 
     def _attribute(self, attempt: Attempt) -> Attempt:
-        """Add the fault of the program, and the number of its execution."""
+        """Add the fault of the attempt, if any, and the journal's number of its execution."""
         fault = attribute(attempt.program, attempt.findings, attempt.trace, self.tools)
         execution = None if attempt.trace is None else self.run.parts.journal.execution
         return replace(attempt, fault=fault, execution=execution)
@@ -204,7 +205,7 @@ def find_certain(program: Program, tools: Toolbox) -> tuple[Finding, ...]:
 
 
 def rests_on_responses(findings: Sequence[Finding], program: Program, tools: Toolbox) -> bool:
-    """Return True if the program would have no findings without the tools' response schemas."""
+    """Return True if the program would have no findings if the tools had no response schemas."""
     codes = {found.code for found in findings}
     if not codes or codes & {"made-up-value", "fixed-answer"}:
         return False

@@ -18,9 +18,7 @@ CallKey: TypeAlias = tuple[str, int]
 
 
 def seen_output(attempts: Sequence[Attempt]) -> bool:
-    """Return True if the model may have been shown tool output. Any later program may repeat values
-    from it.
-    """
+    """Return True if the model may have seen tool output, whose values programs may then repeat."""
     return any(attempt.calls for attempt in attempts)
 
 
@@ -57,8 +55,9 @@ def number_calls(calls: Iterable[ToolCall]) -> Iterator[tuple[CallKey, ToolCall]
 
 
 def has_written(attempt: Attempt, parts: Parts) -> bool:
-    """Return True if a call of the attempt wrote something or may have, including calls answered by
-    the journal.
+    """Return True if a call of the attempt wrote something or may have.
+
+    Calls that the journal answered count, too.
     """
     return any(_is_write(call, parts) for call in attempt.calls)
 
@@ -68,8 +67,9 @@ def _is_write(call: ToolCall, parts: Parts) -> bool:
 
 
 def merge_calls(calls: Sequence[ToolCall], before: Attempt) -> tuple[ToolCall, ...]:
-    """Merge the calls of the original and the rerun program. A call that the journal answered
-    appears once, as a real call.
+    """Merge the calls of the original program and of its rerun.
+
+    A call of the rerun that the journal answered appears once, as the original call.
     """
     made = [call for call in before.calls if not call.reused]
     shown: list[ToolCall] = []

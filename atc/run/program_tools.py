@@ -14,8 +14,10 @@ from sandbox.trace import Trace
 
 
 def with_named(program: Program, tools: Toolbox, everything: Toolbox) -> Toolbox:
-    """Return `tools`, the tools that the program names besides them, and the tools that saved
-    programs among these call.
+    """Return `tools` together with the tools that the program names or calls indirectly.
+
+    A call is indirect if a saved program, which is used as a tool, makes it. `everything` has all
+    tools.
     """
     named = everything.only(
         dict.fromkeys([*tools, *(word for word in program.names if word in everything)])
@@ -39,13 +41,14 @@ def _inner_tools(program: Program, tools: Toolbox) -> list[str]:
 
 
 def writing_tools(program: Program, tools: Toolbox) -> set[str]:
-    """Return the tools that a program names and that may write."""
+    """Return the aliases of the tools that a program names and that may write."""
     return {word for word in program.names if word in tools and tools[word].protocol.writes}
 
 
 def trace_program(run: Run, program: Program, tools: Toolbox) -> Trace:
-    """Execute `program` with `tools` and the tools that it names, within the rest of the run's
-    budget. Return the trace.
+    """Execute `program` within the rest of the run's budget and return its trace.
+
+    The program can call `tools` and the tools that it names.
     """
     tools = with_named(program, tools, run.parts.toolbox)
     parts = run.parts

@@ -1,4 +1,4 @@
-"""Recording of one run while it is in progress."""
+"""Recording of a run in progress: its events are stored, traced and shown."""
 
 from __future__ import annotations
 
@@ -26,11 +26,10 @@ TRACES = "OTEL_EXPORTER_OTLP_ENDPOINT"
 
 @dataclass
 class RunRecord:
-    """Distributes the events of one run: unredacted to the store and to tracing, redacted to the
-    caller's `watcher`.
+    """Distributes the events of one run.
 
-    `run` is the id of the run in `store`, if there is a store; `past` is the stored part of a run
-    that is resumed.
+    The store and tracing get them unredacted, the caller's `watcher` redacted. `run` is the id of
+    the run in `store`, "" without a store. `past` is the stored part of a run that is resumed.
     """
 
     watcher: Observer | None = None
@@ -43,11 +42,11 @@ class RunRecord:
     solution: Solution | None = None
     _told: list[Observer] = field(default_factory=list)
     _prepared: dict[int, tuple[ToolCall, Event]] = field(default_factory=dict)
-    """By the id of a call: the call and the redacted event for the watcher."""
+    """Calls and their redacted events for the watcher, keyed by `id(call)`."""
 
     @contextmanager
     def open(self, tools: Mapping[str, Tool]) -> Iterator[None]:
-        """Store the events of the run while the context is open, and how it ended.
+        """Store the events of the run within the block, and how the run ended.
 
         In a notebook without a watcher, the run is displayed below the cell, as `atc run` displays
         it in a terminal.
@@ -74,8 +73,9 @@ class RunRecord:
             self.store.finish(self.run, self.solution)
 
     def _open_spans(self, tools: Mapping[str, Tool]) -> Any:
-        """Return the sender of OpenTelemetry spans if OTEL_EXPORTER_OTLP_ENDPOINT is set (extra
-        `otel`), else None.
+        """Return the sender of OpenTelemetry spans, or None.
+
+        None if OTEL_EXPORTER_OTLP_ENDPOINT is not set or the extra `otel` is not installed.
         """
         if not os.environ.get(TRACES):
             return None
@@ -123,8 +123,9 @@ class RunRecord:
         )
 
     def prepare(self, execution: int, call: ToolCall, complete: bool) -> None:
-        """Learn the secrets in a call and prepare its redacted event. The `prepare` callback of the
-        journal.
+        """Learn the secrets in a call and prepare its redacted event.
+
+        The journal calls this as its `prepare` callback.
         """
         if complete:
             self.redact.learn_call(call, execution)
@@ -132,7 +133,7 @@ class RunRecord:
         self._prepared[id(call)] = call, event if self.watcher is None else self.redact.value(event)
 
     def sink(self, execution: int, call: ToolCall, complete: bool) -> None:
-        """Report a call, first to the store. The `Sink` callback of the journal."""
+        """Report a call, first to the store. The journal calls this as its `Sink` callback."""
         if id(call) not in self._prepared:
             self.prepare(execution, call, complete)
         for tell in self._told:
@@ -143,9 +144,7 @@ class RunRecord:
 
 
 def _notebook_view() -> AbstractContextManager[Observer] | None:
-    """Return a display of the run below the current cell, or None if this process is not a notebook
-    kernel.
-    """
+    """Return a display of the run below the current cell, or None outside a notebook."""
     shell = getattr(sys.modules.get("IPython"), "get_ipython", lambda: None)()
     if not hasattr(shell, "kernel"):
         return None

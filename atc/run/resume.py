@@ -1,4 +1,4 @@
-"""The stored part of a resumed run, replayed so that nothing is repeated."""
+"""The stored part of a resumed run, replayed so that nothing is sent or executed twice."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ class ResumedRun:
     """The stored replies and attempts of a run, returned again in their original order.
 
     The strategy starts from the beginning: prompts that were answered before get the same replies,
-    and completed attempts are not executed again. Once a prompt differs, for example because a tool
-    has changed, the rest is ignored.
+    and completed attempts are not executed again. Once a prompt differs from the stored one, for
+    example because a tool has changed, the rest is ignored.
     """
 
     def __init__(self, stored: StoredRun | None = None) -> None:
@@ -36,9 +36,9 @@ class ResumedRun:
     def reply(
         self, prompt: Sequence[Message], redact: Callable[[str], str] = str
     ) -> Completion | None:
-        """Return the stored reply to the next prompt, or None if there is none.
+        """Return the stored reply to this prompt, or None if the next stored prompt differs.
 
-        `redact` may know more secrets now than when the first prompts were stored.
+        `redact` may know more secrets now than when the prompt was stored.
         """
         if self._over or self._next == len(self._exchanges):
             return None
@@ -50,10 +50,10 @@ class ResumedRun:
         return None if self._over else known.reply
 
     def attempt(self, number: int) -> Attempt | None:
-        """Return the stored attempt of this number, or None if it must be executed.
+        """Return the stored attempt with this number, or None if it must be executed.
 
-        Unfinished and paused attempts are executed again, and so is a last attempt that hit the
-        time limit, because a resumed run has a new time budget.
+        Unfinished and paused attempts are executed again. So is a last attempt that hit the time
+        limit, because a resumed run has a new time budget.
         """
         if self._over or number >= len(self._attempts):
             return None

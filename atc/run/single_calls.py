@@ -1,9 +1,9 @@
 """Base class for strategies that call one tool at a time.
 
 ReAct, DFSDT, RestGPT, ConAgents and AnyTool's solver use it. Each call is appended to the earlier
-ones and the whole is executed again as a program; the journal answers the earlier calls. So single
-calls are validated, gated by consent, stored, resumed and replayed like the calls of any program,
-and the final solution is a program, too.
+ones, and all of them are executed again as a program; the journal answers the earlier calls. So
+single calls are validated, ask for consent, and are stored, resumed and replayed like the calls of
+any program, and the final solution is a program, too.
 """
 
 from __future__ import annotations
@@ -40,8 +40,8 @@ _EXTRACT_SECONDS = 20.0
 class Observation:
     """The outcome of a call: `text` for the model, and the whole `value` as a program would get it.
 
-    `failed` is True if the call is not kept. `paused` is True if a person must decide first; the
-    run then ends.
+    `failed` is True if the call failed and is not part of the program. `paused` is True if a person
+    must decide first; the run then ends.
     """
 
     text: str
@@ -51,41 +51,47 @@ class Observation:
 
 
 class Action(NamedTuple):
-    """A call that is kept: a tool and its arguments, both by alias."""
+    """A call in the program: the alias of a tool, and its arguments keyed by alias."""
 
     tool: str
     arguments: Mapping[str, Json]
 
 
 class SingleCallRun(Run):
-    """A run of single calls. `standing` are the calls of its current program; `attempts` contain
-    every call ever made.
+    """A run that calls one tool at a time.
 
-    Writes of calls that are no longer in the program are not undone; the solution reports them.
+    `standing` are the calls of its current program; `attempts` contain every call ever made. Writes
+    of calls that are no longer in the program are not undone; the solution reports them.
     """
 
     def __init__(self, task: str, parts: Parts, *, tools: Toolbox | None = None) -> None:
         super().__init__(task, parts, tools=tools)
         self.standing: tuple[Action, ...] = ()
         self.room = room_for_turns(parts.prompt_tokens)
-        """Tokens for the conversation's turns, besides the tool descriptions."""
+        """Number of tokens for the conversation's turns, in addition to the tool descriptions."""
         self.tried = 0
-        """Number of tries that ended without an answer. After the first, sampling is not greedy, so
-        that the model tries something else.
+        """Number of tries that ended without an answer.
+
+        After the first, sampling is not greedy, so that the model tries something else.
         """
         self.waits = ""
-        """The tool whose last call was refused because an id that it needs was not known yet."""
+        """The tool whose last call was refused because it needs an id that is not known yet; ""
+        if none.
+        """
 
     @property
     def calls_made(self) -> int:
-        """Number of calls that reached a tool in all attempts. Calls answered by the journal or
-        refused before sending do not count.
+        """Number of calls that reached a tool, over all attempts.
+
+        Calls that the journal answered, or that were refused before sending, do not count.
         """
         calls = (call for attempt in self.attempts for call in attempt.calls)
         return sum(not call.reused and call.outcome != "not_run" for call in calls)
 
     def scope(self, tools: Toolbox) -> IdScope:
-        """Return the ids that a call of `tools` may use at this point."""
+        """Return the ids that a call of one of `tools` may use: those in the task and in
+        results.
+        """
         calls = self.attempts[-1].calls if self.attempts and self.standing else ()
         results = [
             (call.tool, self.parts.toolbox[call.tool].unwrap(call.result))
@@ -95,8 +101,9 @@ class SingleCallRun(Run):
         return KnownIds(tools, self.task).after(results)
 
     def call(self, tool: str, arguments: Mapping[str, Json]) -> Observation:
-        """Make a call; the arguments are named by alias. A failed call is not kept, and the
-        observation describes the error.
+        """Call a tool with arguments keyed by alias, and return the observation.
+
+        If the call fails, it is not added to the program, and the observation describes the error.
 
         Raises:
             BudgetSpent: the run has made the maximum number of calls.
@@ -122,8 +129,9 @@ class SingleCallRun(Run):
         return Observation(text=abridge_value(value, most=most), value=value)
 
     def finish(self, text: str) -> Attempt:
-        """Execute the program of all kept calls, with a print of the answer at its end. It is the
-        program that solves the task.
+        """Execute the program of all successful calls, ending with a print of the answer `text`.
+
+        It is the program that solves the task.
         """
         return self._execute(
             self.standing, f"{self._source(self.standing)}print({text!r})\n", look=False
@@ -140,9 +148,9 @@ class SingleCallRun(Run):
     ) -> WrittenCall:
         """Ask the model for one call, constrained to the tools unless decoding is off.
 
-        `write` is `write_call`, possibly with options. If a tool's schema is too complex for a
-        grammar, the call is written without constraints, and the run notes that. `within` are the
-        tools that a grammar allows, if these are narrower than `tools`.
+        `write` is `write_call`, possibly with options. `within` are the tools that a grammar allows
+        if they are fewer than `tools`. If a tool's schema is too complex for a grammar, the call is
+        written without constraints, and a note of the run says so.
 
         Raises:
             BudgetSpent: no time or tokens are left.
@@ -166,8 +174,9 @@ class SingleCallRun(Run):
         ).text
 
     def describe_tools(self, tools: Toolbox, *, share: int = 1) -> str:
-        """Return the prompt text that describes the tools. It may take 1 / `share` of the tokens
-        for tool descriptions.
+        """Return a description of the tools for a prompt.
+
+        It takes at most one part in `share` of the tokens for tool descriptions: half of them if 2.
         """
         return describe_within_budget(
             tools, budget=self.parts.prompt_tokens // share, docs=self.parts.config.docs
@@ -183,11 +192,11 @@ class SingleCallRun(Run):
         tokens: int,
         most: int,
     ) -> str:
-        """Return the wanted information from a response as text of at most `most` characters.
+        """Return the information wanted from a response as text of at most `most` characters.
 
-        The model first writes a program for each prompt in `code`; the output of the first one that
-        works is returned. If none works, the model answers the prompt `reading` instead. A reply
-        has at most `tokens` tokens.
+        For each prompt in `code`, the model writes a program that reads the response; the output of
+        the first program that works is returned. If none works, the model answers the prompt
+        `reading` instead. A reply has at most `tokens` tokens.
         """
         for messages in code:
             program = program_in_reply(self.ask_text(messages, purpose, tokens))
@@ -197,12 +206,11 @@ class SingleCallRun(Run):
         return abridge_output(self.ask_text(reading, purpose, tokens).strip(), most=most)
 
     def extract_text(self, program: Program, data: Json) -> str | None:
-        """Return the output of a program that reads the variable `data`, or None if it fails or
-        prints nothing.
+        """Return what a program prints that reads the variable `data`, or None.
 
-        It runs in the sandbox with `data` and nothing else: it can call no tool of the run, and is
-        neither an attempt nor part of the run's journal. Its time limit is 20 seconds, or the rest
-        of the run's time if that is less.
+        None if it fails or prints nothing. It runs in the sandbox with `data` and nothing else: it
+        can call no tool of the run, and is neither an attempt nor part of the run's journal. Its
+        time limit is 20 seconds, or the rest of the run's time if that is less.
 
         Raises:
             SandboxUnavailable: the sandbox failed; this says nothing about the program.
@@ -225,7 +233,7 @@ class SingleCallRun(Run):
         return None if trace.failure is not None else trace.stdout.strip() or None
 
     def _source(self, actions: Iterable[Action]) -> str:
-        """Return the program that makes these calls."""
+        """Return the source of a program that makes these calls."""
         lines = []
         for number, action in enumerate(actions, start=1):
             given = ", ".join(f"{name}={value!r}" for name, value in action.arguments.items())
@@ -245,8 +253,9 @@ _ANSWER: JsonObject = {"type": ["string", "number", "boolean"]}
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Offer:
-    """The tools that a turn may call. `ends` maps finish, back, give_up and search to the aliases
-    of their pseudo tools.
+    """The tools that a turn may call.
+
+    `ends` maps finish, back, give_up and search to the aliases of their pseudo tools.
     """
 
     initial_tools: Toolbox
@@ -263,7 +272,7 @@ class Offer:
 
     @property
     def ending_rules(self) -> str:
-        """The prompt rules that explain how to end."""
+        """The rules of the prompt that explain how to end the task or a try."""
         rules = [
             fill(f"act_{end}", **{end: alias})
             for end, alias in self.ends.items()
@@ -285,8 +294,10 @@ def offer_tools(
     give_up: bool = False,
     searching: ToolSearch | None = None,
 ) -> Offer:
-    """Return the tools with the pseudo tools for ending and searching. The tools keep their
-    aliases.
+    """Return `tools` together with pseudo tools with which the model ends, goes back or searches.
+
+    `tools` keep their aliases. `back`, `give_up` and `searching` add the pseudo tool of that
+    purpose.
     """
     ends = {"finish": finish_tool()}
     if back:
@@ -316,7 +327,7 @@ def finish_tool() -> Tool:
 
 
 def reply_tool(name: str, description: str = "", /, **properties: JsonObject) -> Tool:
-    """Return a pseudo tool that the model 'calls' in order to reply; the host never invokes it."""
+    """Return a pseudo tool that the model "calls" in order to reply; atc never invokes it."""
     return Tool(
         ToolProtocol(name=name, description=description, input_schema=an_object(properties)),
         call=dict,

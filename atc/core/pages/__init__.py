@@ -1,1 +1,1 @@
-"""HTML pages that atc shows in a browser: escaped markup, formatted figures and the document."""
+"""HTML pages that atc shows in a browser: escaped markup, formatted numbers and the document."""

@@ -1,6 +1,6 @@
-"""A whole HTML page as one file that fetches nothing.
+"""A whole HTML page as one file that loads nothing from the network.
 
-Its content security policy blocks all scripts and styles but its own.
+Its content security policy allows only the script and style that are part of the page.
 """
 
 from __future__ import annotations
@@ -17,10 +17,11 @@ from atc.core.version import __version__
 def build_page(
     body: Markup, *, title: str, made_by: str, package: str, skip: str, live: bool = False
 ) -> str:
-    """Return the page with `body`, and with the `style.css` and `script.js` of `package`.
+    """Return an HTML page with `body`, and with the `style.css` and `script.js` of `package`.
 
-    `made_by` is the command that made it. `skip` is the id of the part that the keyboard can jump
-    to. A `live` page may send requests to the server that it came from, any other page to none.
+    `made_by` is the command that made the page. `skip` is the id of the element to which the link
+    for keyboard users jumps. A page with `live` may send requests to the server that it came from;
+    any other page may send none.
     """
     style = _asset("atc.core.pages", "base.css") + _asset(package, "style.css")
     script = _asset(package, "script.js")
@@ -40,7 +41,7 @@ def build_page(
 
 
 def _asset(package: str, name: str) -> str:
-    """Return the text of a file in a package."""
+    """Return the text of the file `name` in a package."""
     return (files(package) / name).read_text(encoding="utf-8")
 
 

@@ -1,4 +1,4 @@
-"""Formats of figures on pages."""
+"""Formatting of numbers, shares, durations and amounts on HTML pages."""
 
 from __future__ import annotations
 
@@ -6,30 +6,30 @@ MISSING = "–"
 
 
 def percent(share: float | None) -> str:
-    """Return a share as `62.5%`."""
+    """Return a share between 0 and 1 as `62.5%`, or a dash if it is None."""
     return MISSING if share is None else f"{100 * share:.1f}%"
 
 
 def interval(low_high: tuple[float, float] | None) -> str:
-    """Return an interval of shares as `55–69%`."""
+    """Return an interval of shares between 0 and 1 as `55–69%`, or a dash if it is None."""
     if low_high is None:
         return MISSING
     return f"{100 * low_high[0]:.0f}–{100 * low_high[1]:.0f}%"
 
 
 def points(difference: float) -> str:
-    """Return a difference of shares in percentage points: `+4.2`."""
+    """Return a difference of two shares in percentage points: `+4.2` for 0.042."""
     text = f"{100 * difference:+.1f}".replace("-", "−")
     return "0.0" if text in ("+0.0", "−0.0") else text
 
 
 def whole(value: float | None) -> str:
-    """Return a count as `1,234`."""
+    """Return a count as `1,234`, or a dash if it is None."""
     return MISSING if value is None else f"{value:,.0f}"
 
 
 def mean(value: float | None) -> str:
-    """Return a mean of counts with at least three digits: `1,234`, `12.3`, `0.25`."""
+    """Return a mean of counts with about three digits: `1,234`, `12.3`, `0.25`."""
     if value is None:
         return MISSING
     if abs(value) >= 100:
@@ -38,7 +38,7 @@ def mean(value: float | None) -> str:
 
 
 def short(value: float) -> str:
-    """Return a tick of an axis: `0`, `0.5`, `20`, `1.5k`, `2M`."""
+    """Return a number as the short label of an axis: `0`, `0.5`, `20`, `1.5k`, `2M`."""
     for size, suffix in ((1e9, "G"), (1e6, "M"), (1e3, "k")):
         if abs(value) >= size:
             return f"{value / size:.4g}{suffix}"
@@ -46,7 +46,7 @@ def short(value: float) -> str:
 
 
 def seconds(value: float | None) -> str:
-    """Return a duration: `8 ms`, `4.1 s`, `3 min 20 s`, `2 h 05 min`."""
+    """Return a number of seconds as text: `8 ms`, `4.1 s`, `3 min 20 s`, `2 h 05 min`."""
     if value is None:
         return MISSING
     if value < 0.9995:
@@ -60,9 +60,9 @@ def seconds(value: float | None) -> str:
 
 
 def dollars(value: float | None, *, digits: int = 3) -> str:
-    """Return an amount: `$0.0042`, `$1.30`.
+    """Return an amount in dollars: `$0.0042`, `$1.30`.
 
-    An amount below a dollar has `digits` significant digits, any other one has cents.
+    An amount below one dollar is rounded to `digits` significant digits, any other to cents.
     """
     if value is None:
         return MISSING
@@ -75,5 +75,5 @@ def dollars(value: float | None, *, digits: int = 3) -> str:
 
 
 def size(characters: int) -> str:
-    """Return a length as `1,234 characters`."""
+    """Return the length of a text as `1,234 characters`."""
     return f"{characters:,} character" + ("" if characters == 1 else "s")

@@ -20,12 +20,13 @@ NOTHING = Markup()
 
 
 def escape_text(value: str) -> Markup:
-    """Return `value` as text of a page, for content and attributes. Invisible characters are
-    escaped as in JSON. `Markup` is returned unchanged.
+    """Return `value` escaped for the content or an attribute of an HTML element.
+
+    Invisible characters are written as JSON escapes. `Markup` is returned unchanged.
     """
     return escape(value if isinstance(value, Markup) else value.translate(ESCAPES))
 
 
 def span(content: str, kind: str) -> Markup:
-    """Return `content` in an element of the class `kind`."""
+    """Return `content` in a `<span>` element of the CSS class `kind`."""
     return Markup('<span class="{}">{}</span>').format(escape_text(kind), escape_text(content))

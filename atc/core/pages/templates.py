@@ -1,4 +1,4 @@
-"""Templates of pages. All text that they write is escaped automatically."""
+"""Jinja templates of HTML pages, which escape all text automatically."""
 
 from __future__ import annotations
 
@@ -15,7 +15,10 @@ from protocols.schema import Json
 
 
 def load_templates(package: str) -> Environment:
-    """Return the templates in the folder of `package`; they may use those of `atc.core.pages`."""
+    """Return the templates in the folder of `package`.
+
+    They may include templates of `atc.core.pages`.
+    """
     templates = Environment(
         loader=ChoiceLoader([PackageLoader(package, "."), PackageLoader("atc.core.pages", ".")]),
         autoescape=True,
@@ -31,7 +34,7 @@ def load_templates(package: str) -> Environment:
 
 
 def format_json(value: Json, *, indent: int | None = None) -> str:
-    """Return a JSON value as text; a string is returned as it is."""
+    """Return a JSON value as text; a string is returned without quotes."""
     if isinstance(value, str):
         return value
     return json.dumps(value, ensure_ascii=False, default=repr, indent=indent)

@@ -1,4 +1,6 @@
-"""The prompts of the pipeline, one Markdown file each, and the filling of their variables."""
+"""The prompts of the pipeline, one Markdown file each, and a function that fills their
+variables.
+"""
 
 from __future__ import annotations
 
@@ -8,12 +10,12 @@ from string import Template
 
 
 def fill_from(package: str, prompt: str, /, **values: str) -> str:
-    """Return the text of a prompt with each `$variable` replaced.
+    """Return the text of a prompt with each `$variable` replaced by one of `values`.
 
     `prompt` is the name of a file in `package`, without `.md`.
 
     Raises:
-        KeyError: A variable has no value, or a value no variable, which is a bug of atc.
+        KeyError: A variable has no value, or a value has no variable, which is a bug of atc.
     """
     template = _read(package, prompt)
     if unused := values.keys() - set(template.get_identifiers()):
@@ -26,5 +28,5 @@ fill = partial(fill_from, __name__)
 
 @cache
 def _read(package: str, prompt: str) -> Template:
-    """Return the template of a prompt."""
+    """Return the template in the file of a prompt."""
     return Template(files(package).joinpath(f"{prompt}.md").read_text(encoding="utf-8").strip())
