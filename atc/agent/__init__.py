@@ -34,20 +34,19 @@ T = TypeVar("T")
 
 
 class Agent(ProgramRunner):
-    """Solves tasks with one toolbox. It is a context manager; `close` closes what the agent has
-    opened itself.
+    """Solves tasks with one toolbox.
 
-    `tools` is a toolbox, or what `load_tools` accepts: an address, a path, a function, or a list of
-    such. These are loaded with the credentials and MCP servers of `config`.
+    The agent is a context manager; `close` closes what it has opened. `tools` is a toolbox, or what
+    `load_tools` accepts: an address, a path, a function, or a list of these. They are loaded with
+    the credentials and MCP servers of `config`.
 
-    `model` is an `Ask`, or a name as for `atc run --model`. None stands for the configured model,
-    else the endpoint that the environment names, else the embedded model. `sandbox` may be a name
-    too.
+    `model` is an `Ask`, or a name as for `atc run --model`. None means the configured model, else
+    the endpoint that the environment names, else the embedded model. `sandbox` may be a name too.
 
     Tools that may change something are called only if `allow_writes` (or the configuration) names
     them, or if `ask_person` returns True; else the run ends `paused`. A call that a person declined
-    before, or that a gateway left undecided, asks even so; `questions` records these calls, by
-    default in the store.
+    before, or that a gateway left undecided, always asks a person; `questions` records these calls,
+    by default in the store.
 
     With a `store`, which may be the path of its file or the address of its database, each run is
     recorded from its first moment. With `learned`, tools without a response schema get one from the
@@ -145,14 +144,14 @@ class Agent(ProgramRunner):
         answer must be JSON of that type, and the solution has the value as `output`. An answer of
         another form is a fault that the model is asked to correct.
 
-        `seed` initialises `random`, `uuid` and `secrets` in the programs. Without it each run draws
+        `seed` initialises `random`, `uuid` and `secrets` in the programs. By default each run draws
         its own seed and stores it, so that nobody can guess a password or an id that a program
         makes.
 
         Raises:
             InvalidTask, TypeError: The task is empty or too long, or `output_type` is not a type.
-            ModelUnavailable, SandboxUnavailable: An outage, which says nothing about the task. It
-                may be run again.
+            ModelUnavailable, SandboxUnavailable: An outage, which says nothing about the task. The
+                task may be run again.
         """
         output = None if output_type is None else OutputType(output_type)
         task = readable(task if output is None else output.add_to_task(task))
@@ -194,11 +193,10 @@ class Agent(ProgramRunner):
         seed: int | None = None,
         max_seconds: float | None = None,
     ) -> Solution:
-        """Solve one task as `run` does, in a thread, so that the event loop goes on and several
-        runs work at once.
+        """Solve one task as `run` does, in a thread, so that the event loop is not blocked.
 
-        `observer` is called in that thread. If the asyncio task is cancelled, the run ends at its
-        next step, as after Ctrl-C; `resume` continues it.
+        Several tasks can be solved at once. `observer` is called in the thread. If the asyncio task
+        is cancelled, the run ends at its next step, as after Ctrl-C; `resume` continues it.
 
         Raises:
             InvalidTask, TypeError, ModelUnavailable, SandboxUnavailable: See `run`.
@@ -228,11 +226,12 @@ class Agent(ProgramRunner):
     ) -> Solution:
         """Continue a stored run that was paused, or whose process ended. The agent needs a `store`.
 
-        Model replies and tool responses that the run already has are not requested again. A write
-        whose answer was lost is settled first. If the run is one of `execute`, its last program
-        runs again. `max_seconds` replaces the setting and `ask_person` the agent's. With
-        `accept_orphans`, writes that the final program does not make may stay. With `resend`,
-        writes in doubt are sent again, since somebody has found out that they did not happen.
+        Model replies and tool responses that the run already has are not requested again. If the
+        response of a write was lost, it is first found out whether the write took effect. If the
+        run was started by `execute`, its last program runs again. `max_seconds` replaces the
+        setting and `ask_person` that of the agent. `accept_orphans` allows that writes remain which
+        the final program does not make. `resend` sends writes of unknown outcome again, because a
+        person has found out that they did not take effect.
 
         Raises:
             UnknownRun, RunRefused: There is no such run, or it cannot be continued, for example
@@ -269,10 +268,9 @@ class Agent(ProgramRunner):
     ) -> Solution:
         """Run a program that the caller wrote. No model is asked.
 
-        With `continues`, the id of a stored run, the calls that this run has completed are not made
-        again: `source` is a corrected or longer version of its program. `task` says what the
-        program is for; values in it count as the user's own. All other arguments are those of
-        `resume`.
+        `continues` is the id of a stored run whose completed calls are not made again: `source` is
+        a corrected or longer version of its program. `task` says what the program is for; values in
+        it count as the user's own. All other arguments are those of `resume`.
 
         Raises:
             UnknownRun, RunRefused: `continues` names no run, or one that another process works on.
@@ -288,17 +286,18 @@ class Agent(ProgramRunner):
         return self._execute(source, options, task=task, continues=continues)
 
     def check(self, source: str) -> tuple[Finding, ...]:
-        """Return what is wrong with a program, in the order of its lines. Nothing is run and no
-        tool is called.
+        """Return what is wrong with a program, sorted by line. Nothing is run and no tool is
+        called.
 
-        `execute` does not run a program with a `certain` finding. Other findings depend on the
-        data, such as a field that can be null.
+        `execute` does not run a program with a finding that is `certain`. Other findings depend on
+        the data, such as a field that can be null.
         """
         return check(Program(source), self.toolbox)
 
     def draft(self, task: str, *, observer: Observer | None = None) -> Draft:
-        """Return what `run` would begin with: tools, a first program and its findings. No tool is
-        called, nothing is recorded.
+        """Return what `run` would begin with: tools, a first program and its findings.
+
+        No tool is called, and nothing is recorded.
 
         Raises:
             InvalidTask: The task is empty or too long.
@@ -307,10 +306,10 @@ class Agent(ProgramRunner):
         return draft(readable(task), self._build_parts(RunRecord(observer), RunOptions()))
 
     def close(self) -> None:
-        """Close what the agent has opened: connections of its tools, store, model, sandbox, index.
-        It may be called twice.
+        """Close what the agent has opened: tool connections, store, model, sandbox and index.
 
-        A toolbox, store, model or sandbox that the caller gave stays open.
+        A toolbox, store, model or sandbox that the caller passed stays open. Calling this again
+        does nothing.
         """
         self._owned.close()
 

@@ -1,4 +1,4 @@
-"""Execution of programs that a caller wrote, and the records and parts of all runs of an agent."""
+"""Execution of programs that a caller wrote, and the setup of all runs of an agent."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ from protocols.toolbox import Toolbox
 class ProgramRunner(AgentResources):
     """Runs programs that a caller wrote, with the tools and the store of an agent.
 
-    `declared` are the tools as their sources describe them; `toolbox` has what was learned of their
-    responses, too.
+    `declared` are the tools as their sources describe them. `toolbox` are the same tools with the
+    response schemas that were learned.
     """
 
     def __init__(
@@ -89,8 +89,10 @@ class ProgramRunner(AgentResources):
     def _build_parts(
         self, record: RunRecord, options: RunOptions, *, given: Toolbox | None = None
     ) -> Parts:
-        """Return the parts of one run. `given` are the tools of a program that the caller wrote,
-        which needs no model.
+        """Return the components of one run.
+
+        `given` are the tools of a program that the caller wrote, for which no model is needed; None
+        if the model writes the programs.
         """
         return make_parts(
             record,
@@ -113,8 +115,10 @@ class ProgramRunner(AgentResources):
         seed: int | None = None,
         given: Toolbox | None = None,
     ) -> RunRecord:
-        """Return the record of a new run; `given` are the tools of a program that the caller
-        wrote.
+        """Return the record of a new run.
+
+        `given` are the tools of a program that the caller wrote; None if the model writes the
+        programs.
         """
         return begin_run(
             task,
@@ -129,9 +133,7 @@ class ProgramRunner(AgentResources):
 
     @contextmanager
     def _open_record(self, record: RunRecord) -> Iterator[None]:
-        """Open the record of a run; afterwards learn from what the run has shown of the tools'
-        responses.
-        """
+        """Open the record of a run for the block; then learn response schemas from its calls."""
         with record.open(self.toolbox):
             yield
         if self.learned is None or record.solution is None:

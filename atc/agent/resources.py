@@ -1,4 +1,4 @@
-"""Store, model, sandbox and search index of an agent: given by the caller, or opened on first
+"""Store, model, sandbox and search index of an agent, passed by the caller or opened on first
 use.
 """
 
@@ -24,8 +24,9 @@ if TYPE_CHECKING:
 
 
 class AgentResources:
-    """The resources of an agent. `_owned` closes those that are opened here; those of the caller
-    stay open.
+    """The resources of an agent.
+
+    `_owned` closes those that the agent opens; those of the caller stay open.
     """
 
     config: Config
@@ -44,12 +45,12 @@ class AgentResources:
 
     @property
     def model_name(self) -> str:
-        """The name of the model, or that of the configured one; empty if none is configured."""
+        """The name of the agent's model, else of the configured model, else ""."""
         return getattr(self._model, "name", self.config.model) or ""
 
     @cached_property
     def ask(self) -> Ask:
-        """The model, chosen on first use."""
+        """The model, which is chosen on first use."""
         if self._model is not None:
             return self._model
         config = self.config
@@ -61,7 +62,7 @@ class AgentResources:
 
     @cached_property
     def sandbox(self) -> Sandbox:
-        """The sandbox that runs programs, made on first use."""
+        """The sandbox that runs programs, which is opened on first use."""
         if self._sandbox is not None:
             return self._sandbox
         return self._owned.enter_context(
@@ -69,11 +70,10 @@ class AgentResources:
         )
 
     def finder(self, ask: Ask | None) -> Retriever:
-        """Return the search over the toolbox. `ask` is the model for methods that need one, by
-        default planned searches.
+        """Return the search over the toolbox.
 
-        Without `ask` it is the configured method if that needs no model, else the best one that
-        needs none.
+        `ask` is the model for search methods that need one. If it is None, the configured method is
+        used if it needs no model, else the best method that needs none.
         """
         method = method_for(self.config.retrieval, asks=ask is not None)
         return open_finder(method, self._index, self.toolbox, ask=ask, threads=1)

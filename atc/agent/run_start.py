@@ -1,6 +1,4 @@
-"""The start of a run, new or continued: its record in the store, and the parts that its strategy
-works with.
-"""
+"""The start of a new or continued run: its record in the store, and components for its strategy."""
 
 from __future__ import annotations
 
@@ -33,24 +31,25 @@ from sandbox.lost_writes import WriteRecovery
 from sandbox.trace import Pins
 
 BeforeWrite = Callable[[str, Tool, JsonObject], None]
-"""Called before a write with the run, the tool and its arguments by original name. It may raise
-`Paused`.
+"""Called before a write with the id of the run, the tool, and its arguments keyed by original name.
+
+It may raise `Paused`.
 """
 
 
 @dataclass(frozen=True, kw_only=True)
 class GatewayClient:
-    """The client of a gateway for whose program a run is made.
+    """The client of a gateway that has sent the program of a run.
 
-    A call that nobody has decided about is held for a person. No message names a command that
-    allows it, since the client could run that command itself.
+    A call about which no person has decided waits for a decision. No message names the command that
+    would allow the call, because the client could run that command itself.
     """
 
     name: str
-    """Identifies the client among all clients of the store."""
+    """Name of the client, unique among all clients of the store."""
     before_write: BeforeWrite
     answered: Collection[str] = ()
-    """Ids of questions of the run's earlier programs to which `ask_person` knows the answer."""
+    """Ids of the questions of earlier programs of the run that `ask_person` can answer."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -59,20 +58,24 @@ class RunOptions:
 
     observer: Observer | None = None
     max_seconds: float | None = None
-    """Replaces the setting."""
+    """Replaces the setting of the same name, if not None."""
     ask_person: AskPerson | None = None
-    """Replaces the agent's."""
+    """Replaces the agent's function for questions, if not None."""
     accept_orphans: bool = False
-    """True if writes that the final program does not make may stay."""
+    """True if writes that the final program does not make may remain."""
     resend: bool = False
-    """True if somebody has found out that the writes in doubt did not happen."""
+    """True if a person has found out that the writes of unknown outcome did not take effect."""
     client: GatewayClient | None = None
-    """The client whose program it is, if a gateway runs it."""
+    """The client that has sent the program, if a gateway runs it."""
     insists: bool = False
     """True if the caller has sent the program before and knows the findings about it."""
 
     def __post_init__(self) -> None:
-        """Check the time limit. Raises `InvalidConfig`."""
+        """Check the time limit.
+
+        Raises:
+            InvalidConfig: It is not a positive number.
+        """
         if self.max_seconds is not None:
             Config(max_seconds=self.max_seconds)
 
@@ -90,8 +93,8 @@ def begin_run(
 ) -> RunRecord:
     """Return the record of a new run. If there is a store, the run is in it from now on.
 
-    `given` means that the caller writes the programs; `toolbox` then has the tools that the first
-    one names.
+    `given` is True if the caller writes the programs; `toolbox` then has the tools that the first
+    program names.
     """
     pins = Pins(seed=secrets.randbits(64) if seed is None else seed, clock=time.time())
     if store is None:
@@ -121,8 +124,9 @@ def continue_run(
 ) -> RunRecord:
     """Return the record of a stored run, and claim the run for this process.
 
-    Consent, rules and programs of a run name tools, so each name must mean what it meant when the
-    run began. With `ended`, a run that was solved or has failed can be continued too.
+    The programs of a run, and the permissions for it, name tools, so each name must mean what it
+    meant when the run began. If `ended` is True, a run that was solved or has failed can be
+    continued, too.
 
     Raises:
         RunRefused: Its tools have changed, or another process works on it.
@@ -147,11 +151,10 @@ def continue_run(
 
 
 def last_program(stored: StoredRun) -> str:
-    """Return the program with which a paused run of `execute` continues, once a person has allowed
-    what paused it.
+    """Return the last program of a stored run that `execute` started, with which it continues.
 
     Raises:
-        RunRefused: The run is not paused, and none of its writes is in doubt.
+        RunRefused: The run is not paused or interrupted, and no write of it has an unknown outcome.
     """
     run = stored.summary
     doubtful = run.status == "failed" and any(one.call.outcome == "unknown" for one in stored.calls)
@@ -175,10 +178,10 @@ def make_parts(
     ask_person: AskPerson | None = None,
     given: bool = False,
 ) -> Parts:
-    """Return the parts of one run, with the consent check before each call of a tool.
+    """Return the components of one run, whose tools ask for consent before each call.
 
-    `given` means that the caller writes the programs. Such a run continues with the consent that is
-    given now, and with tools that its first program need not have named.
+    `given` is True if the caller writes the programs. Such a run uses the consent that is given
+    now, not the stored one, and may use tools that its first program did not name.
     """
     if options.max_seconds is not None:
         config = replace(config, max_seconds=options.max_seconds)

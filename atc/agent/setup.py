@@ -1,4 +1,4 @@
-"""Checks of an `Agent`'s arguments when it is made, so that no run fails because of them later."""
+"""Checks of an agent's arguments when it is created, so that no run fails later because of them."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ from protocols.toolbox import Toolbox
 
 
 def check_parts(*, model: object, sandbox: object, config: object, ask_person: object) -> None:
-    """Check the arguments that are no settings.
+    """Check the arguments of an agent that are not settings.
 
     Raises:
-        InvalidConfig: One of them is nothing that an agent can use.
+        InvalidConfig: One of them cannot be used by an agent.
     """
     if not isinstance(config, Config):
         raise InvalidConfig(
@@ -65,12 +65,13 @@ def names_of(allow_writes: object) -> tuple[str, ...]:
 
 
 def configured(config: Config, **settings: Any) -> Config:
-    """Return the configuration with settings that are given as arguments; None leaves a setting as
-    it is.
+    """Return the configuration with the settings that were passed as arguments.
+
+    None leaves a setting as it is.
 
     Raises:
-        InvalidConfig: A setting does not take its value, or a strategy or a method of search has
-            wrong flags.
+        InvalidConfig: A setting does not accept its value, or a strategy or search method has wrong
+            flags.
     """
     config = replace(
         config, **{name: value for name, value in settings.items() if value is not None}
@@ -85,7 +86,7 @@ def configured(config: Config, **settings: Any) -> Config:
 
 
 def open_store(store: object, owned: ExitStack) -> RunStore | None:
-    """Return the store. If it is given by path or address, it is opened here and `owned` closes it.
+    """Return the store, opened if it was passed as a path or address; `owned` then closes it.
 
     Raises:
         InvalidConfig: It is neither a store nor a path or address.
@@ -104,7 +105,7 @@ def open_store(store: object, owned: ExitStack) -> RunStore | None:
 def open_tools(
     tools: Toolbox | ToolSource, config: Config, owned: ExitStack
 ) -> tuple[Toolbox, Config]:
-    """Return the tools, and the configuration that names their sources.
+    """Return the tools, and the configuration with the sources of these tools in `tools`.
 
     Sources are loaded with the credentials, headers and MCP servers of `config`. `owned` closes
     their connections.
@@ -122,10 +123,10 @@ def open_tools(
 
 
 def require_tools(names: Iterable[str], toolbox: Toolbox) -> None:
-    """Check that the toolbox has all tools that an argument of the agent names.
+    """Check that the toolbox has all tools in `names`, which an argument of the agent contains.
 
     Raises:
-        UnknownTool: It does not have one of them; the error carries the nearest names.
+        UnknownTool: It lacks one of them; the error carries the nearest names.
     """
     for name in names:
         if name != "all" and name not in toolbox and not toolbox.find_all(name):

@@ -91,9 +91,7 @@ _CHOICES = {
     "strategy": ("strategy", STRATEGIES),
     "retrieval": ("method of search", (AUTO, *METHODS)),
 }
-"""Settings whose value is a name, perhaps with flags: the noun for messages, and the known
-names.
-"""
+"""Settings whose value is a name, perhaps with flags: a noun for messages, and the known names."""
 
 
 class InvalidConfig(AtcError):

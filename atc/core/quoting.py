@@ -50,9 +50,7 @@ _LATIN_SHAPES = frozenset(
 )
 """Cyrillic, Greek, Armenian and Cherokee letters that can form words which look English."""
 _EAST_ASIAN = ("CJK", "HIRAGANA", "KATAKANA", "HANGUL", "BOPOMOFO")
-"""Scripts that are often written next to Latin letters without a space and do not look like
-them.
-"""
+"""Scripts that are often written next to Latin letters without a space. None looks like Latin."""
 _LAST_LATIN = 0x24F
 """Last code point of the blocks with Latin letters."""
 _RIGHT_TO_LEFT = ("R", "AL", "AN")

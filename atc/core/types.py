@@ -78,9 +78,7 @@ class Program:
         return type(self), (self.source,)
 
     def line(self, number: int | None) -> str:
-        """Return the line with a 1-based number, without surrounding blanks; "" if there is
-        none.
-        """
+        """Return the line with a 1-based number, stripped of blanks; "" if there is none."""
         return (self.raw_line(number or 0) or "").strip()
 
     def raw_line(self, number: int) -> str | None:

@@ -192,8 +192,9 @@ class BudgetedModel:
             return ask_once(self._ask, request)
 
     def asker(self, purpose: str) -> Ask:
-        """Return the model as an `Ask`. Its requests are counted, stored and replayed as this
-        run's.
+        """Return the model as an `Ask` whose requests are part of this run.
+
+        They are counted, stored and replayed like all requests of the run.
         """
         return _BudgetedAsk(self, self._ask, purpose)
 

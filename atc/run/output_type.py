@@ -36,9 +36,7 @@ class TypedSolution(Solution, Generic[T]):
 
 
 class OutputType(Generic[T]):
-    """The type that an answer must have: a pydantic model or another type that pydantic can
-    read.
-    """
+    """The type that an answer must have: a pydantic model or another type that pydantic reads."""
 
     def __init__(self, of: type[T]) -> None:
         try:

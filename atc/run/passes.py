@@ -130,9 +130,7 @@ class Passes:
         return attempt
 
     def rerun_with_lookup(self, attempt: Attempt) -> Attempt:
-        """Rewrite a program that printed only an id so that it prints the name; execute it
-        again.
-        """
+        """Rewrite a program that printed only an id to print the name, and execute it again."""
         answer = attempt.answer
         if answer is None or attempt.trace is None:
             return attempt

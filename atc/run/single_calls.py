@@ -75,9 +75,7 @@ class SingleCallRun(Run):
         After the first, sampling is not greedy, so that the model tries something else.
         """
         self.waits = ""
-        """The tool whose last call was refused because it needs an id that is not known yet; ""
-        if none.
-        """
+        """The tool whose last call was refused because it needs an id that is not known, or ""."""
 
     @property
     def calls_made(self) -> int:
@@ -89,9 +87,7 @@ class SingleCallRun(Run):
         return sum(not call.reused and call.outcome != "not_run" for call in calls)
 
     def scope(self, tools: Toolbox) -> IdScope:
-        """Return the ids that a call of one of `tools` may use: those in the task and in
-        results.
-        """
+        """Return the ids that a call of these tools may use: those in the task and in results."""
         calls = self.attempts[-1].calls if self.attempts and self.standing else ()
         results = [
             (call.tool, self.parts.toolbox[call.tool].unwrap(call.result))

@@ -1,4 +1,4 @@
-"""Base class of strategies: the parts of a run, its tools, its attempts, and how it ends."""
+"""Base class of strategies: the components of a run, its tools, its attempts, and how it ends."""
 
 from __future__ import annotations
 
@@ -28,8 +28,9 @@ from sandbox.journal import Journal
 from sandbox.trace import ToolCall
 
 _FEW = 4
-"""Up to this number of tools, no retrieval is done; the prompt describes the tools in less detail
-instead.
+"""With at most this number of tools, no search is made.
+
+The prompt describes all of them, in less detail if necessary.
 """
 _FOUND = 12
 """Maximum number of tools returned by one request of the model for further tools."""
@@ -37,16 +38,19 @@ _FOUND = 12
 
 @dataclass(frozen=True, kw_only=True)
 class Parts:
-    """The components that a strategy uses. Writes in `toolbox` already require consent.
+    """The components that a strategy uses.
 
-    `past` is the stored part of a resumed run. `accept_orphans` is True if a person accepted that
-    writes remain which the final program does not make.
+    Tools in `toolbox` that write already ask for consent. `past` is the stored part of a resumed
+    run. `accept_orphans` is True if a person accepted that writes remain which the final program
+    does not make.
     """
 
     toolbox: Toolbox
     finder: Callable[[Ask | None], Retriever]
-    """Returns the search over `toolbox`. Methods that need a model use the one passed; with None,
-    no model is used.
+    """Returns the search over `toolbox`.
+
+    Search methods that need a model use the one that is passed. If None is passed, a method that
+    needs no model is used.
     """
     ask: Ask
     sandbox: Sandbox
@@ -58,22 +62,23 @@ class Parts:
     redact: Redactor
     accept_orphans: bool = False
     output: OutputType[Any] | None = None
-    """The requested type of the answer, if any."""
+    """The type that the answer must have, or None."""
 
     @property
     def prompt_tokens(self) -> int:
-        """Number of tokens in a prompt for tool descriptions."""
+        """Number of tokens of a prompt that tool descriptions may take."""
         return self.config.prompt_tokens or self.ask.prompt_tokens
 
     @property
     def samples(self) -> int:
-        """Number of replies that may be sampled for one prompt: the setting, or else a value
-        suitable for the model.
+        """Number of replies that may be sampled for one prompt.
+
+        It is the setting, or else a number that suits the model.
         """
         return self.config.samples or int(getattr(self.ask, "samples", 1))
 
     def meter(self) -> BudgetedModel:
-        """Return the model of this run, limited by its budget."""
+        """Return the model of this run, limited by the run's budget."""
         price = FREE if self.config.max_cost is None else _price(self.config, self.ask.name)
         return BudgetedModel(
             self.ask, self.observer, self.config, price=price, past=self.past, redact=self.redact
@@ -81,13 +86,14 @@ class Parts:
 
 
 Solve = Callable[[str, Parts], Solution]
-"""Solves a task. Raises `ModelUnavailable` or `SandboxUnavailable` for outages, which say nothing
-about the task.
+"""Solves a task with the components of a run.
+
+Raises `ModelUnavailable` or `SandboxUnavailable` for outages, which say nothing about the task.
 """
 
 
 def _price(config: Config, model: str) -> Price:
-    """Return the price of the model, which is needed to enforce a limit on the cost.
+    """Return the price of the model, which a limit on the cost requires.
 
     Raises:
         InvalidConfig: the price is not known.
@@ -102,11 +108,12 @@ def _price(config: Config, model: str) -> Price:
 
 
 class Run:
-    """One task being solved by a strategy. Each strategy implements `act`.
+    """One task that is being solved. Each strategy is a subclass that implements `act`.
 
-    `tools` are those of the prompt, and `tool_search` finds others if not all are shown. Both are
-    retrieved if `tools` are not passed. They, `meter` and `attempts` can be taken over from a run
-    that another strategy began. `round` is stored in attempts; it counts restarts and repairs.
+    `tools` are those that the prompt describes, and `tool_search` finds further ones; both are
+    found by a search if `tools` are not passed. A run that continues another strategy's run gets
+    that run's tools, `meter` and `attempts`. `round` counts restarts and repairs and is stored in
+    each attempt.
     """
 
     def __init__(
@@ -142,8 +149,9 @@ class Run:
     def write(
         self, messages: Sequence[Message], *, purpose: str, temperature: float, seed: int
     ) -> Completion:
-        """Ask the model for a program or a piece of one. If it requests tool searches first,
-        execute them and ask again.
+        """Ask the model for a program or a piece of one.
+
+        If the reply asks for tool searches first, they are made and the model is asked again.
 
         Raises:
             BudgetSpent, ModelUnavailable: See `BudgetedModel.complete`.
@@ -158,8 +166,9 @@ class Run:
         return self.meter.complete(messages, purpose=purpose, temperature=temperature, seed=seed)
 
     def choose_answer(self) -> None:
-        """Decide which answer counts. Called after the last step, also if the budget ended the
-        run.
+        """Decide which answer counts.
+
+        Called after the last step, also if the budget ended the run.
         """
 
     def solve(self) -> Solution:
@@ -174,9 +183,9 @@ class Run:
     def solution(self) -> Solution:
         """Return the outcome of the run.
 
-        A run with an answer is not solved while there are orphans: writes of earlier attempts that
-        the final program does not make. It is then paused until they are undone or a person accepts
-        them.
+        A run with an answer is not solved while there are orphans, that is, writes of earlier
+        attempts that the final program does not make. It is then paused until they are undone or a
+        person accepts them.
         """
         parts = self.parts
         journal = self.parts.journal
@@ -216,7 +225,7 @@ class Run:
         *,
         kind: FaultKind = "syntax",
     ) -> Attempt:
-        """Add an attempt that was not executed, with the reason, and report it to the observer."""
+        """Add an attempt that was not executed, with the reason `said`, and report it."""
         attempt = Attempt(program, (), None, Fault(kind=kind, message=said), round=self.round)
         self.parts.observer(AttemptEnded(len(self.attempts), attempt))
         self.attempts.append(attempt)
@@ -224,18 +233,20 @@ class Run:
 
 
 class RetrievedTools(NamedTuple):
-    """The tools of a prompt, and the search for others if not all are shown."""
+    """The tools that a prompt describes, and the search for further ones (None if there are
+    none).
+    """
 
     tools: Toolbox
     search: ToolSearch | None
 
 
 def retrieve(task: str, parts: Parts, meter: BudgetedModel) -> RetrievedTools:
-    """Return the tools for the prompt: all tools if their descriptions fit, else the best search
-    hits with producers of their ids.
+    """Return the tools for the prompt: all tools if they fit, else the best search hits.
 
-    Showing all tools is preferred: no search can miss one, and the constant prompt prefix is
-    cached. If not all are shown, the model may search for more.
+    Hits come with the tools that produce the ids they need. Describing all tools is preferred: no
+    search can miss one, and the constant prompt prefix is cached. If not all are described, the
+    model may search for more.
     """
     toolbox = parts.toolbox
     budget = parts.prompt_tokens
@@ -274,9 +285,9 @@ def drop_undone(
 ) -> tuple[ToolCall, ...]:
     """Return the orphans that no later call has undone.
 
-    A call undoes a write if its tool is declared destructive and one of its required arguments has
-    the name and value of a field of the write's response, or of an argument of the write if the
-    response has no such field.
+    A call undoes a write if its tool is declared destructive and each of its required arguments
+    equals the field of the same name in the write's response (or, if there is none, the argument of
+    the same name of the write).
     """
     return tuple(orphan for orphan in orphans if not _is_undone(orphan, made, tools))
 
@@ -297,7 +308,7 @@ def _is_undoing(call: ToolCall, orphan: ToolCall, tools: Toolbox) -> bool:
 
 
 def _fields(value: Json) -> dict[str, Json]:
-    """Return the fields of a response, including those of an object that it merely wraps."""
+    """Return the fields of a response, including those of its only object (`{"user": {…}}`)."""
     if not isinstance(value, Mapping):
         return {}
     inner = next(iter(value.values())) if len(value) == 1 else None

@@ -1,8 +1,7 @@
-"""Tool search by the model: a prompt shows some of thousands of tools, and the model may ask for
-others.
+"""Tool search by the model: a prompt describes some of many tools, and the model asks for others.
 
-Search results keep their position in the conversation, so the prompt prefix stays stable and
-cached.
+Search results stay at the same position in the conversation, so the beginning of the prompt is
+constant and cached.
 """
 
 from __future__ import annotations
@@ -20,22 +19,24 @@ MOST_SEARCHES = 3
 """Maximum number of searches that the model may request in one run."""
 _MOST_PHRASES = 6
 _ROOM = 6
-"""One search result may take 1 / `_ROOM` of the tokens for tool descriptions."""
+"""One search result may take at most 1 / `_ROOM` of the tokens for tool descriptions."""
 _ASKS = re.compile(r"^[ \t*`]*SEARCH:(.*)$", re.MULTILINE)
 # Some models put the search line into a fence.
 _CODE = re.compile(r"^[ \t]*```\w*\n(?!\s*SEARCH:)\s*\S", re.MULTILINE)
 _NAME = re.compile(r"[^\W\d]\w*")
 
 SearchFunction = Callable[[Sequence[str]], Sequence[str]]
-"""Returns the aliases that several searches find together, best first. It does not use a model."""
+"""Returns the aliases of the tools that several searches find together, best first.
+
+It does not use a model.
+"""
 
 
 @dataclass
 class ToolSearch:
-    """The part of a large toolbox that the model of one run knows.
+    """The tools of a large toolbox that the model of one run knows, and its searches for others.
 
-    `shown` are the tools described in the first prompt; `found` are those that its searches
-    returned.
+    `shown` are the tools described in the first prompt; `found` are those that searches returned.
     """
 
     toolbox: Toolbox
@@ -44,7 +45,7 @@ class ToolSearch:
     prompt_tokens: int
     found: list[str] = field(default_factory=list)
     _told: list[tuple[int, Message, Message]] = field(default_factory=list)
-    """Searches and their results, each with the number of messages that come before them."""
+    """Searches and their results, each with the number of messages that come before it."""
     _described: frozenset[str] = frozenset()
     _count: int = 0
 
@@ -54,8 +55,10 @@ class ToolSearch:
         self._described = frozenset(re.findall(r"^def (\w+)\(.*:$", text, re.MULTILINE))
 
     def add_searches(self, messages: Sequence[Message]) -> list[Message]:
-        """Return the conversation with the search rule, earlier searches, and stubs of tools that
-        the model called without having seen them.
+        """Return the conversation with the rule for searches and all earlier searches in it.
+
+        After a reply that called tools without having seen them, the descriptions of these tools
+        are added.
         """
         rule = fill(
             "searches",
@@ -86,8 +89,9 @@ class ToolSearch:
         ]
 
     def handle_reply(self, reply: str, messages: Sequence[Message]) -> bool:
-        """Return True if the reply asks for other tools. The search is then executed and appears in
-        the next prompt.
+        """Return True if the reply asks for other tools.
+
+        The search is then made, and its results appear in the next prompt.
         """
         phrases = (
             []
@@ -101,7 +105,7 @@ class ToolSearch:
         return True
 
     def run_searches(self, phrases: Sequence[str]) -> str:
-        """Execute searches and return the text with their results for the model."""
+        """Make the searches and return their results as text for the model."""
         self._count += 1
         if self._count > MOST_SEARCHES:
             return fill("searches_spent")

@@ -1,5 +1,6 @@
-"""Strategies for solving a task, one module each, all with a `solve` function. `registry.py` lists
-them by name.
+"""Strategies for solving a task, one module each, all with a `solve` function.
+
+`registry.py` lists them by name.
 """
 
 from atc.strategies.registry import STRATEGIES, UnknownStrategy, parse_spec, strategy

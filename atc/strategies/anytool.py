@@ -1,5 +1,6 @@
-"""AnyTool: agents find a pool of tools, a solver uses it, and failures wake the agents again (Du et
-al. 2024, §4).
+"""AnyTool: agents collect tools, a solver uses them, and failures wake the agents again.
+
+After Du et al. (2024), §4. The tools that the agents have collected are called the pool.
 
 1. *Retriever* (§4.1): agents for category, collection and tool fill the pool
    (`atc.pipeline.retrieve.anytool`).
@@ -7,13 +8,13 @@ al. 2024, §4).
    and `give_up`.
 3. *Self-reflection* (§4.3): the solver gives up, with a reason and the names of useless functions,
    or a judge rejects its answer. The functions leave the pool, and their calls leave the solver's
-   history. Then tool agents, category agents and the meta agent are woken with the reason, in this
-   order and if they have not finished, until the pool suffices. The solver continues with the
-   reason, the new pool and the rest of its history.
+   history. Then the unfinished tool agents, category agents and the meta agent are woken with the
+   reason, in this order, until the pool suffices. The solver continues with the reason, the new
+   pool and the rest of its history.
 
 A run ends with an answer that is not rejected, after the last round, or when the tokens are used
-up, which all parts share (A.1). If there is nothing better, a rejected answer is returned, with the
-rejection as a doubt.
+up, which all parts share (appendix A.1). If there is nothing better, a rejected answer is returned,
+with the rejection as a doubt.
 """
 
 from __future__ import annotations
@@ -47,14 +48,14 @@ _LONGEST_REASON = 600
 
 @dataclass(frozen=True, kw_only=True)
 class Options(AnyToolOptions):
-    """Options of AnyTool. The defaults are the paper's; all other values are its ablations."""
+    """Options of AnyTool. The defaults are those of the paper; other values are its ablations."""
 
     solver: Literal["dfsdt", "cot"] = "dfsdt"
-    """With backtracking (`dfsdt`) or without (`cot`), see Table 3."""
+    """Solver with backtracking (`dfsdt`) or without (`cot`), see Table 3 of the paper."""
     rounds: int = field(default=6, metadata={"least": 0})
-    """Maximum number of self-reflections; 0 is the run without any in Table 3."""
+    """Maximum number of self-reflections; 0 is the ablation without any in Table 3 of the paper."""
     turns: int = 10
-    """Maximum number of turns of the solver in one round: the paper's calls (A.1)."""
+    """Maximum number of turns of the solver in one round (the paper's calls, appendix A.1)."""
 
 
 def solve(task: str, parts: Parts, *, options: Options | None = None) -> Solution:
@@ -75,9 +76,10 @@ class _FailedRound(NamedTuple):
 
 
 class _AnyTool(SingleCallRun):
-    """One run. `given` are the tools that the solver had so far, `turns` is its history.
+    """One run of AnyTool.
 
-    `best` is its last answer with the calls that led to it.
+    `given` are the tools that the solver has had so far, `turns` is its history. `best` is its last
+    answer with the calls that led to it.
     """
 
     def __init__(self, task: str, parts: Parts, options: Options) -> None:
@@ -94,8 +96,9 @@ class _AnyTool(SingleCallRun):
         ).start(task)
 
     def act(self) -> None:
-        """Run rounds until an answer is accepted, or a round fails like the one before and no agent
-        was woken.
+        """Run rounds until an answer is accepted or nothing changes any more.
+
+        Nothing changes if a round fails like the one before and no agent was woken.
         """
         failed: _FailedRound | None = None
         self.search.run()
@@ -111,8 +114,9 @@ class _AnyTool(SingleCallRun):
             self.not_run(failed.reason, kind="no_answer")
 
     def choose_answer(self) -> None:
-        """Return to the last rejected answer if there is nothing better, and make its program the
-        run's last one.
+        """Return to the last rejected answer if there is nothing better.
+
+        Its program becomes the last one of the run.
         """
         if self.answer is not None or self.best is None or self.paused:
             return
@@ -123,7 +127,10 @@ class _AnyTool(SingleCallRun):
         self.answer = self.attempts[-1].answer
 
     def _round(self, failed: _FailedRound | None) -> _FailedRound | None:
-        """Solve with the current pool after the round `failed`. Return None if the run is over."""
+        """Solve with the current pool. Return why this failed, or None if the run is over.
+
+        `failed` says why the round before failed, if there was one.
+        """
         if self.search.ended == "budget":
             raise BudgetSpent(f"max_tokens = {self.options.tokens}")
         tools = self._candidates()
@@ -173,17 +180,16 @@ class _AnyTool(SingleCallRun):
         return _FailedRound(clip_text(reason, _LONGEST_REASON))
 
     def _replace_doubts(self, *doubts: str) -> Attempt:
-        """Set the doubts about the last attempt's answer."""
+        """Replace the doubts about the last attempt's answer with `doubts`."""
         self.attempts[-1] = replace(self.attempts[-1], doubts=doubts)
         self.parts.observer(AttemptEnded(len(self.attempts) - 1, self.attempts[-1]))
         return self.attempts[-1]
 
     def _reflect(self, failed: _FailedRound) -> bool:
-        """Drop the useless functions and wake agents with the reason. Return True if an agent was
-        woken.
+        """Drop the useless functions and wake agents with the reason of the failure.
 
-        A call that wrote something stays in the history and in the program even if its tool is
-        dropped, because it did happen.
+        Return True if an agent was woken. A call that wrote something stays in the history and in
+        the program even if its tool is dropped, because it did happen.
         """
         before = self.search.ask.usage.model_calls
         if failed.functions:
@@ -198,8 +204,9 @@ class _AnyTool(SingleCallRun):
         return self.search.ask.usage.model_calls > before
 
     def _candidates(self) -> Toolbox:
-        """Return the tools of the pool that fit a prompt. Tools that the solver has not tried come
-        first.
+        """Return the tools of the pool that fit a prompt.
+
+        Tools that the solver has not tried come first.
         """
         pool = self.search.pool
         parts = self.parts
@@ -234,14 +241,13 @@ _MOST_CALLS = 12
 def judge_answer(
     ask: Ask, task: str, answer: str, *, calls: str = "", temperature: float = 0.7
 ) -> tuple[JudgeWord, str]:
-    """Ask a model whether an answer settles its task (§3.2, §5.1). Return the verdict and the
-    reason.
+    """Ask a model whether an answer settles its task; return the verdict and the reason.
 
-    `calls` describes the calls that the answer is based on. The model votes up to three times, at
-    the run's temperature and with a different seed each time, as in the published code. The verdict
-    is the word with more than half of the votes, else *Unsure*, which also counts for a reply that
-    cannot be parsed. (ToolEval draws at random for each *Unsure* and accepts a tie, so its figures
-    are not reproducible and too high.)
+    See §3.2 and §5.1 of the AnyTool paper. `calls` describes the calls that the answer is based on.
+    The model votes up to three times, at the run's temperature and with a different seed each time,
+    as in the published code. The verdict is the word with more than half of the votes, else
+    *Unsure*, which also counts for a reply that cannot be parsed. (ToolEval draws at random for
+    each *Unsure* and accepts a tie, so its figures are not reproducible and too high.)
 
     Raises:
         ModelUnavailable: the model did not answer.
@@ -278,7 +284,7 @@ def read_vote(text: str) -> tuple[JudgeWord, str]:
 
 
 def format_calls(calls: Sequence[ToolCall], tools: Toolbox) -> str:
-    """Return the calls and their results for the judge, one per line."""
+    """Return the last calls and their results as text for the judge, one per line."""
     lines = []
     for call in calls[-_MOST_CALLS:]:
         if call.error is not None:

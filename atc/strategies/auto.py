@@ -1,5 +1,5 @@
-"""Automatic choice of strategy: one program first, then step by step if programs keep misreading
-responses.
+"""Automatic choice of strategy: whole programs first, pieces if programs keep misreading
+results.
 """
 
 from __future__ import annotations
@@ -29,10 +29,8 @@ _MOST_MISREAD = 2
 def solve(task: str, parts: Parts) -> Solution:
     """Solve with `chain`, and continue with `stepwise` once two rounds have misread a response.
 
-    If a program writes after reading a response that was neither described nor observed, its reads
-    are executed first. It goes on to its writes if every key that it reads was present. If the
-    response can be seen only together with a write, as in a loop that reads and writes, the change
-    is immediate. The run keeps its budget and its journal.
+    The change comes at once if a program passes an unknown response to a writing tool, that is, a
+    response that was neither described nor observed. The run keeps its budget and its journal.
     """
     first = _First(task, parts)
     tools = first.tools
@@ -51,7 +49,7 @@ def solve(task: str, parts: Parts) -> Solution:
 
 
 class _First(Chain):
-    """`chain`, until it should be left. `why` is the reason, as a clause."""
+    """The `chain` strategy, until it should be left. `why` is the reason as a clause, or ""."""
 
     why = ""
 
@@ -107,8 +105,9 @@ class _First(Chain):
 
 
 def unseen_writes(program: Program, tools: Toolbox) -> tuple[str, str] | None:
-    """Return a writing tool and a tool called before it whose response is unknown, if the program
-    calls both; else None.
+    """Return a writing tool and an earlier called tool whose response is unknown, or None.
+
+    A response is unknown if no response schema describes it.
     """
     called = [word for word in re.findall(r"[^\W\d]\w*(?=\()", program.source) if word in tools]
     writing = writing_tools(program, tools)

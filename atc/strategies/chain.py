@@ -1,4 +1,4 @@
-"""The chain of tools (ATC): one program for the whole task, repaired from facts when it fails."""
+"""The chain of tools (ATC): one program for the whole task, repaired with facts when it fails."""
 
 from __future__ import annotations
 
@@ -23,20 +23,20 @@ UNCHANGED = "the model wrote the same program again, which would fail as it did.
 
 
 def solve(task: str, parts: Parts) -> Solution:
-    """Retrieve tools, then write, check, execute, attribute and repair until an answer is accepted
-    or the budget is used up.
+    """Retrieve tools; then write, check, execute and repair programs until an answer is accepted.
+
+    It also ends when the budget is used up.
     """
     return Chain(task, parts).solve()
 
 
 class Chain(Run):
-    """One run.
+    """One run of `chain`.
 
     `tried` are programs that need not run again, because they would fail in the same way. A program
-    that a tool's failure stopped is not among them: the failure may be transient. `confirmed` is
-    True if the model repeated the last program after it was told what is doubtful about its answer.
-    `blind` is True if the model had seen no tool output when it wrote the current program, although
-    an attempt has made calls since; None if that follows from the attempts.
+    that was stopped by a tool's failure is not among them, because such a failure may be transient.
+    `confirmed` is True if the model repeated the last program after it was told what is doubtful
+    about its answer.
     """
 
     def __init__(self, task: str, parts: Parts) -> None:
@@ -50,14 +50,17 @@ class Chain(Run):
         attempts: Sequence[Attempt],  # noqa: ARG002 - of `auto`
         program: Program | None = None,  # noqa: ARG002 - of `auto`
     ) -> bool:
-        """Return True to switch to another strategy, after `attempts` or before `program` is
-        executed. Overridden in `auto`.
+        """Return True to switch to another strategy.
+
+        It is asked after `attempts`, and before `program` is executed. The subclass in `auto`
+        overrides it.
         """
         return False
 
     def act(self) -> None:
-        """Write a program, then repair it. The model gets each program's fault before it writes the
-        next one.
+        """Write a program, execute it, and repair it until it gives an answer.
+
+        The model gets each program's fault before it writes the next one.
         """
         config = self.parts.config
         messages = build_program_prompt(
@@ -93,7 +96,7 @@ class Chain(Run):
             messages += correction(case, config.repair)
 
     def _accept_repetition(self) -> None:
-        """End after the model repeated a program: that confirms its answer, if it gave one."""
+        """End the run because the model repeated a program, which confirms the program's answer."""
         self.confirmed = self.attempts[-1].answer is not None
         if not self.confirmed:
             self.meter.note(UNCHANGED)
@@ -102,23 +105,25 @@ class Chain(Run):
     def _has_ended(self, before: int) -> bool:
         """Return True if the last attempt is paused, or its answer needs no confirmation.
 
-        That is an answer without doubts, or one after an earlier answer, which is among the first
-        `before` attempts.
+        No confirmation is needed without doubts, or if one of the first `before` attempts gave an
+        answer, too.
         """
         last = self.attempts[-1]
         was_asked = any(attempt.answer is not None for attempt in self.attempts[:before])
         return last.paused or (last.answer is not None and (was_asked or not last.doubts))
 
     def choose_answer(self) -> None:
-        """Choose the answer that counts, if there is one."""
+        """Set `answer` to the answer that counts, if there is one."""
         asks = self.parts.config.repair != "none" and self.parts.config.max_repairs > 0
         self.answer = _select_answer(self.attempts, confirmed=self.confirmed, asks=asks)
         if self.answer is None and any(attempt.answer is not None for attempt in self.attempts):
             self.meter.note(UNCONFIRMED)
 
     def _attempt(self, program: Program | None) -> None:
-        """Try a program. If it insists on what a response schema forbids and also writes, first
-        execute only the reads before its first write.
+        """Try a program.
+
+        If the model insists on a program that contradicts a response schema and also writes, the
+        reads before its first write are executed alone first.
         """
         if program is None:
             self.not_run("The reply held no Python program.")
@@ -136,8 +141,8 @@ class Chain(Run):
             self.tried |= {program.source, result.program.source}
 
 
-def reads_before_writes(program: Program, writing: set[str]) -> Program:
-    """Return the statements before the first one that names a writing tool."""
+def _reads_of(program: Program, writing: set[str]) -> Program:
+    """Return the statements of a program before the first one that names a writing tool."""
     lines = program.source.splitlines(keepends=True)
     for statement in program.tree.body:
         if any(isinstance(node, ast.Name) and node.id in writing for node in ast.walk(statement)):
@@ -146,8 +151,7 @@ def reads_before_writes(program: Program, writing: set[str]) -> Program:
 
 
 def _select_answer(attempts: Sequence[Attempt], *, confirmed: bool, asks: bool) -> str | None:
-    """Choose the answer that counts: one without doubts before one with doubts, a later one before
-    an earlier one.
+    """Choose the answer that counts: without doubts before with doubts, later before earlier.
 
     A doubtful answer counts if the model, told about the doubt, kept it or gave another answer. If
     the model is never asked again (`asks` is False), the last answer counts, except an empty one or
@@ -166,8 +170,9 @@ def _select_answer(attempts: Sequence[Attempt], *, confirmed: bool, asks: bool) 
 
 
 def draft(task: str, parts: Parts) -> Draft:
-    """Return the program that `solve` would execute first and its findings, without making any call
-    (`atc run --dry-run`).
+    """Return the program that `solve` would execute first, and its findings.
+
+    No tool is called. This is `atc run --dry-run`.
     """
     run = Chain(task, parts)
     tools = run.tools

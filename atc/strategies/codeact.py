@@ -1,11 +1,10 @@
-"""CodeAct: code as actions, one block per turn, each written with the results so far in view (Wang
-et al., 2024).
+"""CodeAct: one block of code per turn, written with the results so far in view.
 
-A reply is a block of Python or the answer. There is no live session: the blocks form a growing
-program, which is executed again with each new block, while the journal answers earlier calls. It
-behaves like a session: the effects of a block up to its failure are kept, and earlier output is not
-shown again. There is no check, no automatic fix and no attribution: the model sees what its block
-prints, or the traceback, as Python shows them.
+After Wang et al. (2024). A reply is a block of Python or the answer. There is no live session: the
+blocks form a growing program, which is executed again with each new block, while the journal
+answers earlier calls. It behaves like a session: the effects of a block up to its failure are kept,
+and earlier output is not shown again. There is no check, no automatic fix and no attribution: the
+model sees what its block prints, or the traceback, as Python shows them.
 """
 
 from __future__ import annotations
@@ -34,14 +33,15 @@ from atc.run.strategy_run import Parts, Run
 from protocols.truncate import abridge_output
 
 MOST_TURNS = 10
-"""Maximum number of replies in one run, as in the paper on M3ToolEval (section 2.3)."""
+"""Maximum number of replies in one run, as in the CodeAct paper on M3ToolEval (section 2.3)."""
 _ANSWER = re.compile(r"(?ims)^[ \t*_#]*(?:final\s+)?answer[*_]*\s*:[*_]*\s*(?P<answer>\S.*)")
 _EXITS = frozenset({"exit", "quit", "SystemExit"})
 
 
 def solve(task: str, parts: Parts) -> Solution:
-    """Let the model act with blocks of code until it gives its answer on a line of its own, or the
-    budget is used up.
+    """Let the model act with blocks of code until it gives its answer on a line of its own.
+
+    It also ends when the budget is used up.
     """
     return _Session(task, parts).solve()
 
@@ -55,7 +55,7 @@ class CodeActReply(NamedTuple):
 
 
 class _Session(Run):
-    """One run. `round` counts the blocks that failed."""
+    """One run of CodeAct. `round` counts the blocks that failed."""
 
     def __init__(self, task: str, parts: Parts) -> None:
         super().__init__(task, parts)
@@ -70,7 +70,7 @@ class _Session(Run):
         self.growing = GrowingProgram(parts.journal)
 
     def act(self) -> None:
-        """Take turns until there is an answer."""
+        """Take turns with the model until there is an answer."""
         for _ in range(MOST_TURNS):
             reply = parse_reply(
                 self.write(self.turns.messages(), purpose="act", temperature=0.0, seed=0).text
@@ -117,12 +117,12 @@ class _Session(Run):
 
 
 def _shown_as(output: str) -> str:
-    """Return an output formatted for the model."""
+    """Return the output of a block in the form in which the model gets it."""
     return fill("codeact_output", output=output.replace("```", "'''"))
 
 
 def parse_reply(text: str) -> CodeActReply:
-    """Parse a reply up to the end of its first block, or take the answer if it comes first.
+    """Parse a reply: take its first block of code, or its answer if that comes first.
 
     An answer after a block is ignored, because the model had not seen the block's output.
     """
@@ -136,7 +136,7 @@ def parse_reply(text: str) -> CodeActReply:
 
 
 def _without_exit(block: Program, *, failed: bool) -> Program:
-    """Wrap a block that failed or that may exit so that later blocks still run after it."""
+    """Wrap a block that failed or that may exit in `try`, so that later blocks still run."""
     tree = block.tree
     names = {getattr(node, "id", None) or getattr(node, "attr", None) for node in ast.walk(tree)}
     if not failed and not _EXITS & names:

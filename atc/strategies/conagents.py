@@ -1,12 +1,11 @@
-"""ConAgents: agents for grounding, execution, review and observing that correct each other (Shi et
-al., 2024).
+"""ConAgents: agents for grounding, execution, review and observing that correct each other.
 
-In each step, grounding says what to do next and with which tool, execution writes the call, and
-observing extracts what was wanted from the response: only that is known in later steps. Review
-reads each instruction and each call before it counts, and each call that failed. What it sends back
-is written again, a limited number of times per step (the paper's automatic communication;
-calibration by the tools' own messages is that of its first version). The paper is arXiv:2403.03031;
-`docs/how/strategies.md` states where this differs from it.
+After Shi et al. (2024), arXiv:2403.03031. In each step, grounding says what to do next and with
+which tool, execution writes the call, and observing extracts what was wanted from the response.
+Only the extract is known in later steps. Review reads each instruction and each call before it
+takes effect, and each call that failed. What review sends back is written again, a limited number
+of times per step (the paper's automatic communication; calibration by the tools' own messages is
+that of its first version). `docs/how/strategies.md` says where this differs from the paper.
 """
 
 from __future__ import annotations
@@ -30,18 +29,21 @@ from protocols.toolbox import Toolbox
 from protocols.truncate import abridge_value, clip_text, sample_value
 
 MOST_STEPS = 30
-"""Maximum number of instructions in a run, the same as ReAct's turns. The published code has 5;
-ToolFlow's long tasks need many more.
+"""Maximum number of instructions in a run, the same as the number of ReAct's turns.
+
+The published code has 5; ToolFlow's long tasks need many more.
 """
 MOST_ROUNDS = 3
-"""Maximum number of rewrites in one step, by all agents together: as often as the published code
-tries a call.
+"""Maximum number of rewrites in one step, by all agents together.
+
+The published code tries a call this many times.
 """
 _LONGEST_CALL = 1_000
 """Maximum length, in characters, of a call in a prompt."""
 LONGEST_READ = 4_500
-"""Maximum length, in characters, of a response that the model reads itself: about the 1,500 tokens
-of the published code.
+"""Maximum length, in characters, of a response that the model reads itself.
+
+It is about the 1,500 tokens of the published code.
 """
 _LONGEST_OBSERVED = 1_024
 _LONGEST_SHAPE = 2_000
@@ -51,14 +53,15 @@ _LONGEST_REPLY = 500
 _TEXT = {"type": "string", "minLength": 1}
 
 AgentName = Literal["grounding", "execution"]
-"""The agents whose work review may send back."""
+"""The agents whose work the review agent may send back."""
 _PURPOSES: Mapping[AgentName, str] = {"grounding": "ground", "execution": "execute"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Outcome:
-    """The outcome of an instruction or a call, as text for the agents. `again` is the agent that
-    must write again.
+    """The outcome of an instruction or a call, as text for the agents.
+
+    `again` is the agent that must write again, if any.
     """
 
     feedback: str
@@ -73,10 +76,10 @@ def solve(task: str, parts: Parts) -> Solution:
 
 
 class _Team(SingleCallRun):
-    """One run. `known` holds the instruction and the observation of each step: all that execution
-    and review know.
+    """One run of ConAgents.
 
-    `rounds` counts how many rewrites are left in this step.
+    `known` holds the instruction and the observation of each step; this is all that execution and
+    review know. `rounds` is the number of rewrites that are left in this step.
     """
 
     def __init__(self, task: str, parts: Parts) -> None:
@@ -93,8 +96,9 @@ class _Team(SingleCallRun):
         self.rounds = 0
 
     def act(self) -> None:
-        """Work step by step, from the instruction to the observation. The grounding conversation
-        only keeps accepted work.
+        """Work step by step, each from the instruction to the observation.
+
+        The conversation of the grounding agent keeps only accepted work.
         """
         for _ in range(MOST_STEPS):
             self.rounds = MOST_ROUNDS
@@ -116,7 +120,10 @@ class _Team(SingleCallRun):
         tools: Toolbox,
         act: Callable[[ReadCall], _Outcome],
     ) -> tuple[str, _Outcome]:
-        """Ask an agent, and again while its work is sent back. Return its reply and the outcome."""
+        """Ask an agent until its work is not sent back. Return its reply and the outcome.
+
+        `act` carries out the agent's call.
+        """
         while True:
             written = self.constrained_call(write_call, messages, tools, purpose=_PURPOSES[agent])
             call = written.call
@@ -132,9 +139,7 @@ class _Team(SingleCallRun):
             ]
 
     def _follow_guidance(self, call: ReadCall) -> _Outcome:
-        """Act on grounding's reply: finish with the answer, or let execution carry out the
-        instruction.
-        """
+        """Act on grounding's reply: finish with the answer, or let execution do as instructed."""
         if call.tool != "instruct":
             attempt = self.finish(str(call.arguments["answer"]))
             if attempt.answer is None and not attempt.paused:
@@ -182,11 +187,10 @@ class _Team(SingleCallRun):
         return _Outcome(feedback=found)
 
     def _observe(self, value: Json, call: str, step: Mapping[str, str]) -> str:
-        """Ask the observing agent for the wanted information in a response. Return it in words;
-        empty if the agent gives none.
+        """Ask the observing agent for the wanted information in a response.
 
-        For a long response, the agent writes code for its structure; if that fails, the model reads
-        a sample.
+        Return it in words, or "" if the agent gives none. For a long response, the agent writes
+        code that reads it; if that fails, the model reads a sample.
         """
 
         def asking(prompt: str, response: str) -> list[Message]:
@@ -210,10 +214,10 @@ class _Team(SingleCallRun):
     def _review(
         self, question: str, to: Sequence[AgentName], *, accepts: bool = True
     ) -> _Outcome | None:
-        """Ask review. Return what it sends back, or None if it accepts, its reply cannot be parsed,
-        or it is not asked.
+        """Ask the review agent a question. Return what it sends back, or None.
 
-        It is only asked while rewrites are left in this step.
+        None if it accepts, its reply cannot be parsed, or no rewrites are left in this step, so
+        that it is not asked. If `accepts` is False, it cannot accept.
         """
         if not self.rounds:
             return None
@@ -231,8 +235,9 @@ class _Team(SingleCallRun):
         return self._send_back(str(call.arguments["feedback"]), back)
 
     def _send_back(self, feedback: str, to: AgentName) -> _Outcome:
-        """Return work to the agent `to` while the step has rewrites left; otherwise grounding
-        continues with the feedback.
+        """Return work to the agent `to` while the step has rewrites left.
+
+        Otherwise grounding continues with the feedback.
         """
         if not self.rounds:
             return _Outcome(feedback=f"Not done. {feedback}")

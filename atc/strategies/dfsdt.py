@@ -1,15 +1,14 @@
-"""DFSDT: depth-first search over turns of ReAct (ToolLLM, Qin et al. 2024, §3.2 and the published
-code).
+"""DFSDT: depth-first search over turns of ReAct.
 
-If a path fails, the search returns to an earlier point: the model is shown what it did there and
-asked for something else. Only the path to the answer becomes the program that solves the task.
-Writes of abandoned paths are not undone, and a run that leaves such writes ends paused. With
-`tries=3` it restarts like ReAct@3.
+After ToolLLM (Qin et al. 2024, §3.2 and the published code). If a path fails, the search returns to
+an earlier turn: the model is shown what it did there and asked for something else. Only the path to
+the answer becomes the program that solves the task. Writes of abandoned paths are not undone, and a
+run that leaves such writes ends paused. With `tries=3` it restarts like ReAct@3.
 
 The journal answers a read that an abandoned path already made, even if that path has written since.
 This is correct: the final program makes no such write, so its reads must show the state without it.
 The state is consistent again once a call has undone the write (reads after that call are made
-anew); until then the run is not solved, whatever it read.
+anew). Until then the run is not solved, whatever it read.
 """
 
 from __future__ import annotations
@@ -25,21 +24,24 @@ from atc.strategies.react import ByTurns, next_turn
 from protocols.truncate import clip_text
 
 WIDTH = 2
-"""Number of alternatives tried at one point."""
+"""Number of alternatives that are tried at one turn."""
 DEPTH = 12
-"""Maximum number of turns on one path. The published code counts thought, action and input
-separately, which leaves four turns: too few for the long tasks of ToolFlow.
+"""Maximum number of turns on one path.
+
+The published code counts thought, action and input separately, which leaves four turns: too few for
+the long tasks of ToolFlow.
 """
 MOST_TURNS = 200
 """Maximum number of turns of one search, as in the published runs."""
 _BACK = 2
-"""Number of levels that the search goes back when the model gives up a path: to the point before
-its last call.
+"""Number of levels that the search goes back when the model gives up a path.
+
+This leads to the turn before its last call.
 """
 _LONGEST_TOLD = 600
 """Maximum length, in characters, of an earlier alternative's text that is shown again."""
 _OUT = DEPTH + 2
-"""More levels than there are: ends the search."""
+"""A number of levels larger than any depth; going back so many levels ends the search."""
 
 
 def solve(task: str, parts: Parts, *, tries: int = 1) -> Solution:
@@ -50,10 +52,10 @@ def solve(task: str, parts: Parts, *, tries: int = 1) -> Solution:
 def search(
     turns: Turns, offer: Offer, acting: SingleCallRun, *, most: int = MOST_TURNS
 ) -> str | None:
-    """Search from the current state of `turns` and `acting`, with at most `most` turns. Return the
-    limit that ended it, or None.
+    """Search for an answer with at most `most` turns. Return the limit that ended it, or None.
 
-    Afterwards both hold the last path that was taken: the one to the answer, if there is one.
+    The search starts from the current state of `turns` and `acting`. Afterwards both hold the last
+    path that was taken: the one to the answer, if there is one.
     """
     found = _Search(turns, offer, acting, most)
     found.expand(0)
@@ -62,7 +64,7 @@ def search(
 
 @dataclass
 class _Search:
-    """One search. `taken` counts its turns, including those of abandoned paths."""
+    """One depth-first search. `taken` counts its turns, including those of abandoned paths."""
 
     turns: Turns
     offer: Offer
@@ -72,8 +74,9 @@ class _Search:
     limit: str | None = None
 
     def expand(self, depth: int) -> int:
-        """Try up to `WIDTH` alternatives from this point. Return how many levels to go back (1: the
-        caller tries its next alternative).
+        """Try up to `WIDTH` alternatives at this depth. Return how many levels to go back.
+
+        With 1, the caller tries its own next alternative.
         """
         if depth == DEPTH:
             return 1

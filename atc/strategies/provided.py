@@ -1,4 +1,4 @@
-"""Programs written by the caller: checked, executed and attributed like any other, without a model.
+"""Programs written by the caller: checked, executed and attributed like others, without a model.
 
 The check, the journal, consent and attribution work as in every run. Automatic fixes are not
 applied, and values are not reported as invented, because only the caller knows where they come
@@ -54,13 +54,13 @@ def run_given(
     earlier: Sequence[Attempt] = (),
     insists: bool = False,
 ) -> Solution:
-    """Execute `program` after the `earlier` attempts of the same run, whose completed calls are not
-    repeated.
+    """Execute a program that the caller wrote, and return the outcome.
 
-    Certain findings stop it before any call. If they rest on response schemas alone, the program is
-    executed once its caller has sent it again, in this run or (`insists`) in another one.
-    `everything` holds the names used for suggestions; `parts.toolbox` may contain only the tools
-    that the run needs.
+    `earlier` are attempts of the same run; their completed calls are not repeated. A certain
+    finding stops the program before any call. If all such findings rest on response schemas, the
+    program is executed once its caller has sent it again, in this run or in another one
+    (`insists`). `everything` has all tools, from which suggestions for unknown names are taken;
+    `parts.toolbox` may contain only the tools that the run needs.
     """
     run = Run(task, parts, tools=named_tools(program, parts.toolbox), attempts=earlier)
     # running the same program again is not a repair
@@ -79,15 +79,14 @@ def is_open_to_doubt(findings: Sequence[Finding], program: Program, toolbox: Too
 
 
 def named_tools(program: Program, toolbox: Toolbox) -> Toolbox:
-    """Return the tools whose aliases occur in `program`, which are all it needs of a large
-    toolbox.
-    """
+    """Return the tools whose aliases occur in `program`; it needs no others of the toolbox."""
     return with_named(program, Toolbox(), toolbox)
 
 
 def certain_findings(program: Program, toolbox: Toolbox) -> tuple[Finding, ...]:
-    """Return the certain findings in `program`. Suggestions for an unknown tool are taken from the
-    whole toolbox.
+    """Return the certain findings in `program`.
+
+    Suggestions for an unknown tool are taken from the whole toolbox.
     """
     found = check(program, named_tools(program, toolbox))
     if any(one.code == "unknown-tool" for one in found):

@@ -1,9 +1,8 @@
-"""ReAct: a thought, one call, its result, and again, until the model gives its answer (Yao et al.
-2023, §2).
+"""ReAct: a thought, one call and its result, repeated until the model gives its answer.
 
-A step has ToolLLM's three lines (thought, action, action input), and results are shortened as
-there. With `tries=3` it is ReAct@3 (a baseline of the ATC paper): up to three tries in all, until
-one ends with an answer.
+After Yao et al. (2023), §2. A step has the three lines of ToolLLM (thought, action, action input),
+and results are shortened as there. With `tries=3` it is ReAct@3 (a baseline of the ATC paper): up
+to three tries, until one ends with an answer.
 """
 
 from __future__ import annotations
@@ -29,11 +28,12 @@ from protocols.toolbox import Toolbox
 from protocols.truncate import clip_text
 
 MOST_TURNS = 30
-"""Maximum number of turns in a run. The paper allows 5 to 7, on tasks of two or three calls;
-ToolFlow's long tasks need many more.
+"""Maximum number of turns in a run.
+
+The ReAct paper allows 5 to 7, on tasks of two or three calls; ToolFlow's long tasks need many more.
 """
 _LONGEST_SAID = 2_000
-"""Maximum length, in characters, of a reply that is kept in its turn."""
+"""Maximum length, in characters, of a reply of the model that is kept in the conversation."""
 NO_ANSWER = "No way that was tried led to an answer."
 _WRITE = partial(write_call, form=REACT, thought=True)
 
@@ -44,16 +44,17 @@ def solve(task: str, parts: Parts, *, tries: int = 1) -> Solution:
 
 
 TurnSolver: TypeAlias = Callable[..., str | None]
-"""`chain_of_turns` or the search of DFSDT. Returns the limit that ended it, or None if the last
-turn did.
+"""`chain_of_turns`, or the `search` of DFSDT.
+
+Returns the limit that ended it, or None if the last turn ended it.
 """
 
 
 class ByTurns(SingleCallRun):
-    """A run in turns, solved by `way`, with up to `tries` tries. Each starts without history; the
-    journal answers repeated calls.
+    """A run in turns, which `way` takes, with up to `tries` tries.
 
-    If `back` is True, the model may leave the path that it is on.
+    Each try starts without history; the journal answers repeated calls. If `back` is True, the
+    model may go back to an earlier turn.
     """
 
     def __init__(
@@ -88,8 +89,9 @@ class ByTurns(SingleCallRun):
 def chain_of_turns(
     turns: Turns, offer: Offer, acting: SingleCallRun, *, most: int = MOST_TURNS
 ) -> str | None:
-    """Take up to `most` turns until one is final. Return the limit that ended it, or None. See
-    `TurnSolver`.
+    """Take up to `most` turns until one is final. Return the limit that ended it, or None.
+
+    It is a `TurnSolver`.
     """
     for _ in range(most):
         turns.taken.append(next_turn(turns, offer, acting))
@@ -99,9 +101,10 @@ def chain_of_turns(
 
 
 def next_turn(turns: Turns, offer: Offer, acting: SingleCallRun, *, then: str = "") -> Turn:
-    """Ask the model for the next turn and carry it out. `then` is appended to the last message.
+    """Ask the model for the next turn and carry it out.
 
-    A call that cannot be parsed or that failed gets an error as feedback.
+    The text `then` is appended to the last message. For a call that cannot be parsed or that fails,
+    the feedback is an error.
 
     Raises:
         BudgetSpent: no time, tokens or calls are left.
@@ -128,7 +131,10 @@ def next_turn(turns: Turns, offer: Offer, acting: SingleCallRun, *, then: str = 
 
 
 def carry_out_call(turn: Turn, call: ReadCall, offer: Offer, acting: SingleCallRun) -> Turn:
-    """Carry out the valid call of a turn. Return the turn with its end or with an observation."""
+    """Carry out the valid call of a turn.
+
+    Return the turn with an observation, or with the way in which it ended the path.
+    """
     turn = replace(turn, tool=call.tool)
     given = call.arguments
     match next((end for end, alias in offer.ends.items() if alias == call.tool), None):
@@ -161,14 +167,14 @@ def carry_out_call(turn: Turn, call: ReadCall, offer: Offer, acting: SingleCallR
 
 
 def format_observation(text: str) -> str:
-    """Return an observation formatted for the model."""
+    """Return an observation in the form in which the model gets it."""
     return f"Observation: {text}"
 
 
 def build_react_opening(
     task: str, tools: Toolbox, offer: Offer, *, budget: int, docs: Docs = "full"
 ) -> list[Message]:
-    """Build the rules, a worked example and the task, with `budget` tokens of tool descriptions."""
+    """Build the rules, an example and the task, with `budget` tokens of tool descriptions."""
     rules = fill("react", endings=offer.ending_rules)
     example = fill("react_example", finish=offer.ends["finish"])
     return conversation.build_opening(

@@ -1,8 +1,8 @@
-"""Registry of strategies by name, their options, and the parser of specs such as
-`anytool:solver=cot,pool=16`.
+"""Registry of strategies and their options, and the parser of their specs.
 
-The flags of a strategy are its own options and the configuration settings that affect it, so that
-an ablation can be written in one word on the command line and appears in the rows of a benchmark.
+An example of a spec is `anytool:solver=cot,pool=16`. The flags of a strategy are its own options
+and the settings that affect it. So an ablation can be written as one word on the command line, and
+it appears in the rows of a benchmark.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ if TYPE_CHECKING:  # parsing a spec must not import these modules
 
 
 class UnknownStrategy(AtcError):
-    """There is no strategy of this name, or it does not have this flag."""
+    """There is no such strategy or flag, or the flag does not accept the value."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,14 +45,14 @@ class Strategy:
 
     @property
     def flags(self) -> Kinds:
-        """The flags of the strategy with their types."""
+        """The types of the strategy's flags, keyed by the flag's name."""
         kinds = get_type_hints(Config, include_extras=True)
         own = {} if self.options is None else get_type_hints(self.load_options())
         own.pop("prompt_tokens", None)
         return {name: kinds[name] for name in self.settings} | own
 
     def load_options(self) -> Callable[..., object]:
-        """Import and return the dataclass of its own options."""
+        """Import and return the dataclass of the strategy's own options."""
         assert self.options is not None
         options: Callable[..., object] = resolve_name(self.options)
         return options
@@ -64,8 +64,9 @@ class Strategy:
 
 
 OF_CALLS = ("decoding", "docs")
-"""Settings that affect strategies of single calls; `docs=requests` leaves response types out of the
-prompt.
+"""Settings that affect strategies of single calls.
+
+`docs=requests` leaves response types out of the prompt.
 """
 OF_BLOCKS = ("docs",)
 OF_PROGRAMS = ("docs", "repair", "samples", "max_repairs")
@@ -154,11 +155,12 @@ def parse_spec(spec: str) -> tuple[Strategy, Flags]:
 
 
 def strategy(spec: str) -> Solve:
-    """Return the function that solves a task as `spec` says. The strategy's module is imported
-    here.
+    """Return the function that solves a task with the strategy and flags of `spec`.
+
+    The strategy's module is imported here.
 
     Raises:
-        UnknownStrategy: as `parse_spec`; or a value that is out of range.
+        UnknownStrategy: see `parse_spec`; or the value of a flag is out of range.
     """
     chosen, flags = parse_spec(spec)
     settings = {name: value for name, value in flags.items() if name in chosen.settings}

@@ -44,8 +44,11 @@ _SCHEMA_TOKENS = 2_500
 _SNIPPET = 1_800
 _SAMPLE = 6_000
 LONGEST_RESULT = 1_800
-"""Limits in characters: of the sample in the second prompt for code, of the sample that the model
-reads itself, and of the parsed result. The paper's published code has 500, 2,000 and 500 tokens.
+"""Maximum lengths in characters, together with `_SNIPPET` and `_SAMPLE`.
+
+`_SNIPPET` limits the sample in the second prompt for code, `_SAMPLE` the sample that the model
+reads itself, and this the result of the parser. The paper's published code has 500, 2,000 and 500
+tokens.
 """
 INSTRUCTIONS = "output_instructions"
 _TEXT = {"type": "string", "minLength": 1}
@@ -61,8 +64,9 @@ _WRITE = partial(write_call, bounds=replace(BOUNDS, characters=1_000))
 
 
 def solve(task: str, parts: Parts) -> Solution:
-    """Plan, select, call and parse, step by step, until the planner gives the answer or the budget
-    is used up.
+    """Plan, select, call and parse, step by step, until the planner gives the answer.
+
+    It also ends when the budget is used up.
     """
     return _RestGPT(task, parts).solve()
 
@@ -110,9 +114,10 @@ class _RestGPT(SingleCallRun):
         return self._execute_choice(call.arguments, background)
 
     def _select(self, plan: str, background: str) -> ReadCall:
-        """Return the selector's choice of APIs.
+        """Return the selector's choice of APIs for a step.
 
-        If it names no existing API, it is asked again, as in the paper's published code.
+        If the reply names no existing API, the selector is asked again, as in the paper's published
+        code.
         """
         apis = "\n".join(self.tools)
         if self.parts.config.docs != "names":
@@ -147,8 +152,9 @@ class _RestGPT(SingleCallRun):
         return call
 
     def _execute_choice(self, choice: Mapping[str, Json], background: str) -> str | None:
-        """Let the caller carry out a plan with the chosen tools. Return its summary, or None if a
-        person must decide first.
+        """Let the caller carry out a plan with the chosen APIs.
+
+        Return the caller's summary, or None if a person must decide first.
         """
         parts = self.parts
         plan = str(choice["plan"])
@@ -188,8 +194,9 @@ class _RestGPT(SingleCallRun):
         return f"the plan was not carried out in {MOST_TURNS} calls. {turns.last.feedback}"
 
     def _parse_response(self, value: Json, call: ToolCall, about: str, wanted: str) -> str:
-        """Return the `wanted` information from the response of a call, in words. `about` is the
-        plan that the call was made for.
+        """Return the `wanted` information from the response of a call, in words.
+
+        `about` is the plan for which the call was made.
         """
         parts = self.parts
         tool = parts.toolbox[call.tool]
@@ -219,8 +226,9 @@ class _RestGPT(SingleCallRun):
 
 
 def read_plan(text: str) -> tuple[str, str | None]:
-    """Return the first step in a reply, and the answer if it contains one. The reply is cut where
-    the model invents an API response.
+    """Return the first step in a reply, and the final answer if the reply contains one.
+
+    The reply is cut where the model begins to invent an API response.
     """
     text = text[: found.start()] if (found := _CUT.search(text)) else text
     text = text[: steps[1].start()] if len(steps := list(_STEP.finditer(text))) > 1 else text
@@ -236,8 +244,9 @@ def _summary(tool: Tool) -> str:
 
 
 def _add_parser_instructions(tool: Tool) -> Tool:
-    """Return the tool as the caller sees it: with the instructions to the parser as last argument,
-    and without a response schema.
+    """Return the tool as the caller sees it.
+
+    Its last argument are the instructions to the parser, and it has no response schema.
     """
     schema = dict(tool.protocol.input_schema)
     name = INSTRUCTIONS

@@ -1,5 +1,4 @@
-"""Stepwise: a program that grows piece by piece, each piece written with the results so far in
-view.
+"""Stepwise: a program that grows piece by piece, each written with the results so far in view.
 
 A piece that fails is dropped. Its calls stay in the journal, and its writes are still shown to the
 model.
@@ -45,13 +44,12 @@ from protocols.truncate import abridge_output, clip_text
 from sandbox.trace import ToolCall, Trace
 
 MOST_PIECES = 12
-"""Maximum number of pieces of a program. Up to `max_repairs` failed pieces are allowed in
-addition.
-"""
+"""Maximum number of pieces of a program, in addition to up to `max_repairs` failed pieces."""
 REPEATED = "the model wrote the same piece again and again."
 _MOST_ALIKE = 3
-"""Maximum number of equal pieces in a row. A few are allowed, because they may count or wait for
-something.
+"""Maximum number of equal pieces in a row.
+
+A few are allowed, because they may count or wait for something.
 """
 _LONGEST_ANSWER = 300
 _SPOKEN = re.compile(
@@ -69,8 +67,10 @@ def solve(task: str, parts: Parts) -> Solution:
 
 @dataclass(frozen=True, slots=True)
 class _Step:
-    """A piece as it was executed, its attempt, True if it gave an answer, and otherwise the output
-    to show.
+    """One piece as it was executed.
+
+    `result` is its attempt, and `answers` is True if it gave an answer; otherwise `output` is shown
+    to the model.
     """
 
     piece: str
@@ -80,8 +80,10 @@ class _Step:
 
 
 class Stepwise(Run):
-    """One run. `begun` are the tools, tool search, meter and attempts of a run that another
-    strategy began (see `Run`); its results are shown first.
+    """One run of `stepwise`.
+
+    `begun` are the tools, tool search, meter and attempts of a run that another strategy began (see
+    `Run`); the results of that run are shown first.
     """
 
     def __init__(self, task: str, parts: Parts, **begun: Any) -> None:
@@ -125,14 +127,16 @@ class Stepwise(Run):
         self.limit = f"{MOST_PIECES} pieces"
 
     def _messages(self) -> list[Message]:
-        """Return the prompt for the next piece, with the writes that took effect but are not in the
-        program.
+        """Return the prompt for the next piece.
+
+        It mentions the writes that took effect but are not in the program.
         """
         return self.turns.messages(describe_writes(self._find_standing_writes()))
 
     def _step(self) -> _Step | None:
-        """Write and execute the next piece. Return None if a failed piece was repeated, or the same
-        piece came too often.
+        """Write and execute the next piece, and return it.
+
+        None if a failed piece was repeated, or the same piece came too often.
         """
         config = self.parts.config
         blind = not seen_output(self.attempts)
@@ -169,8 +173,9 @@ class Stepwise(Run):
         return replace(completion, text=next_piece(completion.text))
 
     def _attempt_piece(self, piece: Program, *, blind: bool) -> _Step:
-        """Execute the program with the piece. If the piece may give the answer, it is first
-        executed as the finished program.
+        """Execute the program with the piece.
+
+        A piece that may give the answer is first executed as the end of the finished program.
         """
         writing = writing_tools(piece, self.parts.toolbox)
         new = new_lines(self.growing.program, piece, self.parts.toolbox, writing)
@@ -201,9 +206,7 @@ class Stepwise(Run):
         return attempt(self, program, blind=blind, seen=seen, look=look)
 
     def _format_output(self, result: Attempt) -> str:
-        """Return what a piece showed: its output, or else its value, or else the results of its
-        calls.
-        """
+        """Return what a piece showed: its output, else its value, else the results of its calls."""
         trace = result.trace
         most = longest_shown(self.parts.prompt_tokens)
         if trace is None:
@@ -219,7 +222,7 @@ class Stepwise(Run):
         return escape_fences(f"(nothing was printed)\n{gave}".strip())
 
     def _finish_step(self, step: _Step) -> bool:
-        """Return True if the run is over. A piece that ran is kept."""
+        """Return True if the run is over. Keep a piece that did not fail."""
         result = step.result
         config = self.parts.config
         if result.fault is not None:
@@ -265,8 +268,8 @@ class Stepwise(Run):
         )
 
     def _describe_failure(self, step: _Step) -> str:
-        """Return what is known about a piece's failure, in the form used to repair a whole
-        program.
+        """Return what is known about a piece's failure, as a repair prompt for a program says
+        it.
         """
         case = _FailedPiece(
             attempt=step.result,
@@ -279,11 +282,10 @@ class Stepwise(Run):
         return facts(case)[-1].content
 
     def _find_standing_writes(self) -> tuple[ToolCall, ...]:
-        """Return writes that took effect but are not in the program: those of dropped pieces,
-        unless undone since.
+        """Return the writes that took effect but are not in the program.
 
-        They are read from the attempts, because the journal of a resumed run already contains later
-        calls.
+        They are the writes of dropped pieces that were not undone since. They are read from the
+        attempts, because the journal of a resumed run already contains later calls.
         """
         made = [
             call for attempt in self.attempts for call in attempt.calls if call.outcome == "done"
@@ -301,19 +303,21 @@ class _FailedPiece(RepairCase):
 
     @property
     def program_message(self) -> Message:
-        """The model's own message: the piece."""
+        """The message of the model that contains the piece."""
         return Message("assistant", _format_piece(self.piece))
 
     def rewrite(self, parts: Iterable[str]) -> Message:
-        """Build the user message from `parts`. The request and the remaining writes are added to
-        every turn elsewhere.
+        """Build the user message from `parts`.
+
+        The request for the next piece and the remaining writes are added elsewhere, in every turn.
         """
         return Message("user", paragraphs(parts))
 
 
 def next_piece(reply: str) -> str:
-    """Return the reply up to the end of its first block. An answer in words without a block
-    (`ANSWER: 5`) becomes code that prints it.
+    """Return the reply up to the end of its first block.
+
+    An answer in words without a block (`ANSWER: 5`) becomes code that prints it.
     """
     if "```" not in reply and (spoken := _SPOKEN.search(reply)):
         return f"```python\nprint('ANSWER:', {spoken['answer'].rstrip(' *_`')!r})\n```"
@@ -321,7 +325,7 @@ def next_piece(reply: str) -> str:
 
 
 def _format_doubts(result: Attempt) -> str:
-    """Return the doubts about an answer, or the fact that writes are missing in its program."""
+    """Return the doubts about an answer, or else that the program lacks writes that were made."""
     doubts = result.doubts or ("changes were made that are no part of the program, see below.",)
     answer = clip_text(result.answer or "", _LONGEST_ANSWER)
     return fill("step_doubt", answer=answer, doubts="\n".join(f"- {doubt}" for doubt in doubts))

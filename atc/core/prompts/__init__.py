@@ -1,6 +1,4 @@
-"""The prompts of the pipeline, one Markdown file each, and a function that fills their
-variables.
-"""
+"""The prompts of the pipeline, one Markdown file each, and a function that fills in variables."""
 
 from __future__ import annotations
 
