@@ -1,6 +1,4 @@
-"""Store, model, sandbox and search index of an agent, passed by the caller or opened on first
-use.
-"""
+"""Store, model, sandbox and search index of an agent, passed by the caller or opened on demand."""
 
 from __future__ import annotations
 

@@ -233,9 +233,7 @@ class Run:
 
 
 class RetrievedTools(NamedTuple):
-    """The tools that a prompt describes, and the search for further ones (None if there are
-    none).
-    """
+    """The tools that a prompt describes, and the search for further ones, or None."""
 
     tools: Toolbox
     search: ToolSearch | None

@@ -1,6 +1,4 @@
-"""Automatic choice of strategy: whole programs first, pieces if programs keep misreading
-results.
-"""
+"""Automatic choice of strategy: whole programs, or pieces if programs keep misreading results."""
 
 from __future__ import annotations
 

@@ -268,9 +268,7 @@ class Stepwise(Run):
         )
 
     def _describe_failure(self, step: _Step) -> str:
-        """Return what is known about a piece's failure, as a repair prompt for a program says
-        it.
-        """
+        """Return what is known about a piece's failure, in the form of a repair prompt."""
         case = _FailedPiece(
             attempt=step.result,
             tools=self.parts.toolbox,

@@ -1,9 +1,8 @@
-"""Attribution: find the one `Fault` that explains why a program failed, from its findings, its
-trace and its tools.
+"""Attribution: find the one `Fault` that explains why a program failed.
 
-The blamed call is the one that produced the value with which the program failed; it is often not on
-the failing line. Attribution uses no model, no clock and no network: the same arguments give the
-same fault.
+It uses the program's findings, trace and tools. The blamed call is the one that produced the value
+with which the program failed; it is often not on the failing line. Attribution uses no model, no
+clock and no network: the same arguments give the same fault.
 """
 
 from __future__ import annotations
@@ -28,8 +27,9 @@ __all__ = ["ResponseOrigin", "attribute", "find_origins"]
 def attribute(
     program: Program, findings: tuple[Finding, ...], trace: Trace | None, tools: Toolbox
 ) -> Fault | None:
-    """Return the fault of a program, or None if it finished with an answer: it printed something or
-    has a value.
+    """Return the fault of a program, or None if it gave an answer.
+
+    An answer is any printed text, or else the value of the last expression.
     """
     if findings:
         return from_findings(program, findings, tools)
@@ -69,8 +69,8 @@ def _attribute_run(program: Program, trace: Trace, tools: Toolbox) -> Fault | No
 
 
 def _attribute_stop(program: Program, failure: Failure, trace: Trace) -> Fault:
-    """Return the fault of a program that is paused, did not compile or was refused by the policy
-    of the sandbox.
+    """Return the fault of a program that is paused, did not compile or was refused by the
+    sandbox.
     """
     line = failure.line
     kind = "syntax" if failure.kind == "syntax" else "policy"

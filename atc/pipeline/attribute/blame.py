@@ -1,5 +1,7 @@
-"""Selection of the call to blame: the suspect expressions lead to calls that may have produced
-their values, and the recorded responses decide between these calls.
+"""Selection of the call to blame for a failure.
+
+The suspect expressions, which may have caused the failure, lead to calls that may have produced
+their values. The recorded responses decide between these calls.
 """
 
 from __future__ import annotations
@@ -28,15 +30,15 @@ from protocols.toolbox import Toolbox
 from sandbox.trace import ToolCall, Trace
 
 MOST_ITEMS = 5_000
-"""Maximum number of values examined for one source."""
+"""Maximum number of response values that are examined for one expression."""
 
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Candidate:
-    """A call that may be to blame, with the place in its response that the suspect value came from.
+    """A call that may be to blame, with the position in its response of the suspect value.
 
-    `proven` is True if the value at that place fails in the same way as the program did. `broken`
-    is True if the response violates its schema at that place.
+    `proven` is True if the value at this position fails in the same way as the program did.
+    `broken` is True if the response violates its schema at this position.
     """
 
     call: ToolCall
@@ -48,8 +50,10 @@ class Candidate:
 
     @property
     def weight(self) -> tuple[bool, bool, bool, bool]:
-        """Sort key: proven candidates first, then schema violations, then values known from the
-        sandbox, then unchanged values.
+        """Sort key; a larger one is more likely to be blamed.
+
+        Proven candidates weigh most, then schema violations, then values known from the sandbox,
+        then unchanged values.
         """
         return (
             self.proven,
@@ -60,8 +64,10 @@ class Candidate:
 
 
 class AttributionTrace:
-    """A trace prepared for attribution. It finds the calls that produced the value of an
-    expression, and the places in their responses.
+    """A trace prepared for attribution.
+
+    It finds the calls that produced the value of an expression, and the positions in their
+    responses.
     """
 
     def __init__(self, program: Program, trace: Trace, tools: Toolbox) -> None:
@@ -86,7 +92,7 @@ class AttributionTrace:
         ]
 
     def find_calls(self, source: CallSource) -> list[ToolCall]:
-        """Return the calls made by a source's expression, latest first."""
+        """Return the calls that the expression of a source made, latest first."""
         if source.index is not None:
             return [self.calls[source.index]]
         own = [call for call in self.trace.calls if call.tool == source.tool]
@@ -106,8 +112,9 @@ class AttributionTrace:
         )
 
     def items(self, source: CallSource) -> Iterator[tuple[ToolCall, Place]]:
-        """Yield the places in responses where the value of a source may be, the most likely first.
-        Paths refer to the full response.
+        """Yield the positions in responses where the value of a source may be, likeliest first.
+
+        Paths start at the full response.
         """
         for call in self.find_calls(source):
             path = (
@@ -121,11 +128,10 @@ class AttributionTrace:
             )
 
     def find_argument_places(self, call: ToolCall, name: str) -> Iterator[tuple[ToolCall, Place]]:
-        """Yield the places in earlier responses from which an argument's value may come, most
-        likely first.
+        """Yield the positions in earlier responses from which an argument's value may come.
 
-        These are the places to which the program text leads, and then the nearest place with the
-        same value, if the value is distinctive.
+        First come the positions to which the program text leads, likeliest first, and then the
+        nearest position with the same value, if the value is distinctive.
         """
         value = call.arguments.get(name)
         given = self.argument(call, name)
@@ -141,8 +147,10 @@ class AttributionTrace:
             yield self.calls[origin.call], Place(origin.steps, value)
 
     def find_argument_origin(self, call: ToolCall, name: str) -> tuple[ToolCall, JsonPath] | None:
-        """Return the first place of `find_argument_places` whose value equals the argument's value,
-        as a call and a path; None if there is no such place.
+        """Return the call and path from which an argument's value comes, or None.
+
+        It is the first position of `find_argument_places` at which the response has exactly this
+        value.
         """
         value = call.arguments.get(name)
         for made, place in self.find_argument_places(call, name):
@@ -151,8 +159,9 @@ class AttributionTrace:
         return None
 
     def candidates(self, suspect: Suspect, sources: Iterable[CallSource]) -> list[Candidate]:
-        """Return the candidates of the `sources` of a suspect, the nearest to the failing
-        expression last.
+        """Return the candidates that follow from the `sources` of a suspect expression.
+
+        The one nearest to the failing expression comes last.
         """
         found = [self._candidate(suspect, source) for source in sources]
         # An unchanged value of another type than the exception reports did not cause the exception.
@@ -167,8 +176,8 @@ class AttributionTrace:
     def _candidate(self, suspect: Suspect, source: CallSource) -> Candidate | None:
         """Return the candidate of one source, or None if no response has the source's path.
 
-        It is a place where the response violates its schema. Else it is a place whose value fails
-        as the program did. Else it is the first place.
+        It is a position where the response violates its schema, else a position whose value fails
+        as the program did, else the first position.
         """
         broken = self._find_broken_candidate(suspect, source)
         if broken is not None:
@@ -185,8 +194,8 @@ class AttributionTrace:
         return first
 
     def _find_broken_candidate(self, suspect: Suspect, source: CallSource) -> Candidate | None:
-        """Return a candidate for a response that violates its schema on the path to the source's
-        value, or None.
+        """Return a candidate whose response violates its schema on the path to the value, or
+        None.
         """
         if not any(call.drift for call in self.find_calls(source)):
             return None
@@ -203,7 +212,7 @@ class AttributionTrace:
         return None
 
     def find_candidates(self, suspect: Suspect) -> list[Candidate]:
-        """Return the calls that may explain a suspect.
+        """Return the candidates, that is calls, that may explain a suspect expression.
 
         These are the call that produced the value, the call that produced the requested key, or the
         call whose empty result left the variable unset.
@@ -229,7 +238,7 @@ class AttributionTrace:
         return [*found, *(candidate for candidate in filling if candidate.proven or not found)]
 
     def is_caused_by_constant(self, suspect: Suspect) -> bool:
-        """Return True if a constant in the program may be the value that failed."""
+        """Return True if the value that failed may be a constant in the program."""
         given = [suspect.expr]
         expr = suspect.expr
         if isinstance(expr, ast.Name):
@@ -245,8 +254,10 @@ class AttributionTrace:
 
 
 def choose_candidate(candidates: Sequence[Candidate]) -> Candidate | None:
-    """Return the candidate with the highest weight. Among equals of the same suspect, those that a
-    condition selected come first, then the one nearest to the failing expression wins.
+    """Return the candidate with the highest weight.
+
+    Of several, all belonging to the same suspect, the one nearest to the failing expression is
+    chosen.
     """
     heaviest = max((candidate.weight for candidate in candidates), default=None)
     equal = [candidate for candidate in candidates if candidate.weight == heaviest]
@@ -256,9 +267,7 @@ def choose_candidate(candidates: Sequence[Candidate]) -> Candidate | None:
 
 
 def _root_expression(expr: ast.expr) -> ast.expr:
-    """Return the variable that an expression starts from: `xs` for `xs[0]`, `xs.most_common(1)` and
-    `sorted(xs)`.
-    """
+    """Return the variable from which an expression starts: `xs` for `xs[0]` and `sorted(xs)`."""
     match expr:
         case (
             ast.Subscript(value=value)

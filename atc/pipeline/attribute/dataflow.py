@@ -1,4 +1,4 @@
-"""Data flow in a program: parent nodes, scopes and the definitions that reach a use of a name."""
+"""Data flow in a program: parent nodes, scopes, and the definitions that reach a use of a name."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ _ADDING = frozenset({"append", "add", "appendleft", "insert"})
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Definition:
-    """One assignment to a name or to a part of its value: after it, the part of the name's value at
-    the path `writes` is the part of `value` at the path `steps`.
+    """One assignment to a name, or to a part of the name's value.
 
-    A strong definition replaces the name's value. The others (`rows.append(x)`, `d[k] = x`, `n +=
-    x`) add to it.
+    After it, the name's value at the path `writes` is the value of the expression `value` at the
+    path `steps`. A strong definition replaces the name's whole value. The others (`rows.append(x)`,
+    `d[k] = x`, `n += x`) add to it.
     """
 
     name: str
@@ -35,8 +35,9 @@ class Definition:
 
 
 class Tree:
-    """Syntax tree of a program, with the parent of each node and the definitions of each name. It
-    is empty if the source is not valid Python.
+    """Syntax tree of a program, with the parent of each node and the definitions of each name.
+
+    It is empty if the source is not valid Python.
     """
 
     def __init__(self, root: ast.Module) -> None:
@@ -53,8 +54,9 @@ class Tree:
             )
 
     def around(self, node: ast.AST) -> Iterator[ast.AST]:
-        """Yield the ancestors of `node`, innermost first; at most 200, in case the program is
-        nested extremely deeply.
+        """Yield the nodes that contain `node`, innermost first; at most 200.
+
+        The limit is for programs that are nested extremely deeply.
         """
         for _ in range(200):
             if node not in self.parents:
@@ -63,7 +65,7 @@ class Tree:
             yield node
 
     def scope(self, node: ast.AST, name: str = "") -> ast.Module | FunctionNode:
-        """Return the function or module in which the name `name`, used at `node`, is bound."""
+        """Return the function or module in which `name`, used at `node`, is bound."""
         for around in self.around(node):
             if isinstance(around, FunctionNode):
                 declared = (n for n in ast.walk(around) if isinstance(n, ast.Global | ast.Nonlocal))
@@ -74,11 +76,12 @@ class Tree:
     def find_reaching_definitions(
         self, name: str, use: ast.AST, scope: ast.AST
     ) -> list[Definition]:
-        """Return the definitions of `name` in `scope` that may reach a use, nearest first.
+        """Return the definitions of `name` in `scope` that may determine its value at `use`,
+        nearest first.
 
         These are the definitions before the use, back to one that certainly replaces the value, and
-        inside a loop also those after it. If several remain, the caller decides between them by the
-        recorded responses.
+        inside a loop also those after it. If several remain, the caller decides between them with
+        the recorded responses.
         """
         found = self._definitions.get((scope, name), [])[::-1]
         here = position(use)
@@ -102,7 +105,7 @@ class Tree:
         return [*before, *after]
 
     def _loops(self, node: ast.AST) -> list[ast.AST]:
-        """Return the loops around a node."""
+        """Return the loops that contain a node."""
         return [
             around
             for around in self.around(node)
@@ -123,14 +126,16 @@ def position(node: ast.AST) -> Position:
 
 
 def is_on_line(node: ast.AST, line: int) -> bool:
-    """Return True if the node covers the line."""
+    """Return True if the node is on this line, or spans it."""
     first, _, last, _ = position(node)
     return first <= line <= last
 
 
 def called_name(call: ast.AST) -> str:
-    """Return the plain name that is called, directly or through `asyncio.to_thread(f, …)`,
-    `executor.submit(f, …)` or `partial`. Empty for any other call.
+    """Return the plain name of the called function, or "".
+
+    The call may be direct, or through `asyncio.to_thread(f, …)`, `executor.submit(f, …)` or
+    `partial`.
     """
     match call:
         case ast.Call(args=[ast.Name(id=name), *_]) if simple_name(call) in (
@@ -145,13 +150,13 @@ def called_name(call: ast.AST) -> str:
 
 
 def simple_name(call: ast.AST) -> str:
-    """Return `f` for a call `f(…)` or `module.f(…)`, and an empty string for anything else."""
+    """Return `f` for a call `f(…)` or `module.f(…)`, and "" for anything else."""
     func = call.func if isinstance(call, ast.Call) else None
     return func.attr if isinstance(func, ast.Attribute) else getattr(func, "id", "")
 
 
 def constant_step(index: ast.AST | None) -> PathStep:
-    """Return the path step of a subscript's index, or EACH if the index is not constant."""
+    """Return the path step of a subscript's index; EACH if the index is not constant."""
     match index:
         case ast.Constant(value=str() | int() as value) if not isinstance(value, bool):
             return value
@@ -161,8 +166,10 @@ def constant_step(index: ast.AST | None) -> PathStep:
 
 
 def target_steps(target: ast.AST, name: str) -> JsonPath | None:
-    """Return the path of `name` inside the value assigned to `target`, or None if the target does
-    not bind the name.
+    """Return the path of `name` inside the value that is assigned to `target`.
+
+    For example, it is `(1,)` for `b` in the target `a, b`. None if the target does not bind the
+    name.
     """
     match target:
         case ast.Name(id=found):
@@ -175,7 +182,7 @@ def target_steps(target: ast.AST, name: str) -> JsonPath | None:
 
 
 def _definitions(node: ast.AST) -> Iterator[Definition]:
-    """Yield the definitions in a single statement, loop or call."""
+    """Yield the definitions that a single statement, loop or call makes."""
     match node:
         case ast.Assign(targets=targets, value=value):
             for target in targets:
@@ -202,7 +209,7 @@ def _definitions(node: ast.AST) -> Iterator[Definition]:
 def _find_bindings(
     target: ast.expr, value: ast.expr, node: ast.AST, steps: JsonPath = ()
 ) -> Iterator[Definition]:
-    """Yield the definitions made by assigning `value` to `target`."""
+    """Yield the definitions made by assigning `value` (at the path `steps`) to `target`."""
     match target, value:
         case ast.Name(id=name), _:
             yield Definition(name, value, node, steps)
@@ -221,8 +228,9 @@ def _find_bindings(
 def _find_additions(
     target: ast.expr, value: ast.expr, node: ast.AST, more: JsonPath
 ) -> Iterator[Definition]:
-    """Yield the weak definition that adds `value` to `target` (`x`, `x[k]` or `x.setdefault(k,
-    [])`) at the path `more`.
+    """Yield the weak definition that adds `value` to `target` at the path `more`.
+
+    `target` may be `x`, `x[k]` or `x.setdefault(k, [])`.
     """
     steps: list[PathStep] = []
     while not isinstance(target, ast.Name):

@@ -1,5 +1,6 @@
-"""Faults of exceptions that the program raised: which call's result it misread, or whose result was
-empty.
+"""Faults of programs that raised an exception.
+
+They say which call's result the program misread, or which call's result was empty.
 """
 
 from __future__ import annotations
@@ -67,8 +68,9 @@ def _is_raised_by_program(failure: Failure, record: AttributionTrace) -> bool:
 def from_unfilled(
     failure: Failure, call: ToolCall, name: str, record: AttributionTrace
 ) -> Fault | None:
-    """Return the fault of the call whose result should have replaced the None that the program
-    passed for the argument `name`; None if there is no such call.
+    """Return the fault of the call whose result should have replaced a None passed to a tool.
+
+    The program passed the None as the argument `name`. Return None if there is no such call.
     """
     given = record.argument(call, name)
     if call.arguments.get(name) is not None or given is None:
@@ -84,7 +86,7 @@ def from_unfilled(
 
 
 def explain(failure: Failure, chosen: Candidate, record: AttributionTrace) -> Fault:
-    """Build the fault of the chosen candidate, depending on how the program used the value."""
+    """Build the fault of the chosen candidate, according to how the program used the value."""
     detail = f" {failure.message}" if failure.message else ""
     head = f"line {failure.line}: {failure.type}{detail}"
     suspect = chosen.suspect
@@ -102,8 +104,8 @@ def explain(failure: Failure, chosen: Candidate, record: AttributionTrace) -> Fa
 
 
 def _is_empty_result(chosen: Candidate, record: AttributionTrace) -> bool:
-    """Return True if the value is an empty list, or a whole result that is null or an empty
-    object.
+    """Return True if the candidate's value is an empty list, or a whole result that is null or
+    `{}`.
     """
     place = chosen.place
     if place.missing is not None:
@@ -115,7 +117,9 @@ def _is_empty_result(chosen: Candidate, record: AttributionTrace) -> bool:
 def _explain_missing_value(
     head: str, failure: Failure, chosen: Candidate, record: AttributionTrace
 ) -> Fault:
-    """Build the fault of a dict of the program that lacks a key taken from a response."""
+    """Build the fault for a key, taken from a response, that a dict of the program does not
+    have.
+    """
     call = chosen.call
     path = chosen.place.path
     key = chosen.suspect.key
@@ -133,7 +137,7 @@ def _explain_missing_value(
 def _explain_read(
     head: str, failure: Failure, chosen: Candidate, record: AttributionTrace
 ) -> Fault:
-    """Build the fault of a missing key or of a value whose type the program did not expect."""
+    """Build the fault for a missing key, or for a value whose type the program did not expect."""
     call = chosen.call
     place = chosen.place
     facts = record.facts
@@ -169,7 +173,7 @@ def _explain_read(
 
 
 def _find_missing_key(chosen: Candidate) -> str | None:
-    """Return the key that the program read but the object does not have, or None."""
+    """Return the key that the program read and the object does not have, or None."""
     key: Json = chosen.place.missing
     if not isinstance(key, str):
         key = chosen.suspect.key if chosen.suspect.role == "key" else None
@@ -181,7 +185,7 @@ def _find_missing_key(chosen: Candidate) -> str | None:
 def _explain_iteration(
     head: str, failure: Failure, chosen: Candidate, record: AttributionTrace
 ) -> Fault:
-    """Build the fault of an object that was iterated as if it were a list."""
+    """Build the fault for an object that was iterated as if it were a list."""
     call = chosen.call
     path = chosen.place.path[:-1]
     facts = record.facts
@@ -201,7 +205,7 @@ def _explain_iteration(
 
 
 def _hint(value: Json, suspect: Suspect) -> str:
-    """Return advice on how to use a value of this type."""
+    """Return the end of a message that says how to use this value, beginning with `;` or `(`."""
     if isinstance(value, Mapping):
         # If the mapping has the attribute, one of its items failed instead.
         dotted = suspect.role == "attribute" and not hasattr(value, str(suspect.key))
@@ -217,7 +221,7 @@ def _hint(value: Json, suspect: Suspect) -> str:
 def _explain_empty_value(
     head: str, failure: Failure, chosen: Candidate, record: AttributionTrace
 ) -> Fault:
-    """Build the fault of an empty result that the program used without a test."""
+    """Build the fault for an empty result that the program used without a test."""
     call = chosen.call
     place = chosen.place
     facts = record.facts
@@ -249,8 +253,10 @@ def _explain_empty_value(
 
 
 class _FieldTest(NamedTuple):
-    """A response field that a condition of the program tests, with a sentence on the field's actual
-    values. `absent` is True if the field is missing, or if none of its values can pass.
+    """A response field that a condition of the program tests.
+
+    `sentence` is about the field's actual values. `absent` is True if the field is missing, or if
+    none of its values can satisfy the condition.
     """
 
     sentence: str
@@ -263,8 +269,9 @@ class _FieldTest(NamedTuple):
 def _explain_filter(
     head: str, failure: Failure, chosen: Candidate, record: AttributionTrace
 ) -> Fault:
-    """Build the fault of a program whose conditions excluded every item of a result, because the
-    program expected other values in the tested fields.
+    """Build the fault for conditions of the program that excluded every item of a result.
+
+    The program expected other values in the fields that it tested.
     """
     call = chosen.call
     place = chosen.place
@@ -304,7 +311,7 @@ def _explain_filter(
 
 
 def _find_field_tests(test: ast.expr, record: AttributionTrace) -> Iterator[_FieldTest]:
-    """Yield the actual values of each response field that a condition compares or looks up."""
+    """Yield each response field that a condition compares or looks up, with its actual values."""
     for node in ast.walk(test):
         alone = node is test or isinstance(record.tree.parents.get(node), ast.BoolOp | ast.UnaryOp)
         sides: list[ast.expr] = (
@@ -332,8 +339,9 @@ def _find_field_tests(test: ast.expr, record: AttributionTrace) -> Iterator[_Fie
 
 
 def _values_at(source: CallSource, test: ast.expr, record: AttributionTrace) -> _FieldTest | None:
-    """Return the actual values of the response field `source`, which `test` compares; None if no
-    response has the field.
+    """Return the response field `source`, which `test` compares, with its actual values.
+
+    None if no response has the field.
     """
     facts = record.facts
     every = list(islice(record.items(source), MOST_ITEMS))
@@ -366,8 +374,9 @@ def _values_at(source: CallSource, test: ast.expr, record: AttributionTrace) -> 
 def _own_mistake(
     program: Program, failure: Failure, chosen: Candidate | None, record: AttributionTrace
 ) -> Fault:
-    """Build the fault of an exception that no call explains: an error in the program's logic.
-    `chosen` is the call that the failing value was computed from, if any.
+    """Build the fault for an exception that no call explains: an error in the program's logic.
+
+    `chosen` is the call from which the failing value was computed, if any.
     """
     head = f"line {failure.line}: {failure.type}" if failure.line is not None else failure.type
     message = f"{head}: {failure.message}." if failure.message else f"{head}."

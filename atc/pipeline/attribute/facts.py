@@ -1,9 +1,8 @@
-"""Facts about a call and a value in its response, each as a plain sentence that a small model can
-act on.
+"""Facts about a call and a value in its response, as sentences that a small model can act on.
 
 Sentences write the path to a value as the program does (`["flights"][0]`). If the toolbox unwrapped
 the response, that is, passed on only one field of it, sentences leave out this field. The `path` of
-a fact or fault always refers to the full response.
+a fact or fault always starts at the full response.
 """
 
 from __future__ import annotations
@@ -45,8 +44,9 @@ class Facts:
     tools: Toolbox
 
     def prefix(self, call: ToolCall) -> JsonPath:
-        """Return the path from the full response to the value that the program sees. It is one key
-        if the toolbox unwrapped the response, else empty.
+        """Return the path from the full response to the value that the program gets.
+
+        It is one key if the toolbox unwrapped the response, else empty.
         """
         wrapper = self.tools[call.tool].wrapper
         return (
@@ -56,8 +56,9 @@ class Facts:
         )
 
     def format_subscripts(self, call: ToolCall, path: JsonPath) -> str:
-        """Return a path of the full response as the program writes it: `[0]["name"]`. Empty for the
-        whole value that the program sees.
+        """Return a path of the full response as the program writes it: `[0]["name"]`.
+
+        "" for the whole value that the program gets.
         """
         hidden = self.prefix(call)
         seen = path[len(hidden) :] if path[: len(hidden)] == hidden else path
@@ -65,8 +66,8 @@ class Facts:
         return "".join(special.get(s) or f"[{json.dumps(s, ensure_ascii=False)}]" for s in seen)
 
     def result_of(self, call: ToolCall, path: JsonPath = ()) -> str:
-        """Return the description of a value in a response: "`["flights"][0]` of the result of
-        get_flights (call 2)".
+        """Return a description of the value at `path`: "`[0]` of the result of get_flights (call
+        2)".
         """
         whole = f"the result of {call.tool} (call {call.index})"
         place = self.format_subscripts(call, path)
@@ -92,7 +93,7 @@ class Facts:
     def about_origin(
         self, call: ToolCall, name: str, origin: tuple[ToolCall, JsonPath] | None
     ) -> Fact:
-        """Return a fact about the origin of an argument's value."""
+        """Return a fact that says where the value of an argument comes from."""
         value = f"Argument {name!r} = {snippet(call.arguments[name], most=80)}"
         if origin is None:
             sentence = f"{value} is in no earlier result: the program wrote it itself."
@@ -104,9 +105,7 @@ class Facts:
     def about_key(
         self, call: ToolCall, path: JsonPath, value: JsonObject, key: str
     ) -> Iterator[Fact]:
-        """Yield facts about a missing key: the nearest existing key, and the same key elsewhere in
-        the result.
-        """
+        """Yield facts about a missing key: the most similar key, and the same key elsewhere."""
         if (near := find_nearest(key, map(str, value))) is not None:
             yield self.fact(
                 "nearest", call, f"The nearest key to {key!r} is {near!r}.", path, [near]
@@ -124,7 +123,9 @@ class Facts:
             )
 
     def about_schema(self, call: ToolCall, path: JsonPath) -> Iterator[Fact]:
-        """Yield a fact that quotes the response schema of the value at `path`."""
+        """Yield a fact with the response schema of the value at `path`, if a schema describes
+        it.
+        """
         found, required = self._clause(call, path)
         if found is not None and self.format_subscripts(call, path):
             place = self.format_subscripts(call, generalize(path))
@@ -133,8 +134,9 @@ class Facts:
             yield self.fact("schema", call, sentence, path)
 
     def about_drift(self, call: ToolCall, path: JsonPath = ()) -> Iterator[Fact]:
-        """Return facts about how a response violates its schema. With a `path`, only violations at
-        this path or at a prefix of it are included.
+        """Return facts about how a response violates its schema.
+
+        If `path` is not empty, only violations at this path or at a beginning of it are included.
         """
         head = f"The response of {call.tool} departs from its schema"
         way = [
@@ -148,8 +150,9 @@ class Facts:
         )
 
     def departure(self, call: ToolCall, path: JsonPath) -> JsonPath | None:
-        """Return the shortest prefix of `path` at which the full response violates its schema, or
-        None if it violates the schema at no prefix.
+        """Return the shortest beginning of `path` at which the full response violates its schema.
+
+        None if the response violates it nowhere on the path.
         """
         tool = self.tools[call.tool]
         if not call.drift or tool.protocol.output_schema is None or call.error is not None:
@@ -167,8 +170,9 @@ class Facts:
         return None
 
     def _clause(self, call: ToolCall, path: JsonPath) -> tuple[JsonObject | None, bool]:
-        """Return the schema of the value at `path`, and True if the value is required; `(None,
-        False)` if the response schema does not describe it.
+        """Return the schema of the value at `path`, and True if the value is required.
+
+        `(None, False)` if the response schema does not describe the value.
         """
         root = self.tools[call.tool].protocol.output_schema
         if not root:
@@ -201,7 +205,7 @@ def build_fault(
     path: str | None,
     evidence: Iterable[Fact],
 ) -> Fault:
-    """Build a fault that blames `call`, if one is given. Duplicate facts are dropped."""
+    """Build a fault that blames `call`, or no call if it is None. Duplicate facts are dropped."""
     index, tool = (call.index, call.tool) if call is not None else (None, None)
     kept = tuple(dict.fromkeys(evidence))
     return Fault(
@@ -210,8 +214,9 @@ def build_fault(
 
 
 def describe_schema(schema: JsonObject, *, absent: bool = False) -> str:
-    """Return a description of a schema: type, values, format and its own description. `absent` is
-    True if the described field may be absent.
+    """Return a description of a schema: its type, values, format and own description.
+
+    `absent` is True if the described field may be missing.
     """
     named = types(schema) or tuple(
         t for b in (*schema.get("anyOf", ()), *schema.get("oneOf", ())) for t in types(b)

@@ -21,7 +21,7 @@ _ERROR_SHOWN = 300
 
 
 def from_tool_error(failure: Failure, call: ToolCall, record: AttributionTrace) -> Fault:
-    """Return the fault that explains a failed call."""
+    """Return the fault that explains a failed tool call."""
     tool = record.facts.tools[call.tool]
     line = failure.line if failure.line is not None else call.line
     error = " ".join((call.error or "").split())[:_ERROR_SHOWN]
@@ -88,8 +88,9 @@ def _advice(call: ToolCall, kind: FaultKind) -> str:
 
 
 def _find_violations(call: ToolCall, tool: Tool) -> list[Violation]:
-    """Return the violations of the tool's input schema by the call's arguments, including unknown
-    arguments.
+    """Return how the call's arguments violate the tool's input schema.
+
+    Arguments that the tool does not have are included.
     """
     try:
         found = find_violation(tool.protocol.input_schema, tool.original_arguments(call.arguments))
@@ -103,10 +104,10 @@ def _find_violations(call: ToolCall, tool: Tool) -> list[Violation]:
 
 
 def _offender(call: ToolCall, tool: Tool, broken: Sequence[Violation]) -> str | None:
-    """Return the argument that the tool rejected, or None if it is not clear.
+    """Return the argument that the tool rejected, or None if it is unclear.
 
-    In this order: the argument named in the error; the argument that violates its schema; the
-    argument whose value the error quotes; the only argument of the call.
+    It is the argument named in the error, else the argument that violates its schema, else the
+    argument whose value the error quotes, else the only argument of the call.
     """
     if (named := _find_mentioned_argument(call, tool)) is not None:
         return named
@@ -130,8 +131,9 @@ def _offender(call: ToolCall, tool: Tool, broken: Sequence[Violation]) -> str | 
 
 
 def _find_mentioned_argument(call: ToolCall, tool: Tool) -> str | None:
-    """Return the argument that the error text names first. A quoted name has precedence over an
-    unquoted word.
+    """Return the argument that the error text names first, or None.
+
+    A quoted name has precedence over an unquoted word.
     """
     found: list[tuple[int, int, str]] = []
     for alias, original in ({n: n for n in call.arguments} | dict(tool.arguments)).items():
@@ -147,10 +149,10 @@ def _find_mentioned_argument(call: ToolCall, tool: Tool) -> str | None:
 def _blame_earlier_call(
     message: str, line: int, call: ToolCall, name: str, record: AttributionTrace
 ) -> Fault | None:
-    """Return the fault of an earlier call that produced the bad argument value, or None.
+    """Return the fault of an earlier call that produced the bad value of argument `name`, or None.
 
-    That call is to blame if its response violates its schema where the value came from, or if the
-    field is missing or null there and the program passed on None.
+    The earlier call is to blame if its response violates its schema at the value's position, or if
+    the field is missing or null there and the program passed on None.
     """
     for made, place in record.find_argument_places(call, name):
         missing = place.missing if isinstance(place.missing, str) else None
@@ -169,7 +171,7 @@ def _blame_earlier_call(
 
 
 def _is_null(place: Place, missing: str | None) -> bool:
-    """Return True if a field is null, or if the key `missing` does not exist."""
+    """Return True if the value at a position is null, or if its key `missing` does not exist."""
     return place.value_or_none is None and bool(missing or place.missing is None)
 
 
@@ -228,8 +230,8 @@ def _blame_null(
 
 
 def _about_argument(call: ToolCall, name: str, record: AttributionTrace) -> Iterator[Fact]:
-    """Yield facts about an argument: the origin of its value, the fields next to it, and what its
-    schema requires.
+    """Yield facts about an argument: the origin of its value, other fields there, and its
+    schema.
     """
     tool = record.facts.tools[call.tool]
     origin = record.find_argument_origin(call, name)
@@ -249,8 +251,9 @@ def _about_argument(call: ToolCall, name: str, record: AttributionTrace) -> Iter
 def _suggest_other_field(
     call: ToolCall, name: str, made: ToolCall, path: JsonPath, record: AttributionTrace
 ) -> Iterator[Fact]:
-    """Yield a fact about the neighbouring field that the program probably meant, or else about
-    which fields exist.
+    """Yield a fact about the neighbouring field that the program probably meant.
+
+    If none is likely, the fact lists which fields exist.
     """
     facts = record.facts
     above = path if isinstance(call.arguments.get(name), Mapping) else path[:-1]
@@ -271,7 +274,7 @@ def _suggest_other_field(
 def _guess_fields(
     call: ToolCall, name: str, made: ToolCall, parent: JsonObject, record: AttributionTrace
 ) -> Iterator[tuple[str, str]]:
-    """Yield fields that an argument may take its value from, with the reason, likeliest first."""
+    """Yield fields from which an argument may take its value, with the reason, likeliest first."""
     tool = record.facts.tools[call.tool]
     original = tool.arguments.get(name, name)
     source = record.facts.tools[made.tool].protocol.name

@@ -1,7 +1,6 @@
-"""Expressions that may have caused an exception, each with a test that is true for values that
-cause it.
+"""Expressions that may have caused an exception, each with a test for values that cause it.
 
-If the sandbox reports columns, these are parts of the expression that failed. The sandbox monty
+If the sandbox reports columns, these are parts of the expression that failed. The sandbox `monty`
 reports only lines; then they are parts of the failing line.
 """
 
@@ -52,8 +51,8 @@ SuspectRole = Literal["key", "attribute", "index", "type", "empty", "value", "le
 class Suspect:
     """An expression that caused the failure if `fails` is true for its value at `path`.
 
-    `key` is the requested key, attribute or index; `index` is the expression that computed it, if
-    it is not a constant.
+    `role` is how the value was used. `key` is the requested key, attribute or index; `index` is the
+    expression that computed it, if it is not a constant.
     """
 
     expr: ast.expr
@@ -65,16 +64,15 @@ class Suspect:
 
     @property
     def unfilled(self) -> bool:
-        """True if an empty value such as None or `[]` fails, which means that code that should have
-        filled it did not.
+        """True if an empty value, such as None or `[]`, would fail.
+
+        The cause may then be that the code which should have filled the value did not.
         """
         return any(map(self.fails, (None, 0, "", [], {})))
 
 
 def suspects(failure: Failure, tree: Tree) -> Iterator[list[Suspect]]:
-    """Yield groups of suspects: first those in the failing expression, then on its line and in its
-    statement.
-    """
+    """Yield groups of suspect expressions: in the failing expression, then on its line."""
     if failure.line is None:
         return
     if tests := _stops(tree, failure.line):
@@ -91,7 +89,7 @@ def suspects(failure: Failure, tree: Tree) -> Iterator[list[Suspect]]:
 
 
 def _regions(failure: Failure, tree: Tree) -> Iterator[list[ast.AST]]:
-    """Yield groups of nodes to examine, from the failing expression outwards."""
+    """Yield groups of syntax nodes to examine, from the failing expression outwards."""
     frame = failure.frames[-1]
     nodes = list(ast.walk(tree.root))
     if frame.column is not None:
@@ -105,7 +103,7 @@ def _regions(failure: Failure, tree: Tree) -> Iterator[list[ast.AST]]:
 
 
 def _expand(exact: list[ast.AST], tree: Tree) -> list[ast.AST]:
-    """Add what an unpacking assignment or loop unpacks, and the parts of f-strings."""
+    """Return the nodes with the values that they unpack and with the parts of f-strings."""
     found = list(exact)
     for node in exact:
         if isinstance(node, ast.Tuple | ast.List) and isinstance(node.ctx, ast.Store):
@@ -130,7 +128,9 @@ def _stops(tree: Tree, line: int) -> list[ast.expr]:
 
 
 def _find_suspects_at(failure: Failure, nodes: Sequence[ast.AST], tree: Tree) -> Iterator[Suspect]:
-    """Yield the operands used at the nodes, with the test that follows from the exception."""
+    """Yield the operands that these nodes use, each with the test that follows from the
+    exception.
+    """
     role, fails, key = _test(failure.type.rpartition(".")[2], failure.message)
     for node in nodes:
         if isinstance(node, ast.Subscript) and not isinstance(node.slice, ast.Slice):
@@ -144,7 +144,10 @@ def _find_suspects_at(failure: Failure, nodes: Sequence[ast.AST], tree: Tree) ->
 def _find_subscript_suspects(
     role: SuspectRole, fails: Test, key: Json, node: ast.Subscript, tree: Tree
 ) -> Iterator[Suspect]:
-    """Yield the operands of `value[index]`. `key` is the key in the exception, if it has one."""
+    """Yield the operands of `value[index]` that may have failed.
+
+    `key` is the key that the exception names, or None.
+    """
     step = constant_step(node.slice)
     index = node.slice if step is EACH else None
     if index is None:
@@ -162,7 +165,7 @@ def _find_subscript_suspects(
 def _is_harmless(
     role: SuspectRole, node: ast.AST, expr: ast.expr, path: JsonPath, tree: Tree
 ) -> bool:
-    """Return True if an operand of `node` cannot have failed in this role."""
+    """Return True if an operand of `node` cannot have caused the failure in this role."""
     if role == "length":
         return not path and not isinstance(tree.parents.get(node), ast.Assign)
     if role != "empty":
@@ -172,8 +175,9 @@ def _is_harmless(
 
 
 def _test(name: str, message: str) -> tuple[SuspectRole, Test, Json]:
-    """Return the role of the failing value, the test that it fails, and the requested key or
-    attribute.
+    """Return how the failing value was used, a test for failing values, and the requested key.
+
+    `name` and `message` are those of the exception. The key may also be an attribute, or None.
     """
     if name == "KeyError" and not message.startswith("slice("):
         key = parse_answer(message)
@@ -199,21 +203,22 @@ def _lacks_key(value: Json, key: Json) -> bool:
 
 
 def _make_unpacking_test(wanted: int, got: int) -> Test:
-    """Return a test for values of the length that could not be unpacked: `got`, or more than
-    `wanted` if `got` is -1.
+    """Return a test for values whose length does not allow them to be unpacked.
+
+    It is the length `got`, or a length of more than `wanted` if `got` is -1.
     """
     fits = got.__eq__ if got >= 0 else wanted.__lt__
     return lambda value: isinstance(value, list | str | Mapping) and fits(len(value))
 
 
 def _named_types(message: str) -> list[str]:
-    """Return the Python types that an exception's message names, in order."""
+    """Return the Python types that the message of an exception names, in order."""
     words = re.findall(r"^string|\w+", message.replace("format string", ""))
     return [word for word in words if word in _PYTHON_TYPES]
 
 
 def _make_operand_test(message: str) -> Test:
-    """Return a test for values of the type that a `TypeError` reports as the wrong one."""
+    """Return a test for values of the type that the message of a `TypeError` calls wrong."""
     if "'slice'" in message or message.startswith("slice("):
         return make_type_test("dict")
     known = _named_types(message)
@@ -233,7 +238,7 @@ _QUOTED = re.compile(r"('(?:[^'\\]|\\.){0,200}'|\"(?:[^\"\\]|\\.){0,200}\")|(?<=
 
 
 def _quoted_text(message: str) -> str:
-    """Return the value that a message quotes, or an empty text."""
+    """Return the value that the message of an exception quotes, or ""."""
     quoted = _QUOTED.search(message)
     if quoted is None:
         return ""
@@ -241,7 +246,7 @@ def _quoted_text(message: str) -> str:
 
 
 def is_empty(value: Json) -> bool:
-    """Return True if a value is None, 0 or an empty string, list or object."""
+    """Return True if a value is None, 0, or an empty string, list or object."""
     return value in (None, 0, "", [], {}) and value is not False
 
 
@@ -252,12 +257,12 @@ def make_type_test(*names: str) -> Test:
 
 
 def _make_length_test(index: int) -> Test:
-    """Return a test for sequences that are too short for an index."""
+    """Return a test for strings and lists that are too short for an index."""
     return lambda value: isinstance(value, list | str) and not -len(value) <= index < len(value)
 
 
 def _used_at(node: ast.AST, tree: Tree) -> Iterator[tuple[ast.expr, JsonPath]]:
-    """Yield the operands used at `node`, each as an expression and a path inside its value.
+    """Yield the operands that `node` uses, each as an expression and a path inside its value.
 
     These are operands and arguments, the items that a function iterates or the results of its
     `key=`, and the node itself if a loop iterates it or an assignment unpacks it.
@@ -278,7 +283,7 @@ def _used_at(node: ast.AST, tree: Tree) -> Iterator[tuple[ast.expr, JsonPath]]:
 
 
 def _used_by_call(call: ast.Call, *, iterates: bool) -> Iterator[tuple[ast.expr, JsonPath]]:
-    """Yield the object of a method call, and what the function iterates if `iterates`."""
+    """Yield the object of a method call and, if `iterates` is True, what the function iterates."""
     if isinstance(call.func, ast.Attribute):
         yield call.func.value, ()
     if iterates and simple_name(call) in _GOES_THROUGH:
@@ -296,8 +301,9 @@ def _used_by_parent(node: ast.AST, parent: ast.AST | None) -> Iterator[tuple[ast
 
 
 def _iterated_items(call: ast.Call) -> Iterator[tuple[ast.expr, JsonPath]]:
-    """Yield the items of the iterables among a call's arguments, and the fields that an
-    `itemgetter` among the arguments reads from the items.
+    """Yield the items of the iterables among a call's arguments, each as an expression and a path.
+
+    If an `itemgetter` is among the arguments, the fields that it reads from the items come, too.
     """
     receiver = [call.func.value] if isinstance(call.func, ast.Attribute) else []
     # The object `d` in `max(d, key=d.get)`.

@@ -1,4 +1,6 @@
-"""Faults of runs that did not end with an exception: a limit was reached, or there is no answer."""
+"""Faults of executions that ended without an exception: a limit was reached, or there is no
+answer.
+"""
 
 from __future__ import annotations
 
@@ -16,8 +18,9 @@ from sandbox.trace import Failure, ToolCall
 
 
 def from_limit(program: Program, failure: Failure, record: AttributionTrace) -> Fault:
-    """Return the fault of a run that reached a limit. The tool that made most of the calls is
-    blamed.
+    """Return the fault of an execution that reached a limit.
+
+    The last call of a tool is blamed if this tool made at least half of the calls.
     """
     calls = record.trace.calls
     line = failure.line
@@ -40,7 +43,9 @@ def from_limit(program: Program, failure: Failure, record: AttributionTrace) -> 
 
 
 def _find_differing_argument(calls: Sequence[ToolCall]) -> str | None:
-    """Return the argument in which calls of one tool differ, or None unless it is only one."""
+    """Return the only argument in which calls of one tool differ; None if there are none or
+    several.
+    """
     differing = []
     for name in calls[-1].arguments:
         values = {repr(call.arguments.get(name)) for call in calls}
@@ -52,7 +57,7 @@ def _find_differing_argument(calls: Sequence[ToolCall]) -> str | None:
 def _describe_calls(
     calls: Sequence[ToolCall], path: str | None, record: AttributionTrace
 ) -> Iterator[str]:
-    """Yield sentences about many calls of one tool; `path` is the argument that differs."""
+    """Yield sentences about many calls of one tool; `path` is the only argument that differs."""
     last = calls[-1]
     repeated, times = Counter(map(format_tool_call, calls)).most_common(1)[0]
     if times > 1:
@@ -71,7 +76,7 @@ def _describe_calls(
 def _describe_endless_loop(
     program: Program, line: int | None, record: AttributionTrace
 ) -> list[str]:
-    """Return a sentence about the first `while` loop on the line, if there is one."""
+    """Return a sentence about the first `while` loop on the line, or an empty list."""
     for node in ast.walk(record.tree.root):
         if isinstance(node, ast.While) and (line is None or is_on_line(node, line)):
             text = program.line(node.lineno)
@@ -80,9 +85,7 @@ def _describe_endless_loop(
 
 
 def without_answer(record: AttributionTrace) -> Fault:
-    """Return the fault of a program that printed nothing and has no value, although the check found
-    that it may print.
-    """
+    """Return the fault of a program that was executed, printed nothing and has no value."""
     body = record.tree.root.body
     sentences = record.describe_survived_failures()
     blamed = None

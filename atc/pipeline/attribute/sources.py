@@ -1,6 +1,6 @@
-"""Trace an expression back to the tool calls that its value may come from, following definitions.
+"""Search for the tool calls from which the value of an expression may come.
 
-The search follows access paths: asking for `[]["dest"]` of `rows` leads through
+The search follows definitions and access paths: asking for `[]["dest"]` of `rows` leads through
 `rows.extend(page["flights"])` to `["flights"][]["dest"]` of the call behind `page`. If the sandbox
 recorded a hint for an expression, that is, the call and the path at which it found the expression's
 value, the hint is used. If the program text allows several sources, all are returned; the recorded
@@ -38,9 +38,7 @@ _SAME = frozenset(
     result items
     """.split()  # noqa: SIM905
 )
-"""Functions and methods that return items of their argument, possibly fewer or in a different
-order.
-"""
+"""Functions and methods that return items of their argument, perhaps fewer or in another order."""
 _CHANGES = frozenset(
     "sort reverse append extend insert remove clear update add discard".split()  # noqa: SIM905
 )
@@ -65,9 +63,9 @@ _MODULES = frozenset(
 class CallSource:
     """The value at `path` of the result of a tool call.
 
-    The call is the expression `node`, which calls `tool`; `index` is the recorded call, if it is
-    known. `exact` is True if the value is unchanged, False if it was computed from the result.
-    `filters` are the conditions (`if`) that selected the value.
+    The expression `node` calls `tool`; `index` is the number of the recorded call, if it is known.
+    `exact` is True if the value is unchanged, False if it was computed from the result. `filters`
+    are the conditions (`if`) that selected the value.
     """
 
     node: ast.expr
@@ -78,13 +76,14 @@ class CallSource:
     index: int | None = None
 
     def as_derived(self, filters: Sequence[ast.expr] = ()) -> CallSource:
-        """Return the source of a value that is computed from this source's value."""
+        """Return the source of a value that is computed from the value of this source."""
         return replace(self, exact=False, filters=(*self.filters, *filters))
 
 
 class CallSources:
-    """Search for the sources of expressions of a program. `hints` are the value hints of its
-    failure.
+    """Search for the sources of expressions of a program.
+
+    `hints` are calls and paths at which the sandbox found values of expressions, see the module.
     """
 
     def __init__(self, tree: Tree, tools: Iterable[str], hints: Iterable[ValueHint] = ()) -> None:
@@ -98,8 +97,9 @@ class CallSources:
         self._steps = 0
 
     def find_sources(self, expr: ast.expr, path: JsonPath = ()) -> list[CallSource]:
-        """Return the possible sources of the value at `path` of an expression, nearest last,
-        without duplicates.
+        """Return the possible sources of the value at `path` of an expression.
+
+        Duplicates are left out; the nearest source comes last.
         """
         key = (id(expr), path)
         self._steps += 1
@@ -121,8 +121,9 @@ class CallSources:
         return list(kept.values())
 
     def find_control(self, expr: ast.expr) -> list[CallSource]:
-        """Return the sources of the loops and conditions around the assignments to a variable: they
-        decide whether it was filled.
+        """Return the sources of the loops and conditions around the assignments to a variable.
+
+        They decide whether the variable was filled.
         """
         if not isinstance(expr, ast.Name):
             return []
@@ -134,7 +135,7 @@ class CallSources:
         ]
 
     def _find_by_form(self, expr: ast.expr, path: JsonPath) -> list[CallSource]:
-        """Return the sources of an expression by its kind."""
+        """Return the sources of an expression, according to what kind of expression it is."""
         hint = self._hints.get(position(expr))
         if hint is not None and isinstance(expr, ast.Name | ast.Subscript | ast.Call):
             return [CallSource(expr, "", (*hint.path, *path), index=hint.call)]
@@ -178,7 +179,7 @@ class CallSources:
         return found
 
     def _find_operand_sources(self, exprs: Iterable[ast.expr]) -> list[CallSource]:
-        """Return the sources of a value computed from `exprs`."""
+        """Return the sources of a value that is computed from the values of `exprs`."""
         return [source.as_derived() for expr in exprs for source in self.find_sources(expr)]
 
     def _name(self, name: ast.Name, path: JsonPath) -> list[CallSource]:
@@ -206,8 +207,9 @@ class CallSources:
         )
 
     def _each(self, iterated: ast.expr, path: JsonPath) -> list[CallSource]:
-        """Return the sources of the value at `path` of each item of an iterable. Iterating an
-        object gives its keys.
+        """Return the sources of the value at `path` of each item of an iterable.
+
+        Iterating an object gives its keys.
         """
         return [
             *(() if path else self.find_sources(iterated, (KEY,))),
@@ -217,9 +219,7 @@ class CallSources:
     def _find_definition_sources(
         self, reached: Sequence[Definition], path: JsonPath
     ) -> list[CallSource]:
-        """Return the sources of the value at `path` of a name whose reaching definitions are
-        `reached`.
-        """
+        """Return the sources of the value at `path` of a name with the definitions `reached`."""
         found: list[CallSource] = []
         for made in reached[::-1]:
             if all(can_overlap(a, b) for a, b in zip(made.writes, path, strict=False)):
@@ -233,9 +233,10 @@ class CallSources:
         return found
 
     def _find_filling_sources(self, made: Definition) -> list[CallSource]:
-        """Return the sources of the loops around the definition `made`, which decide how many items
-        a container gets. The `if` conditions around the definition become filters: a condition on
-        the variable of one loop only of what that loop iterates.
+        """Return the sources of the loops around a definition, which decide how often it is
+        executed.
+
+        The `if` conditions around the definition become filters.
         """
         found: list[CallSource] = []
         tests: list[ast.expr] = []
@@ -254,8 +255,10 @@ class CallSources:
         return found
 
     def _comprehension(self, expr: Comprehension, path: JsonPath) -> list[CallSource]:
-        """Return the sources of a comprehension: those of its element, or without a path those of
-        its iterables, with its tests as filters.
+        """Return the sources of a comprehension.
+
+        With a path, they are those of its element; without, those of its iterables, with its tests
+        as filters.
         """
         if path:
             return self.find_sources(
@@ -270,8 +273,9 @@ class CallSources:
     def _find_parameter_sources(
         self, function: FunctionNode | ast.Lambda, name: str, at: int, path: JsonPath
     ) -> list[CallSource]:
-        """Return the sources of the arguments passed for a parameter, including the items passed by
-        `sorted(key=…)`, `map` and others.
+        """Return the sources of the arguments that are passed for a parameter of a function.
+
+        This includes the items that `sorted(key=…)`, `map` and others pass to it.
         """
         found: list[CallSource] = []
         for call in (node for node in ast.walk(self.tree.root) if isinstance(node, ast.Call)):
@@ -285,8 +289,10 @@ class CallSources:
         return found
 
     def _call(self, call: ast.Call, path: JsonPath) -> list[CallSource]:
-        """Return the sources of a call: a tool, a function that passes items on, or any function
-        that computes from its arguments.
+        """Return the sources of the result of a call.
+
+        The call may be of a tool, of a function that passes items on, or of any function that
+        computes from its arguments.
         """
         name = called_name(call)
         if name in self.tools:
@@ -334,9 +340,7 @@ class CallSources:
     def _find_accessed_sources(
         self, receiver: ast.expr, method: str, args: Sequence[ast.expr], path: JsonPath
     ) -> list[CallSource] | None:
-        """Return the sources of a method that accesses parts of its object; None for other
-        methods.
-        """
+        """Return the sources of a method that reads parts of its object; None for other methods."""
         if method in ("get", "setdefault", "pop") and args:
             return self.find_sources(receiver, (constant_step(args[0]), *path))
         if method in ("items", "most_common"):
@@ -347,7 +351,7 @@ class CallSources:
     def _find_argument_sources(
         self, call: ast.Call, args: Sequence[ast.expr], path: JsonPath
     ) -> list[CallSource]:
-        """Return the sources of a call whose result consists of, or is computed from, `args`."""
+        """Return the sources of a call whose result consists of `args` or is computed from them."""
         method = simple_name(call)
         named = [keyword.value for keyword in call.keywords]
         if not args:
@@ -374,21 +378,19 @@ def _names_in(node: ast.AST) -> set[str]:
 
 
 def _forget_index(path: JsonPath) -> JsonPath:
-    """Return the path with a leading index replaced by EACH, because the order of the items
-    changed.
-    """
+    """Return the path with a leading index replaced by EACH, because the order may have changed."""
     return (EACH, *path[1:]) if path and isinstance(path[0], int) else path
 
 
 def _receiver(call: ast.Call) -> ast.expr | None:
-    """Return the object of a method call, or None for functions and names in modules."""
+    """Return the object of a method call; None for functions and for names in modules."""
     if not isinstance(call.func, ast.Attribute):
         return None
     return None if getattr(call.func.value, "id", "") in _MODULES else call.func.value
 
 
 def _iterated_argument(call: ast.Call, function: ast.AST) -> ast.expr | None:
-    """Return what a call such as `map(function, rows)` or `rows.sort(key=…)` iterates."""
+    """Return what a call such as `map(function, rows)` or `rows.sort(key=…)` iterates, or None."""
     items = [arg for arg in call.args if arg is not function]
     iterated = items[-1] if items else getattr(call.func, "value", None)
     return iterated if isinstance(iterated, ast.expr) else None

@@ -1,10 +1,9 @@
-"""Automatic fixes for those findings of the check that have only one possible correction. They need
-no model.
+"""Automatic fixes for findings of the check that have only one possible correction.
 
-Typical mistakes of small models are a wrong argument name, an object iterated instead of the only
-list in it, and a name where a code is required that a search tool can look up. Asking the model for
-a new program takes about ten seconds. A fixed program is checked again, and only executed if the
-check finds nothing.
+They need no model. Typical mistakes of small models are a wrong argument name, an object iterated
+instead of the only list in it, and a name where a code is required that a search tool can look up.
+Asking the model for a new program would take about ten seconds. A fixed program is checked again,
+and only executed if the check finds nothing.
 """
 
 from __future__ import annotations
@@ -21,8 +20,9 @@ from protocols.toolbox import Toolbox
 
 _SUBSCRIPT = re.compile(r"""\[(?:'[^']*'|"[^"]*")\]$""")
 _SURELY_MEANT = 0.8
-"""Minimum similarity (see `naming.similarity`) of an existing key to the missing key that it
-replaces.
+"""Minimum similarity (see `naming.similarity`) of the missing key and an existing one.
+
+From this similarity on, the existing key replaces the missing one.
 """
 
 
@@ -39,7 +39,7 @@ def autofix(program: Program, findings: tuple[Finding, ...], tools: Toolbox) -> 
 
 
 class _Fixes:
-    """Edits of one program, each of which fixes one finding."""
+    """Builder of the edits that fix findings in one program."""
 
     def __init__(self, program: Program, tools: Toolbox) -> None:
         self._tree = program.tree
@@ -81,8 +81,9 @@ class _Fixes:
         return None
 
     def _is_removable(self, node: ast.stmt) -> bool:
-        """Return True for a function or import at the top level. Without it, the name refers to the
-        tool again.
+        """Return True for a function or import at the top level, which may be removed.
+
+        It hides a tool of the same name; without it, the name refers to the tool again.
         """
         match node:
             case (
@@ -94,7 +95,7 @@ class _Fixes:
         return False
 
     def _add_subscript(self, node: ast.expr, code: str, better: str) -> Edit | None:
-        """Insert the subscript that `better` ends with, if it ends with one."""
+        """Return an edit that adds the subscript with which `better` ends, or None without one."""
         subscript = _SUBSCRIPT.search(better)
         if subscript is None:
             return None
@@ -111,7 +112,7 @@ class _Fixes:
                 return Edit(offsets.end(node), offsets.end(node), text)
 
     def _at(self, finding: Finding) -> Iterator[ast.expr | ast.keyword | ast.stmt]:
-        """Yield the nodes at the position of a finding, the widest first."""
+        """Yield the syntax nodes at the position of a finding, the widest first."""
         for node in ast.walk(self._tree):
             if isinstance(node, ast.expr | ast.keyword | ast.stmt):
                 begins = (node.lineno, node.col_offset) == (finding.line, finding.column)
@@ -120,7 +121,9 @@ class _Fixes:
                     yield node
 
     def _literal(self, node: ast.Constant, text: str, finding: Finding) -> Edit | None:
-        """Replace a literal: `seats="2"` → `seats=2`; `airline="Hawaiian Airlines"` →
+        """Return an edit that replaces a literal, or None.
+
+        Examples: `seats="2"` → `seats=2`; `airline="Hawaiian Airlines"` →
         `airline=search_airlines(query=…)[0]["code"]`.
         """
         if finding.suggestion == text:
@@ -131,8 +134,10 @@ class _Fixes:
         return self._offsets.replacement(node, found) if found is not None else None
 
     def _other_field(self, constant: ast.expr, key: str, finding: Finding) -> Edit | None:
-        """Replace a missing field: `flight["status"]` →
-        `get_flight_status(flight_id=flight["flight_id"])["status"]`. See `lookup`.
+        """Return an edit that replaces the read of a missing field, or None.
+
+        Example: `flight["status"]` → `get_flight_status(flight_id=flight["flight_id"])["status"]`.
+        See `lookup`.
         """
         for node in ast.walk(self._tree):
             match node:
@@ -162,10 +167,10 @@ class _Fixes:
 
 def _rename_key(key: str, better: str, *, passed_on: bool) -> str | None:
     """Return the subscript that corrects a missing key: `["distance_miles"]` for `["distance"]`.
-    Return None if the keys `key` and `better` are not similar.
 
-    Only a misspelling, a missing word or a missing level is corrected. A key is not extended to an
-    id (`capital` to `capital_city_id`) unless the value is `passed_on` to a tool.
+    None if `key` and the existing key `better` are not similar. Only a misspelling, a missing word
+    or a missing level is corrected. A key is not extended to an id (`capital` to `capital_city_id`)
+    unless the value is passed on to a tool (`passed_on`).
     """
     if better.startswith("[") and "…" not in better:
         return better

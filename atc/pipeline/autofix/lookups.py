@@ -26,20 +26,18 @@ from sandbox.trace import Trace
 _FURTHEST = 2
 """Maximum number of lookups in a row. A longer chain is more likely a coincidence."""
 _NAME = re.compile(r"[^\W\d_]{3}")
-"""Text that can be searched by: a name contains three letters in a row; a date or a number does
-not.
-"""
+"""Pattern of text that can be searched for: a name has three letters in a row, unlike a date."""
 _MOST_VALUES = 20
-"""Maximum number of values of an answer that are looked up."""
+"""Maximum number of values in an answer; if there are more, none is looked up."""
 
 
 def search_for(text: str, tool: Tool, argument: str, tools: Toolbox) -> str | None:
-    """Return the expression that searches for the id that `text` names:
-    `search_airlines(query="Hawaiian Airlines")[0]["code"]`.
+    """Return an expression that searches for the id of what `text` names, or None.
 
-    `argument` is an alias. A link must lead to a tool that returns the argument's values in a list,
-    whose first item is taken. That tool must search by words: its only required argument is free
-    text that no other tool returns.
+    An example is `search_airlines(query="Hawaiian Airlines")[0]["code"]`. `argument` is the alias
+    of the argument that takes the id. A link must lead to a tool that returns the argument's values
+    in a list, whose first item is taken. That tool must search by words: its only required argument
+    is free text that no other tool returns.
     """
     for producer in (
         tools.producers(tool, tool.arguments.get(argument, argument)) if _NAME.search(text) else ()
@@ -60,19 +58,21 @@ def search_for(text: str, tool: Tool, argument: str, tools: Toolbox) -> str | No
 
 
 class _Route(NamedTuple):
-    """A record that a chain of lookups returns: the expression of the chain, and the keys."""
+    """A chain of lookups: the expression that makes the calls, and the keys of the record it
+    returns.
+    """
 
     expression: str
     keys: frozenset[str]
 
 
 def lookup(field: str, keys: Iterable[str], tools: Toolbox) -> str | None:
-    """Return an expression that looks up `field` for a record with `keys`, or None if no chain of
-    lookups leads to the field. The expression has `{}` in place of the record.
+    """Return an expression that looks up `field` for a record with `keys`, or None.
 
-    The shortest chain is used; if two are equally short, the result is None. Only tools that read
-    are called. A key of the record fills an argument of the same name, or an argument with a link
-    that ends in the key (`destination` fills an `airport`).
+    The expression has `{}` in place of the record. The shortest chain of lookups is used; if two
+    are equally short, the result is None. Only tools that read are called. A key of the record
+    fills an argument of the same name, or an argument with a link that ends in the key
+    (`destination` fills an `airport`).
     """
     routes = [_Route("{}", frozenset(keys))]
     for calls in range(_FURTHEST + 1):
@@ -84,8 +84,9 @@ def lookup(field: str, keys: Iterable[str], tools: Toolbox) -> str | None:
 
 
 def _extend_route(route: _Route, tools: Toolbox) -> Iterator[_Route]:
-    """Yield the routes that are one lookup longer: one for each reading tool whose required
-    arguments the record can fill.
+    """Yield the routes that are one lookup longer.
+
+    There is one for each reading tool whose required arguments the record can fill.
     """
     for tool in tools.values():
         required = _required(tool)
@@ -102,7 +103,9 @@ def _extend_route(route: _Route, tools: Toolbox) -> Iterator[_Route]:
 
 
 def _find_fitting_keys(tool: Tool, alias: str, route: _Route, tools: Toolbox) -> list[str]:
-    """Return the keys of a record that may fill an argument: its own name, else linked ones."""
+    """Return the keys of a record that may fill an argument: the key of that name, else linked
+    keys.
+    """
     if alias in route.keys:
         return [alias]
     linked = {_end(producer.path) for producer in tools.producers(tool, tool.arguments[alias])}
@@ -114,7 +117,7 @@ def _required(tool: Tool) -> list[str]:
 
 
 def _fields(tool: Tool) -> Mapping[str, bool]:
-    """Return the fields of a tool's result, each with True if its value is a scalar.
+    """Return the fields of a tool's result; each is mapped to True if its value is a scalar.
 
     Empty if the result is not a single object, or if its schema is missing or guessed.
     """
@@ -132,11 +135,11 @@ def _fields(tool: Tool) -> Mapping[str, bool]:
 def look_up_answer(
     task: str, program: Program, trace: Trace, answer: str, tools: Toolbox
 ) -> Program | None:
-    """Rewrite the program's only `print` to look up what the task asks for: the airport's name
-    instead of its code.
+    """Rewrite the program's only `print` to look up what the task asks for.
 
-    Two facts must justify the change: a link shows that a lookup tool takes the printed value, and
-    the task names a field of that tool's result but not the printed field. Otherwise return None.
+    For example, it then prints the airport's name instead of its code. Two facts must justify the
+    change: a link shows that a lookup tool takes the printed value, and the task names a field of
+    that tool's result but not the printed field. Otherwise return None.
     """
     values, several = _values(answer)
     if not values:
@@ -159,8 +162,10 @@ def look_up_answer(
 
 
 def _values(answer: str) -> tuple[list[str], bool]:
-    """Return the strings in an answer, and True if they were printed as one list. Without a list,
-    each line is one value.
+    """Return the strings in an answer, and True if they were printed as one list.
+
+    Without a list, each line is one value. No strings are returned if there are too many or other
+    values.
     """
     parsed = parse_answer(answer.strip())
     several = isinstance(parsed, list | tuple)
@@ -173,8 +178,9 @@ def _values(answer: str) -> tuple[list[str], bool]:
 def _lookups(
     value: str, trace: Trace, tools: Toolbox, words: set[str]
 ) -> set[tuple[str, str, str]]:
-    """Return each (tool, argument, field) where the tool takes the id `value` as argument and
-    returns a field that the task names.
+    """Return each (tool, argument, field) with which the id `value` can be looked up.
+
+    The tool takes the id as this argument and returns this field, which the task names.
     """
     found: set[tuple[str, str, str]] = set()
     for origin in find_origins(value, trace.calls):
@@ -198,8 +204,9 @@ def _lookups(
 
 
 def _find_linked_argument(tool: Tool, source: str, path: str) -> str | None:
-    """Return the only required argument of a reading tool, if a link connects it with the values at
-    `path` of the tool `source`. Otherwise return None.
+    """Return the only required argument of a reading tool if it takes certain values, or None.
+
+    A link must connect the argument with the values at `path` of the tool `source`.
     """
     required = _required(tool)
     if tool.protocol.writes or len(required) != 1:
@@ -212,7 +219,7 @@ def _find_linked_argument(tool: Tool, source: str, path: str) -> str | None:
 
 
 def _end(path: str) -> str:
-    """Return the last key of a path."""
+    """Return the last key of a path, without `[]`."""
     return path.rpartition(".")[2].removesuffix("[]")
 
 

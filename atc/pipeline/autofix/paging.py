@@ -1,5 +1,5 @@
-"""Pagination: detect tools of which a program read only the first page, and rewrite the program to
-read all pages.
+"""Pagination: find tools of which a program read only the first page, and make it read all
+pages.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _NEXT = ("next", "next_page", "next_cursor", "next_page_token", "has_more", "has
 
 @dataclass(frozen=True, slots=True)
 class UnreadPages:
-    """A tool with more results than a program read.
+    """A tool that has more results than a program read.
 
     `argument` is the argument that requests further results (a page, an offset or a size).
     `evidence` quotes the part of the response which shows that there are more. `count` is the
@@ -48,7 +48,7 @@ class UnreadPages:
 def unread_pages(program: Program, trace: Trace, tools: Toolbox) -> tuple[UnreadPages, ...]:
     """Return the tools with more results, if the program read neither all pages nor a total.
 
-    A program that uses only the first rows is not reported, since later pages cannot change its
+    A program that uses only the first rows is not reported, because later pages cannot change its
     answer.
     """
     # Calls that only differ in the page or its size.
@@ -72,8 +72,10 @@ def unread_pages(program: Program, trace: Trace, tools: Toolbox) -> tuple[Unread
 
 
 def _find_unread_pages(program: Program, tool: Tool, calls: list[ToolCall]) -> UnreadPages | None:
-    """Return the unread pages after a series of calls, judging by the last result, or None. A
-    result without fields about pages is only judged by its number of rows.
+    """Return the unread pages after a series of calls, or None.
+
+    The last result decides. A result without fields about pages is judged only by its number of
+    rows.
     """
     value = tool.unwrap(calls[-1].result)
     fields = value if isinstance(value, Mapping) else {}
@@ -93,7 +95,7 @@ def _find_unread_pages(program: Program, tool: Tool, calls: list[ToolCall]) -> U
 
 
 def _reads_total(program: Program, fields: Mapping[str, Json]) -> bool:
-    """Return True if the program reads a total, which covers all pages."""
+    """Return True if the program reads the total number of results, which covers all pages."""
     totals = [key for key in _TOTALS if key in fields]
     return any(re.search(rf"""["']{key}["']""", program.source) for key in totals)
 
@@ -112,13 +114,13 @@ def _find_evidence_of_more(
 
 
 def _count_rows(call: ToolCall) -> int:
-    """Return the length of the longest list in a result."""
+    """Return the length of the longest list in the result of a call."""
     values = call.result.values() if isinstance(call.result, Mapping) else ()
     return max((len(rows) for rows in values if isinstance(rows, list)), default=0)
 
 
 def _full_page(tool: Tool, call: ToolCall) -> UnreadPages | None:
-    """Return `UnreadPages` if a result has exactly as many rows as one page allows.
+    """Return `UnreadPages` if a result has exactly as many rows as one page allows, else None.
 
     The page size must be the declared default or the declared maximum. A program that asks for any
     other size is assumed to need only so many rows.
@@ -146,8 +148,9 @@ def _full_page(tool: Tool, call: ToolCall) -> UnreadPages | None:
 
 
 def _rows_of(value: Json) -> tuple[str | None, list[Json] | None]:
-    """Return the key and the rows of a result: the result itself if it is a list, else the only
-    list in it.
+    """Return the rows of a result and their key: the result itself (key None) or its only list.
+
+    `(None, None)` if the result has no list or several.
     """
     if isinstance(value, list):
         return None, value
@@ -177,10 +180,10 @@ def _takes_first_rows(
     parents: Mapping[ast.AST, ast.AST],
     names: frozenset[str] = frozenset(),
 ) -> bool:
-    """Return True if the program only uses the first rows of the value of `node`, or only tests
-    whether there are any rows.
+    """Return True if the program only uses the first rows of the value of `node`.
 
-    `names` are the variables that were followed on the way to `node`.
+    Testing whether there are any rows is allowed, too. `names` are the variables that were followed
+    on the way to `node`.
     """
     parent = parents.get(node)
     match parent:
@@ -236,14 +239,15 @@ def read_every_page(program: Program, unread: UnreadPages, tools: Toolbox) -> Pr
 
 
 def _is_few(tool: Tool, alias: str, asked: ast.expr) -> bool:
-    """Return True if an argument asks for fewer rows than a page has by default."""
+    """Return True if the argument `alias` asks for fewer rows than a page has by default."""
     size = getattr(asked, "value", None) if alias in SIZE_ARGUMENTS else None
     return isinstance(size, int) and size < (_argument(tool, alias).get("default") or 0)
 
 
 def _helper(unread: UnreadPages, tool: Tool) -> str | None:
-    """Return the source of the function that reads all pages, or None if it is not known how to ask
-    for the next page.
+    """Return the source of the function that reads all pages.
+
+    None if it is not known how to ask for the next page.
     """
     schema = _argument(tool, unread.argument)
     key = unread.key
@@ -278,7 +282,7 @@ def _helper(unread: UnreadPages, tool: Tool) -> str | None:
 
 
 def _largest_page_size(tool: Tool) -> str:
-    """Return `"page_size": 100, ` for the first size argument that declares a maximum."""
+    """Return `"page_size": 100, ` for the first size argument that declares a maximum, else ""."""
     for alias in tool.arguments:
         if alias in SIZE_ARGUMENTS:
             most = _argument(tool, alias).get("maximum")

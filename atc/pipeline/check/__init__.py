@@ -3,7 +3,7 @@
 The check never raises, executes nothing and asks no model. It is an abstract interpreter: it
 follows the program with types in place of values, where the type of a tool's result comes from the
 tool's response schema. A value about which it is not certain has the type `ANY`, and no finding is
-based on such a value. A program that calls no tool is not a finding.
+based on such a value. A program that calls no tool is not reported.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ def check(program: Program, tools: Toolbox) -> tuple[Finding, ...]:
 def _confirm(
     found: list[Finding], tree: ast.Module, facts: SyntaxFacts, tools: Toolbox
 ) -> list[Finding]:
-    """Return the findings; those that rest on weak evidence about responses are not certain."""
+    """Return the findings; those that rest on weak evidence about responses become uncertain."""
     if not any(finding.certain for finding in found):
         return found
     lenient = flow_findings(tree, facts, tools, lenient=True)
@@ -70,7 +70,7 @@ def _confirm(
 
 
 def _distinct(found: list[Finding]) -> tuple[Finding, ...]:
-    """Return the findings sorted by position, with at most one finding per code and position.
+    """Return the findings sorted by position, with at most one per code and position.
 
     If there are more than `MOST_FINDINGS`, the uncertain ones are dropped first.
     """

@@ -1,6 +1,7 @@
-"""Check of a constant or an inferred type against the JSON Schema of an argument.
+"""Check of an argument's value against the JSON Schema of the argument.
 
-Constants are judged by the JSON Schema validator, inferred types by their JSON types.
+Constants are checked by a JSON Schema validator. Of other values the check knows only a type, which
+is compared with the JSON types that the schema allows.
 """
 
 from __future__ import annotations
@@ -33,8 +34,10 @@ _FORMATS = {
 
 
 class Mismatch(NamedTuple):
-    """Why a value does not fit a schema: `expectation` describes the expected value (`one of 'a'
-    and 'b'`), and `better` is Python source of a value that fits, if one can be derived.
+    """Why a value does not fit a schema.
+
+    `expectation` describes the expected value (`one of 'a' and 'b'`). `better` is Python source of
+    a value that fits, or None.
     """
 
     expectation: str
@@ -42,8 +45,9 @@ class Mismatch(NamedTuple):
 
 
 def find_mismatch(value: Any, schema: Any, root: JsonObject) -> Mismatch | None:
-    """Return the first clause of `schema` that a JSON value violates, or None. `root` is the
-    document that contains `schema`.
+    """Return why a JSON value violates `schema` (the first clause that it violates), or None.
+
+    `root` is the document that contains `schema`.
     """
     if not isinstance(schema, Mapping) or (
         value is None and resolve(schema, root).get("nullable") is True
@@ -62,14 +66,16 @@ def find_mismatch(value: Any, schema: Any, root: JsonObject) -> Mismatch | None:
 _judges: dict[
     tuple[int, int], tuple[BoundedValidator | None, JsonObject, JsonObject, JsonObject]
 ] = {}
-"""Validators by the ids of a schema and of its document. Both are stored too, so that they stay
-alive.
+"""Validators, keyed by the ids of a schema and of its document.
+
+Schema and document are stored too, so that their ids stay in use.
 """
 
 
 def _judge(part: JsonObject, root: JsonObject) -> tuple[BoundedValidator | None, JsonObject]:
-    """Return the validator of a part of a document, or None if it cannot be built. Also return the
-    part as a schema of its own.
+    """Return the validator of a part of a schema document, and the part as a schema of its own.
+
+    The validator is None if the part is not a valid schema.
     """
     key = (id(part), id(root))
     if key not in _judges:
@@ -87,7 +93,7 @@ def _judge(part: JsonObject, root: JsonObject) -> tuple[BoundedValidator | None,
 
 
 def _explain_error(error: jsonschema_rs.ValidationError) -> Mismatch | None:
-    """Convert a validation error into what the value should have been.
+    """Return what the value should have been according to a validation error.
 
     The text for `anyOf` and `oneOf` already contains the path to the value.
     """
@@ -101,7 +107,7 @@ def _explain_error(error: jsonschema_rs.ValidationError) -> Mismatch | None:
 
 
 def _explain_clause(name: str, clause: dict[str, Any], value: Any) -> Mismatch | None:
-    """Return what `value` should have been according to the violated keyword `name`."""
+    """Return what `value` should have been according to the violated keyword `name`, or None."""
     match name:
         case "type":
             allowed = sorted(clause["types"])
@@ -123,8 +129,10 @@ def _describe_types(names: Iterable[str]) -> str:
 
 
 def _explain_format(form: str, value: Any) -> Mismatch | None:
-    """Return what a value of the format looks like. Return None for a date and time without a time
-    zone, which is accepted, and for formats that are not checked.
+    """Return what a value of this format looks like.
+
+    None for formats that are not checked, and for a date and time without a time zone, which is
+    accepted.
     """
     lenient = form == "date-time" and re.match(r"\d{4}-\d\d-\d\d[Tt ]\d\d:\d\d", str(value))
     return Mismatch(_FORMATS[form]) if form in _FORMATS and not lenient else None
@@ -147,8 +155,10 @@ _CLAUSES = {
 
 
 def _explain_options(context: list[list[jsonschema_rs.ValidationError]]) -> Mismatch | None:
-    """Explain a failed `anyOf` or `oneOf`. If one option has the type of the value, its error is
-    used: the errors of the other options only report a wrong type.
+    """Return what a value should have been that fits no option of an `anyOf` or `oneOf`.
+
+    If one option has the type of the value, its error is used, because the errors of the other
+    options only report a wrong type.
     """
     found = [(option[0], _explain_error(option[0])) for option in context if option]
     if len(found) < len(context) or not all(misfit for _, misfit in found):
@@ -161,9 +171,7 @@ def _explain_options(context: list[list[jsonschema_rs.ValidationError]]) -> Mism
 
 
 def _convert_value(value: Any, allowed: list[str]) -> str | None:
-    """Return Python source of `value` converted to one of the allowed types, or None if that is not
-    possible.
-    """
+    """Return Python source of `value` converted to one of the allowed types, or None."""
     match value:
         case str() if {"integer", "number"} & set(allowed) and re.fullmatch(
             r"-?\d+(\.\d+)?", value
@@ -190,7 +198,7 @@ def _strings(values: Iterable[Any]) -> list[str]:
 
 @lru_cache(maxsize=1024)
 def can_match(pattern: str, text: str) -> bool:
-    """Return True if a string matches a schema's pattern, or if that cannot be decided."""
+    """Return True if a string matches the pattern of a schema, or if that cannot be decided."""
     try:
         return len(text) > _LONGEST or validator({"pattern": pattern}).is_valid(text)
     except ValueError:
@@ -200,8 +208,9 @@ def can_match(pattern: str, text: str) -> bool:
 def find_type_mismatch(
     value: t.Type, schema: Any, root: JsonObject, depth: int = 0
 ) -> Mismatch | None:
-    """Return why no value of a type fits the schema, or None if one may fit. `value` must not be a
-    union.
+    """Return why no value of a type fits the schema, or None if one may fit.
+
+    `value` is the type; it must not be a union.
     """
     if not isinstance(schema, Mapping) or depth > _MOST_DEPTH:
         return None
@@ -248,7 +257,7 @@ def find_pattern_mismatch(
 
 
 def _options_for_strings(options: list[Any] | None, root: JsonObject) -> list[Any]:
-    """Return the options of an `anyOf` or `oneOf` that allow strings."""
+    """Return those options of an `anyOf` or `oneOf` that allow strings."""
     return [o for o in options or () if "string" in (allowed_types(o, root) or ("string",))]
 
 
@@ -264,8 +273,9 @@ def _find_item_mismatch(
 
 
 def _contents(value: t.Type, schema: JsonObject) -> Iterator[tuple[str, Any, list[t.Type]]]:
-    """Yield the known values in a list or dict, each as a description, its schema and its possible
-    types.
+    """Yield the known values in a list or dict.
+
+    Each has a description, its schema and its possible types.
     """
     items = schema.get("items")
     properties = schema.get("properties") or {}
@@ -286,8 +296,9 @@ _BEGINNING = re.compile(r"\^(?:\(([\w|-]+)\))?([\w-]*)(?=[\[(\\.$])")
 
 
 def are_disjoint(one: str, other: str) -> bool:
-    """Return True if no string can match both patterns, because they start with different literal
-    prefixes, as those of ids do.
+    """Return True if no string can match both patterns.
+
+    This is known if they start with different literal prefixes, as patterns of ids do.
     """
     first = _beginnings(one)
     second = _beginnings(other)
@@ -297,8 +308,9 @@ def are_disjoint(one: str, other: str) -> bool:
 
 
 def _beginnings(pattern: str) -> list[str]:
-    """Return the literal prefixes of a pattern: `ci_` and `af_` for `^(ci|af)_[a-z2-7]{5}$`. Empty
-    if they are not clear.
+    """Return the literal prefixes of a pattern: `ci_` and `af_` for `^(ci|af)_[a-z2-7]{5}$`.
+
+    Empty if they are not clear.
     """
     found = _BEGINNING.match(pattern)
     if found is None or "|" in pattern[found.end() :]:

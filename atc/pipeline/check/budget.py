@@ -1,5 +1,6 @@
-"""Work budget of one check. Work is counted, not timed, so that a program gets the same findings on
-every machine.
+"""Work budget of one check.
+
+Work is counted, not timed, so that a program gets the same findings on every machine.
 """
 
 from __future__ import annotations
@@ -9,24 +10,25 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 
 MOST_WORK = 1_000_000
-"""Units of work after which the check stops. One unit is about a tenth of a microsecond."""
+"""Units of work after which the check stops. One unit takes about a tenth of a microsecond."""
 STEP = 25
-"""Units charged for visiting one expression or statement."""
+"""Units of work that are charged for visiting one expression or statement."""
 FINDING = 250
-"""Units charged for one finding, including the lookups for its message."""
+"""Units of work that are charged for one finding, including the lookups for its message."""
 
 _left: ContextVar[list[int] | None] = ContextVar("left", default=None)
 
 
 class OutOfSteps(Exception):
-    """The program needs more work than the budget of the check allows. The findings about the parts
-    that were analysed completely are kept.
+    """The program needs more work than the budget of the check allows.
+
+    The findings about the parts that were analysed completely are kept.
     """
 
 
 @contextmanager
 def bounded() -> Iterator[None]:
-    """Start a new budget, which `spend` charges within this context."""
+    """Start a new budget for the work within the block, which `spend` charges."""
     token = _left.set([MOST_WORK])
     try:
         yield
@@ -35,15 +37,14 @@ def bounded() -> Iterator[None]:
 
 
 def current_budget() -> list[int] | None:
-    """Return the enclosing budget, which identifies the check; None without one."""
+    """Return the budget of the current check, which also identifies the check; None outside one."""
     return _left.get()
 
 
 def spend(work: int) -> None:
-    """Charge units of work to the budget of the enclosing `bounded` context. Outside of such a
-    context, do nothing.
+    """Charge units of work to the budget of the current check, if there is one.
 
-    Work that is repeated for each name, key, alternative or node must be charged here, since a
+    Work that is repeated for each name, key, alternative or node must be charged here, because a
     single step may visit all of them.
 
     Raises:

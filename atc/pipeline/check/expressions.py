@@ -30,8 +30,9 @@ from atc.pipeline.check.syntax import children, walk_nodes
 from atc.pipeline.check.toolcalls import call_tool
 
 _LONGEST_KNOWN = 10_000
-"""Maximum length, in characters, of a string whose value is tracked. Without a limit, an f-string
-that contains the previous one twice would grow exponentially.
+"""Maximum length, in characters, of a string whose value the check knows.
+
+Without a limit, f-strings that each contain the previous one twice would grow exponentially.
 """
 
 
@@ -49,7 +50,7 @@ def evaluate(core: Interpreter, node: ast.expr) -> t.Type:
 
 
 def bind_target(core: Interpreter, target: ast.expr, value: t.Type, source: ast.expr) -> None:
-    """Assign `value`, the value of `source`, to an assignment target of any form."""
+    """Assign `value`, the type of the expression `source`, to an assignment target of any form."""
     match target:
         case ast.Name(id=name):
             core.bind(name, value)
@@ -65,7 +66,7 @@ def bind_target(core: Interpreter, target: ast.expr, value: t.Type, source: ast.
 
 
 def _unpack(core: Interpreter, parts: list[ast.expr], value: t.Type, source: ast.expr) -> None:
-    """Assign the items of `value`, the value of `source`, to the targets `parts`."""
+    """Assign the items of `value`, the type of the expression `source`, to the targets `parts`."""
     value = need_value(core, value, source, "it cannot be unpacked")
     starred = any(isinstance(part, ast.Starred) for part in parts)
     if isinstance(value, t.Tuple) and not starred and len(value.items) == len(parts):
@@ -83,8 +84,9 @@ def _unpack(core: Interpreter, parts: list[ast.expr], value: t.Type, source: ast
 def _report_unpacking(
     core: Interpreter, parts: list[ast.expr], value: t.Type, source: ast.expr, *, starred: bool
 ) -> None:
-    """Report an unpacking of dict keys, of an object, or of a wrong number of values. `starred` is
-    True if one of the targets is `*rest`.
+    """Report an unpacking of dict keys, of an object, or of a wrong number of values.
+
+    `starred` is True if one of the targets is `*rest`.
     """
     text = format_expression(source)
     match value:
@@ -107,7 +109,7 @@ def _report_unpacking(
 
 
 def _store(core: Interpreter, target: ast.Subscript, value: t.Type) -> None:
-    """Execute `owner[index] = value`."""
+    """Carry out `owner[index] = value` on the types."""
     owner = core.evaluate(target.value)
     index = t.ANY if isinstance(target.slice, ast.Slice) else core.evaluate(target.slice)
     for member in t.members(owner):
@@ -145,15 +147,18 @@ def _joined_str(core: Interpreter, node: ast.JoinedStr) -> t.Type:
 
 
 def _is_short(value: Any) -> bool:
-    """Return True if a constant may be converted to text. Python refuses to convert very long
-    integers.
+    """Return True if a constant may be converted to text.
+
+    Python refuses to convert very long integers.
     """
     return value.bit_length() <= _LONGEST_KNOWN if isinstance(value, int) else True
 
 
 def _bool_op(core: Interpreter, node: ast.BoolOp) -> t.Type:
-    """Return the type of `a or b` or `a and b`. Each operand is evaluated under the condition that
-    the earlier ones were false (`or`) or true (`and`).
+    """Return the type of `a or b` or `a and b`.
+
+    Each operand is evaluated under the condition that the earlier ones were false (`or`) or true
+    (`and`).
     """
     start = core.frame.env
     if start is None:
@@ -177,7 +182,7 @@ def _bool_op(core: Interpreter, node: ast.BoolOp) -> t.Type:
 
 
 def _restore_names(core: Interpreter, before: Env, after: Env | None) -> None:
-    """Restore the environment `before`, but keep names that the expression bound with `:=`."""
+    """Restore the environment `before`, but keep names that the expression has bound with `:=`."""
     spend(2 * len(after.names) if after is not None else 0)
     for name, value in after.names.items() if after is not None else ():
         before.names[name] = t.join(before.names.get(name, value), value)

@@ -18,9 +18,9 @@ MOST_DEPTH = 12
 class CallArguments:
     """Evaluated arguments of a call of a function, method or builtin (not of a tool).
 
-    `values` and `nodes` are the positional arguments: their types and their expressions. `sure` is
-    False if the call unpacks values of unknown length with `*` or `**`; these values are in
-    `loose`.
+    `values` and `nodes` are the types and the expressions of the positional arguments; `named` are
+    the types of the keyword arguments. `sure` is False if the call unpacks values of unknown length
+    with `*` or `**`; these values are in `loose`.
     """
 
     values: list[t.Type]
@@ -34,7 +34,7 @@ class CallArguments:
         return replace(self, values=self.values[1:], nodes=self.nodes[1:])
 
     def every(self) -> Iterator[t.Type]:
-        """Yield all values passed."""
+        """Yield the types of all values that are passed."""
         yield from self.values
         yield from self.named.values()
         yield from self.loose
@@ -75,9 +75,9 @@ def call_function(
     sure: bool = True,
     call: ast.Call | None = None,
 ) -> t.Type:
-    """Return the type of a call of one of the program's functions.
+    """Return the type of the result of a call of one of the program's functions.
 
-    If `sure` is False, the arguments are not all known, and every parameter gets the type `ANY`.
+    If `sure` is False, not all arguments are known, and every parameter gets the type `ANY`.
     """
     node = function.node
     spend(8 * (len(parameters(node)) + len(named)))
@@ -107,7 +107,7 @@ def call_function(
 
 
 def run_body(core: Interpreter, function: t.Function, frame: ScopeFrame) -> t.Type:
-    """Execute a function's body in `frame` and return the type of its result."""
+    """Execute a function's body, with types, in `frame`, and return the type of its result."""
     node = function.node
     outer = core.frame
     core.frame = frame
@@ -164,8 +164,9 @@ def note_function(core: Interpreter, node: FunctionNode) -> t.Type:
 
 
 def apply(core: Interpreter, function: t.Type, values: list[t.Type]) -> t.Type:
-    """Return the type of `function(*values)`: `ANY` unless `function` is a function of the program
-    or a tool.
+    """Return the type of `function(*values)`.
+
+    It is `ANY` unless `function` is a function of the program or a tool.
     """
     values = [t.ANY if value is t.NEVER else value for value in values]
     return t.join_all(_apply_member(core, member, values) for member in t.members(function))

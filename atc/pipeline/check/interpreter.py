@@ -1,6 +1,4 @@
-"""State of the abstract interpreter: environments, frames, findings and the contents of the
-program's containers.
-"""
+"""State of the abstract interpreter: environments, frames, findings and container contents."""
 
 from __future__ import annotations
 
@@ -22,8 +20,10 @@ from protocols.toolbox import Toolbox
 
 @dataclass(slots=True)
 class Env:
-    """Flow state at one point of the program: the types of variables, and the nullable response
-    fields that were already tested for None.
+    """What is known at one point of the program.
+
+    `names` are the types of the variables. `null_checked` are the nullable response fields that the
+    program has already tested for None.
     """
 
     names: dict[str, t.Type] = field(default_factory=dict)
@@ -38,7 +38,8 @@ class Env:
 def join_env(left: Env | None, right: Env | None) -> Env | None:
     """Return the environment at a point where two control-flow paths meet.
 
-    A name bound on only one path keeps its type: on the other path, using it would raise anyway.
+    None is the environment of a path that is never taken. A name bound on only one path keeps its
+    type, because using it on the other path would raise anyway.
     """
     if left is None or right is None:
         return left or right
@@ -52,10 +53,11 @@ def join_env(left: Env | None, right: Env | None) -> Env | None:
 
 @dataclass(eq=False, slots=True)
 class ScopeFrame:
-    """One activation of a function, or of the module. `env` is None if this point is unreachable.
+    """One execution of a function body, of a class body or of the module.
 
-    A `detached` frame runs at an unknown time (for example as a callback of a library), so the
-    types of names in outer frames are not known in it.
+    `env` is None if the current point is unreachable. A `detached` frame runs at an unknown time
+    (for example as a callback of a library), so the types of names in outer frames are not known in
+    it.
     """
 
     scope: ast.AST
@@ -65,7 +67,7 @@ class ScopeFrame:
     returns: list[t.Type] = field(default_factory=list)
     yields: list[t.Type] = field(default_factory=list)
     loops: list[tuple[list[Env], list[Env]]] = field(default_factory=list)
-    """For each enclosing loop, the environments at its `break`s and at its `continue`s."""
+    """For each enclosing loop, the environments at its `break`s and those at its `continue`s."""
 
     @property
     def is_class_body(self) -> bool:
@@ -74,8 +76,9 @@ class ScopeFrame:
 
 
 class Interpreter:
-    """State shared by all parts of the check. `statements.ProgramInterpreter` adds the evaluation
-    of expressions and statements.
+    """State that all parts of the check share.
+
+    `statements.ProgramInterpreter` adds the evaluation of expressions and statements.
     """
 
     def __init__(
@@ -83,28 +86,29 @@ class Interpreter:
     ) -> None:
         self.tools = tools
         self.lenient = lenient
-        """True to ignore weak evidence about responses."""
+        """True if weak evidence about responses is ignored."""
         self.module = module
         self.hints = hints
         self.frame = ScopeFrame(module)
         self.findings: list[Finding] = []
         self.quiet = 0
         self.version = 0
-        """Number of changes to the contents of containers so far. A loop is analysed until a pass
-        leaves it unchanged.
+        """Number of changes to the contents of containers so far.
+
+        A loop is analysed again and again until a pass leaves this number unchanged.
         """
         self.volatile = set(hints.shared)
-        """Names whose type is unknown at every point."""
+        """Names whose type is unknown at every point of the program."""
         self.shielded: list[frozenset[str]] = []
-        """For each enclosing `try`, the exceptions that it handles."""
+        """For each enclosing `try`, the names of the exceptions that it handles."""
         self.active: list[FunctionNode] = []
         self.analysed: set[ast.AST] = set()
         self.tested: set[str] = set()
-        """Tools for which the program tests a nullable response value for None."""
+        """Tools of which the program tests a nullable response value for None."""
         self.foreign = False
         """True if the program may have stored values of another type into a response."""
         self.defined_in: dict[ast.AST, ScopeFrame] = {}
-        """The frame in which each function was last defined."""
+        """For each function, the frame in which it was last defined."""
         self._cells: dict[tuple[ast.AST, str], Any] = {}
         self._results: dict[str, t.Type] = {}
 
@@ -117,7 +121,7 @@ class Interpreter:
         raise NotImplementedError
 
     def step(self) -> None:
-        """Count one visit of a node.
+        """Charge the work of visiting one node.
 
         Raises:
             OutOfSteps: the budget of the check is used up.
@@ -127,8 +131,9 @@ class Interpreter:
     # Findings.
 
     def report(self, code: str, node: ast.AST, message: str, **more: Any) -> None:
-        """Record a finding at `node`, unless findings are currently suppressed. `more` is passed to
-        `make_finding`.
+        """Record a finding at `node`, unless findings are currently suppressed.
+
+        `more` are further arguments of `make_finding`.
         """
         spend(FINDING)
         if not self.quiet:
@@ -143,9 +148,7 @@ class Interpreter:
             self.quiet -= 1
 
     def catches(self, *exceptions: str) -> bool:
-        """Return True if an enclosing `try` handles one of these exceptions, by name or as
-        `Exception`.
-        """
+        """Return True if an enclosing `try` handles one of these exceptions, or `Exception`."""
         names = {*exceptions, "Exception", "BaseException"}
         return any(names & caught for caught in self.shielded)
 
@@ -153,8 +156,9 @@ class Interpreter:
 
     @property
     def env(self) -> Env:
-        """The current environment. At an unreachable point, a new empty one whose changes have no
-        effect.
+        """The current environment.
+
+        At an unreachable point, it is a new empty one whose changes have no effect.
         """
         return self.frame.env if self.frame.env is not None else Env()
 
@@ -166,7 +170,7 @@ class Interpreter:
     def lookup(self, node: ast.Name, *, called: bool = False) -> t.Type:
         """Return the type of a name at this point, and report a name that is never bound.
 
-        `called` is True if the name is the callee of a call: the message then suggests tools.
+        `called` is True if the name is called as a function: the message then suggests tools.
         """
         name = node.id
         if name in self.volatile or self.hints.opaque:
@@ -185,7 +189,8 @@ class Interpreter:
         return t.ANY
 
     def _bound_type(self, node: ast.Name) -> t.Type | None:
-        """Return the type of a name that the program binds, or None if it does not bind the name.
+        """Return the type of a name that the program binds, or None if the program does not bind
+        it.
 
         A use of a local name before its assignment is reported.
         """
@@ -205,7 +210,7 @@ class Interpreter:
     def _visible_frames(self) -> Iterator[ScopeFrame]:
         """Yield the frames whose names are visible here, innermost first.
 
-        A class body is only visible to its own statements, not to its methods.
+        Names of a class body are visible only to its own statements, not to its methods.
         """
         yield self.frame
         outer = self.frame.parent
@@ -226,8 +231,9 @@ class Interpreter:
             self.report("used-before-assignment", node, message)
 
     def _in_frame(self, frame: ScopeFrame, name: str, *, detached: bool) -> t.Type | None:
-        """Return the type of `name` in `frame`, or None if the frame does not bind it. `detached`
-        is True if the current code runs at an unknown time after the frame's.
+        """Return the type of `name` in `frame`, or None if the frame does not bind the name.
+
+        `detached` is True if the current code runs at an unknown time after the frame's code.
         """
         if frame.env is None or name not in frame.env.names:
             return None
@@ -255,24 +261,26 @@ class Interpreter:
     # Containers created by the program, by the node that creates them.
 
     def add_listing_item(self, node: ast.AST, item: t.Type, kind: str = "list") -> t.Listing:
-        """Return the list that the program creates at `node`, after adding `item` to it."""
+        """Add an item to the list that the program creates at `node`, and return the list's
+        type.
+        """
         cell: t.ListCell = self._cells.setdefault((node, "list"), t.ListCell())
         self.add(cell, item)
         return t.Listing(cell, kind)
 
     def create_dict(self, node: ast.AST) -> t.Mapped:
-        """Return the dict that the program creates at `node`."""
+        """Return the type of the dict that the program creates at `node`."""
         return t.Mapped(self._cells.setdefault((node, "dict"), t.DictCell()))
 
     def add(self, cell: t.ListCell, item: t.Type) -> None:
-        """Add an item to a list."""
+        """Add an item type to the contents of a list."""
         new = _join_growing(cell.item, item)
         if new != cell.item:
             cell.item = new
             self.version += 1
 
     def set_item(self, cell: t.DictCell, index: t.Type, value: t.Type) -> None:
-        """Store a value under a key of a dict. The index `ANY` means an unknown key."""
+        """Store a value under a key of a dict. The index `ANY` means that the key is unknown."""
         key = constant(index)
         if key is not None:
             new = _join_growing(cell.keys.get(key, value), value)
@@ -289,8 +297,9 @@ class Interpreter:
             self.version += 1
 
     def escape(self, values: Iterable[t.Type], depth: int = 0) -> None:
-        """Forget the contents of the program's containers in `values`, because unknown code may
-        change them.
+        """Forget the contents of the program's containers in `values`.
+
+        They are passed to unknown code, which may change them.
         """
         for value in values if depth < 5 else ():
             for member in t.members(value):
@@ -312,8 +321,10 @@ class Interpreter:
 
 
 def _join_growing(old: t.Type, new: t.Type) -> t.Type:
-    """Return the join of both types. If it has many known constants, as the values of a counter do,
-    return only their kind (`int`).
+    """Return the union of both types.
+
+    If it has many known constants, as the values of a counter have, only their kind (`int`) is
+    kept.
     """
     found = t.join(old, new)
     values = getattr(found, "values", None)

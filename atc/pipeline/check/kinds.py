@@ -1,4 +1,4 @@
-"""Kinds of types: known constants, exclusion of None, JSON types and descriptions for messages."""
+"""Functions on types: known constants, exclusion of None, JSON types, and words for messages."""
 
 from __future__ import annotations
 
@@ -31,22 +31,25 @@ from atc.pipeline.check.types import (
 )
 
 _LONGEST_INTEGER = 10_000
-"""Largest integer, in bits, whose value is tracked. Python refuses to convert longer ones to
-decimal text.
+"""Largest integer, in bits, whose value the check knows.
+
+Python refuses to convert longer ones to decimal text.
 """
 
 
 def keep_matching(value: Type, wanted: Callable[[Type], bool]) -> Type:
-    """Return the alternatives of `value` for which `wanted` is true. Return `ANY` if no alternative
-    remains, because the inferred type must then have been wrong.
+    """Return the alternatives of the type `value` for which `wanted` is true.
+
+    If none remains, the inferred type must have been wrong, and the result is `ANY`.
     """
     kept = [member for member in members(value) if wanted(member)]
     return join(*kept) if kept else ANY
 
 
 def not_none(value: Type) -> Type:
-    """Return `value` without the alternative None. A value that can only be None is returned
-    unchanged.
+    """Return the type `value` without the alternative None.
+
+    A value that can only be None is returned unchanged.
     """
     return (
         keep_matching(value, lambda member: not isinstance(member, Null))
@@ -56,20 +59,21 @@ def not_none(value: Type) -> Type:
 
 
 def assume_not_none(value: Type) -> Type:
-    """Return `value` after a test showed that it is not None. Return `NEVER` if it can only be
-    None: that code is never reached.
+    """Return the type `value` after a test has shown that it is not None.
+
+    `NEVER` if it can only be None, because the code after the test is then never reached.
     """
     return NEVER if isinstance(value, Null) else not_none(value)
 
 
 def null_origins(value: Type) -> set[ResponseLocation]:
-    """Return the places in responses from which the alternative None of `value` comes."""
+    """Return the positions in responses from which the alternative None of a type comes."""
     nulls = [member for member in members(value) if isinstance(member, Null)]
     return {null.origin for null in nulls if null.origin is not None}
 
 
 def forget_constants(value: Type) -> Type:
-    """Return `value` without its known constants."""
+    """Return the type `value` without its known constants: any string instead of `"a"`."""
     return join_all(
         Atom(m.name) if isinstance(m, Atom) and m.values is not None else m for m in members(value)
     )
@@ -107,8 +111,9 @@ _MOST_SHOWN = 6
 
 
 def category(value: Type) -> str | None:
-    """Return `number`, `str`, `list`, `dict`, `tuple` or `function` if all alternatives belong to
-    it, else None.
+    """Return `number`, `str`, `list`, `dict`, `tuple` or `function`.
+
+    None if the alternatives of the type belong to several of these, or to none.
     """
     found = {_category(member) for member in members(value)}
     return found.pop() if len(found) == 1 else None
@@ -156,8 +161,9 @@ def json_types(value: Type) -> set[str] | None:
 
 
 def describe_value(value: Type) -> str:
-    """Return a description of the value for a message. Of several alternatives, the first one is
-    described.
+    """Return a description of a value of this type for a message, such as `a list`.
+
+    Of several alternatives, the first one is described.
     """
     match members(value)[0]:
         case Atom(name):
@@ -181,7 +187,7 @@ def describe_value(value: Type) -> str:
 
 
 def describe_value_in_detail(value: Type) -> str:
-    """Return a description of the value with its possible values or its pattern, if known."""
+    """Return a description of a type that includes its possible values or pattern, if known."""
     if isinstance(value, Atom) and value.values is not None and len(value.values) <= _MOST_SHOWN:
         return format_list([repr(known) for known in value.values])
     if isinstance(value, Atom) and value.pattern is not None:

@@ -1,4 +1,4 @@
-"""Types of calls of builtins, of the standard library and of methods of built-in types.
+"""Types of calls of builtins and of the standard library.
 
 Only functions that programs commonly apply to tool responses are modelled.
 """
@@ -46,7 +46,7 @@ _ENDS = {"exit", "quit", "sys.exit", "os._exit"}
 
 
 def call_library(core: Interpreter, name: str, node: ast.Call) -> t.Type:
-    """Return the type of a call of a builtin or of a name in a module."""
+    """Return the type of a call of a builtin, or of a name in a module such as `json.dumps`."""
     if name in ("asyncio.to_thread", "functools.partial", f"{_POOL}.submit") and node.args:
         callee = core.evaluate(node.args[0])
         if isinstance(callee, t.ToolRef):
@@ -65,12 +65,12 @@ def call_library(core: Interpreter, name: str, node: ast.Call) -> t.Type:
 
 
 def first_items(core: Interpreter, arguments: CallArguments) -> t.Type:
-    """Return the item type of the first argument."""
+    """Return the type of the items of the first argument."""
     return iterate(core, arguments.values[0], arguments.nodes[0]) if arguments.values else t.NEVER
 
 
 def items_of_each(core: Interpreter, arguments: CallArguments) -> list[t.Type]:
-    """Return the item type of every argument."""
+    """Return the type of the items of every argument."""
     return [
         iterate(core, value, place)
         for value, place in zip(arguments.values, arguments.nodes, strict=True)
@@ -78,9 +78,7 @@ def items_of_each(core: Interpreter, arguments: CallArguments) -> list[t.Type]:
 
 
 def _element(node: ast.expr) -> ast.expr:
-    """Return the element expression of a comprehension; any other expression is returned
-    unchanged.
-    """
+    """Return the element expression of a comprehension; any other expression unchanged."""
     return node.elt if isinstance(node, ast.GeneratorExp | ast.ListComp | ast.SetComp) else node
 
 
@@ -115,7 +113,7 @@ def reject_kinds(
     *,
     item: bool = False,
 ) -> t.Type:
-    """Return `value` without None, and report a value that may be None or whose kind is in `kinds`.
+    """Report a value that may be None or that belongs to one of `kinds`; return it without None.
 
     `name` is the operation in the message, `then` the end of the message. If `item` is True,
     `value` is the type of the items of `node`, not of `node` itself.
@@ -190,8 +188,10 @@ def _extreme(core: Interpreter, node: ast.Call, arguments: CallArguments) -> t.T
 def check_keyed(
     core: Interpreter, item: t.Type, where: ast.expr, arguments: CallArguments, use: str
 ) -> None:
-    """Report items that cannot be ordered, judging by the results of `key=`, or else by the items
-    themselves. `use` is the operation in the message (`max()`).
+    """Report items that cannot be ordered by `sorted`, `max` and others.
+
+    The results of the argument `key=` decide, or else the items themselves. `use` is the operation
+    in the message (`max()`).
     """
     key = arguments.named.get("key", t.NONE)
     place: ast.expr | None = where
@@ -284,7 +284,7 @@ def _dict(core: Interpreter, node: ast.Call, arguments: CallArguments) -> t.Type
 
 
 def _default_dict(core: Interpreter, node: ast.Call, arguments: CallArguments) -> t.Type:
-    """Return the type of a call `defaultdict(…)` or `Counter(…)`."""
+    """Return the type of a call of `defaultdict` or `Counter`."""
     made = core.create_dict(node)
     if format_expression(node.func).endswith("Counter"):
         made.cell.default = t.INT

@@ -19,8 +19,10 @@ _MOST_PASSES = 6
 
 
 def leave_loop(core: Interpreter, node: ast.Break | ast.Continue) -> None:
-    """Execute `break` or `continue`: record the current environment for the loop, and mark the code
-    after the statement as unreachable.
+    """Execute `break` or `continue`.
+
+    The current environment is recorded for the loop, and the code after the statement is
+    unreachable.
     """
     if core.frame.loops and core.frame.env is not None:
         core.frame.loops[-1][isinstance(node, ast.Continue)].append(core.frame.env)
@@ -28,8 +30,10 @@ def leave_loop(core: Interpreter, node: ast.Break | ast.Continue) -> None:
 
 
 def _report_shrinking(core: Interpreter, node: ast.For | ast.AsyncFor) -> None:
-    """Report a loop that removes items from the list it iterates over, since the item after each
-    removed one is skipped. A loop that contains `break` or `return` is not reported.
+    """Report a loop that removes items from the list over which it iterates.
+
+    The item after each removed one is skipped. A loop that contains `break` or `return` is not
+    reported.
     """
     inside = [part for statement in node.body for part in walk_nodes(statement)]
     if any(isinstance(part, ast.Break | ast.Return) for part in inside):
@@ -91,8 +95,7 @@ def _loop(
     *,
     always: bool,
 ) -> None:
-    """Execute a loop's body until a pass changes no type. Only the findings of the last pass are
-    kept.
+    """Execute a loop's body until a pass changes no type. Only findings of the last pass are kept.
 
     `start` begins an iteration and returns the environment in which the loop condition fails.
     `always` is True for a `while` loop, which only ends if its condition fails or with `break`; a
@@ -146,8 +149,9 @@ def _is_stable(old: Env | None, new: Env | None) -> bool:
 
 
 def _widen(old: Env | None, new: Env | None) -> Env | None:
-    """Return `new` with a wider type for each variable that still changes: constants lose their
-    values, all others become `ANY`.
+    """Return `new` with a wider type for each variable that an iteration has changed.
+
+    Constants lose their values; all other types become `ANY`.
     """
     if old is None or new is None:
         return new

@@ -28,8 +28,8 @@ _TEXT: dict[str, t.Type] = {
 def call_method(
     core: Interpreter, value: t.Type, func: ast.Attribute, node: ast.Call, arguments: CallArguments
 ) -> t.Type:
-    """Return the type of `value.method(…)`, and apply the changes that the method makes to
-    containers.
+    """Return the type of `value.method(…)`, and change the contents of containers as the method
+    does.
     """
     if func.attr == "get" and any(
         isinstance(member, t.Record | t.Mapped) for member in t.members(value)
@@ -102,7 +102,7 @@ def _call_dict_method(
 
 
 def _values_of(member: t.Record | t.Mapped) -> t.Type:
-    """Return the joined type of all values of a dict."""
+    """Return the union of the types of all values of a dict."""
     if isinstance(member, t.Mapped):
         return t.join(*member.cell.keys.values(), member.cell.value)
     kinds = [field_type(member, key) or t.ANY for key in member.shape.properties]

@@ -1,6 +1,4 @@
-"""Findings about names: unbound names, tools that the program overwrites, and programs without
-output.
-"""
+"""Findings about names: unbound names, overwritten tools, and programs without output."""
 
 from __future__ import annotations
 
@@ -26,11 +24,12 @@ PREDEFINED_NAMES = frozenset(dir(builtins)) | {
     "ToolError", "__name__", "__file__", "__doc__", "__builtins__", "__annotations__", "__spec__",
     "__package__", "__loader__", "__class__", "__module__", "__qualname__", "reveal_type",
 }  # fmt: skip
-"""Names that are available to every program besides its tools."""
+"""Names that are available to every program in addition to its tools."""
 
 _FEW = 8
-"""Maximum number of tools listed in a message. If there are more, only the most similar ones are
-listed.
+"""Maximum number of tools that a message lists.
+
+If there are more tools, only those with the most similar names are listed.
 """
 
 _NAMES_BY_MODULE = {
@@ -56,17 +55,16 @@ _NAMES_BY_MODULE = {
     "pathlib": "Path",
 }
 _MODULE_OF = {name: module for module, names in _NAMES_BY_MODULE.items() for name in names.split()}
-"""Modules of names that programs often use without importing them."""
+"""Names that programs often use without importing them, each with its module."""
 
 
 def explain_unbound_name(
     node: ast.Name, scopes: list[ast.AST], tools: Toolbox, *, called: bool
 ) -> Finding:
-    """Build the finding for a name that is never bound: an unknown tool, a forgotten import or a
-    misspelling.
+    """Build the finding for a name that is never bound.
 
-    `scopes` are the scopes that enclose the name. `called` is True if the name is the callee of a
-    call.
+    It is an unknown tool, a forgotten import or a misspelling. `scopes` are the scopes that enclose
+    the name. `called` is True if the name is called as a function.
     """
     name = node.id
     if name in sys.stdlib_module_names or name in _MODULE_OF:
@@ -85,9 +83,7 @@ def explain_unbound_name(
 
 
 def _explain_unknown_function(node: ast.Name, variables: list[str], tools: Toolbox) -> Finding:
-    """Build the finding for a call of an unknown function. It lists the tools with the most similar
-    names.
-    """
+    """Build the finding for a call of an unknown function; it lists tools with similar names."""
     name = node.id
     # `loose=False`: do not suggest a variable whose name is only a part of `name`.
     near = find_nearest(name, tools) or find_nearest(name, variables, loose=False)
@@ -105,8 +101,9 @@ def _explain_unknown_function(node: ast.Name, variables: list[str], tools: Toolb
 
 
 def shadowed_tools(module: ast.Module, nodes: list[ast.AST], tools: Toolbox) -> list[Finding]:
-    """Return a finding for each tool whose name the program rebinds in a scope that would call the
-    tool.
+    """Return a finding for each tool whose name the program assigns something else.
+
+    A scope that does not need the tool under this name is not reported.
     """
     found: list[Finding] = []
     for scope in nodes:
@@ -128,9 +125,7 @@ def shadowed_tools(module: ast.Module, nodes: list[ast.AST], tools: Toolbox) -> 
 
 
 class NameUses:
-    """Uses of each name among some nodes: its calls, all its occurrences, and the first node that
-    binds it.
-    """
+    """The calls of each name, all its uses, and the first node that binds it."""
 
     def __init__(self, nodes: list[ast.AST]) -> None:
         self.calls: defaultdict[str, list[ast.Call]] = defaultdict(list)
@@ -146,8 +141,9 @@ class NameUses:
 
 
 def _is_deliberate(uses: NameUses, tool: Tool, node: ast.AST) -> bool:
-    """Return True if the program seems to rebind the tool's name on purpose: it wraps the tool, or
-    does not use the tool.
+    """Return True if the program seems to reuse the name of a tool on purpose.
+
+    It then wraps the tool, or does not use the tool.
     """
     calls = uses.calls[tool.alias]
     callees = {call.func for call in calls}
@@ -165,7 +161,7 @@ def _is_deliberate(uses: NameUses, tool: Tool, node: ast.AST) -> bool:
 
 
 def _pass_arguments(calls: list[ast.Call], tool: Tool) -> bool:
-    """Return True if a call passes one of the tool's arguments by name, or passes `**`."""
+    """Return True if one of the calls passes an argument of the tool by name, or passes `**`."""
     names = [keyword.arg for call in calls for keyword in call.keywords]
     return any(name is None or name in tool.arguments for name in names)
 

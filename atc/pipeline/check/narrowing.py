@@ -1,4 +1,4 @@
-"""Narrowing of types by conditions, for code that only runs if a condition is true or false."""
+"""Narrowing of types: what a condition implies for the code that runs if it is true or false."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _KINDS: dict[str, Callable[[t.Type], bool]] = {
     "bool": lambda kind: isinstance(kind, t.Atom) and kind.name == "bool",
     "NoneType": lambda kind: isinstance(kind, t.Null),
 }
-"""By class name: a function that returns True if an alternative may be an instance of the class."""
+"""For each class name, a function that is True for types that may be an instance of the class."""
 _OPPOSITE: dict[type[ast.cmpop], ast.cmpop] = {
     ast.NotEq: ast.Eq(),
     ast.NotIn: ast.In(),
@@ -38,8 +38,9 @@ _OPPOSITE: dict[type[ast.cmpop], ast.cmpop] = {
 
 
 def outcomes(core: Interpreter, test: ast.expr) -> tuple[Env | None, Env | None]:
-    """Return the environments in which `test` is true and in which it is false, without changing
-    the current environment.
+    """Return the environments in which `test` is true and in which it is false.
+
+    The current environment is not changed. None means that the case cannot occur.
     """
     start = core.frame.env
     if start is None:
@@ -56,7 +57,7 @@ def outcomes(core: Interpreter, test: ast.expr) -> tuple[Env | None, Env | None]
 
 
 def refine(core: Interpreter, test: ast.expr, truth: bool) -> None:
-    """Update the current environment with what follows from `test` being `truth`."""
+    """Update the current environment with what follows if the condition `test` is `truth`."""
     if core.frame.env is None:
         return
     match test:
@@ -86,8 +87,9 @@ def refine(core: Interpreter, test: ast.expr, truth: bool) -> None:
 def _constant_last(
     left: ast.expr, op: ast.cmpop, right: ast.expr
 ) -> tuple[ast.expr, ast.cmpop, ast.expr]:
-    """Return a comparison with a constant as the right operand. For what a comparison implies about
-    None, only `in` depends on the order.
+    """Return a comparison with its constant, if any, as the right operand.
+
+    Except for `in`, the order does not matter for what a comparison implies about None.
     """
     if isinstance(left, ast.Constant) and not isinstance(op, ast.In | ast.NotIn):
         return right, op, left
@@ -97,7 +99,7 @@ def _constant_last(
 def _refine_compare(
     core: Interpreter, left: ast.expr, op: ast.cmpop, right: ast.expr, truth: bool
 ) -> None:
-    """Update the current environment with what follows from a comparison being `truth`."""
+    """Update the current environment with what follows if a comparison is `truth`."""
     if isinstance(op, ast.NotEq | ast.NotIn | ast.IsNot):
         op = _OPPOSITE[type(op)]
         truth = not truth
@@ -121,7 +123,7 @@ def _refine_compare(
 
 
 def _constant_keys(core: Interpreter, node: ast.expr) -> list[str]:
-    """Return the possible string values of an expression, as far as they are known."""
+    """Return the known string values that an expression may have."""
     known = core.peek(node)
     return [
         v
@@ -133,8 +135,9 @@ def _constant_keys(core: Interpreter, node: ast.expr) -> list[str]:
 
 
 def _assume_key(value: t.Type, key: str) -> t.Type:
-    """Return `value` after `key in value` was true. A value that cannot have the key becomes `ANY`,
-    because the inferred type must be wrong.
+    """Return the type `value` after `key in value` was true.
+
+    A type that cannot have the key becomes `ANY`, because it must have been inferred wrongly.
     """
     known = [field_type(m, key) for m in t.members(value) if isinstance(m, t.Record | t.Mapped)]
     return t.ANY if None in known else value
@@ -151,7 +154,7 @@ def _kind_names(node: ast.expr) -> list[str]:
 
 
 def _refine_kind(core: Interpreter, subject: ast.expr, names: list[str], truth: bool) -> None:
-    """Update the environment with what follows from `isinstance(subject, names)` being `truth`."""
+    """Update the environment with what follows if `isinstance(subject, names)` is `truth`."""
     if any(name not in _KINDS for name in names):
         _change(core, subject, lambda _: t.ANY)
         return
@@ -187,7 +190,7 @@ def _change(core: Interpreter, node: ast.expr, update: Callable[[t.Type], t.Type
 
 
 def _replace_nested(base: t.Type, keys: tuple[str, ...], new: t.Type) -> t.Type:
-    """Return `base` with the type under a path of keys replaced by `new`."""
+    """Return the type `base` with the type under a path of keys replaced by `new`."""
     if not keys:
         return new
     result: list[t.Type] = []
@@ -225,13 +228,14 @@ def access_path(node: ast.expr) -> tuple[str, tuple[str, ...]] | None:
 _PLAIN = frozenset(
     "len sum str int float round abs min max sorted isinstance type set any".split()  # noqa: SIM905
 )
-"""Functions whose result in a condition does not depend on nulls inside their arguments."""
+"""Functions whose result does not depend on whether fields inside their arguments are null."""
 _MENTIONED = f"{__name__}.mentioned"
 
 
 def _relax(core: Interpreter, test: ast.expr) -> None:
-    """Mark the nulls inside every variable that a condition mentions as checked, because the
-    condition may rule them out in a way that the check does not understand.
+    """Mark the nullable fields inside every variable that a condition mentions as checked.
+
+    The condition may exclude None in a way that the check does not understand.
     """
     for name in once_per_check(test, _MENTIONED, _find_mentioned_names):
         known = core.env.names.get(name)
@@ -240,8 +244,9 @@ def _relax(core: Interpreter, test: ast.expr) -> None:
 
 
 def _find_mentioned_names(test: ast.AST) -> set[str]:
-    """Return the names of which a condition compares a field, tests a field, or passes the value to
-    a function.
+    """Return the variables that a condition examines.
+
+    It compares or tests a field of the variable, or passes it to a function.
     """
     found: set[str] = set()
     for node in walk_nodes(test):

@@ -1,4 +1,4 @@
-"""Types of arithmetic and comparisons, and findings where the operands do not fit."""
+"""Types of arithmetic and comparisons, and findings if the operands do not fit."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def binary(
 def _arithmetic_type(
     core: Interpreter, op: ast.operator, left: t.Type, right: t.Type, node: ast.AST
 ) -> t.Type:
-    """Return the type of an operation whose operands fit."""
+    """Return the type of an operation whose operands fit together."""
     kinds = {category(left), category(right)}
     if kinds == {"number"}:
         return _number(op, left, right)
@@ -117,13 +117,13 @@ def _report(
 
 
 def _is_written_text(node: ast.expr) -> bool:
-    """Return True for text that the program writes, such as `name + ": "`."""
+    """Return True for a text that contains a literal, such as `name + ": "`."""
     parts = (node, getattr(node, "left", None), getattr(node, "right", None))
     return any(isinstance(part, ast.Constant | ast.JoinedStr) for part in parts)
 
 
 def evaluate_comparison(core: Interpreter, node: ast.Compare) -> t.Type:
-    """Check a chain of comparisons. Return `BOOL`."""
+    """Check a chain of comparisons such as `a < b <= c`. Return the type `BOOL`."""
     left_node = node.left
     left = core.evaluate(node.left)
     for op, right_node in zip(node.ops, node.comparators, strict=True):
@@ -150,9 +150,7 @@ def evaluate_comparison(core: Interpreter, node: ast.Compare) -> t.Type:
 
 
 def _check_equal(core: Interpreter, node: ast.Compare, left: t.Type, right: t.Type) -> None:
-    """Report `left == right` if it is never true, judging by the types or by the schema of one
-    side.
-    """
+    """Report `left == right` if it is never true, according to the types or a schema."""
     sides = [(node.left, left), (node.comparators[0], right)]
     if isinstance(node.left, ast.Constant):
         sides.reverse()
@@ -176,8 +174,9 @@ def _check_equal(core: Interpreter, node: ast.Compare, left: t.Type, right: t.Ty
 
 
 def _describe_allowed_values(text: str, possible: list[t.Type]) -> tuple[str, str | None]:
-    """Describe the values that a schema allows for strings of the `possible` types. Also return the
-    allowed value that `text` is close to, or None.
+    """Describe the values that a schema allows for strings of the `possible` types.
+
+    Also return the allowed value that is similar to `text`, or None.
     """
     atoms = [member for member in possible if isinstance(member, t.Atom)]
     values = [value for atom in atoms for value in atom.values or () if isinstance(value, str)]
@@ -188,7 +187,7 @@ def _describe_allowed_values(text: str, possible: list[t.Type]) -> tuple[str, st
 
 
 def _is_never(member: t.Type, text: str) -> bool:
-    """Return True if a schema excludes `text` as a value of this type."""
+    """Return True if the schema of this type excludes the value `text`."""
     if not isinstance(member, t.Atom) or member.name != "str":
         return False
     if member.values is not None:

@@ -17,13 +17,14 @@ from atc.pipeline.check.schema import (
 )
 
 _MOST_GIVERS = 5
-"""A message suggests tools whose responses have a missing key, if there are at most this many. A
-key of more tools (`name`, `id`) is too common for a suggestion.
+"""Maximum number of tools whose response has a missing key for a message to suggest them.
+
+A key in the responses of more tools (`name`, `id`) is too common for a suggestion.
 """
 
 
 _NEARLY = 0.85
-"""Similarity, from 0 to 1, from which two keys are probably the same with a mistake in one."""
+"""Similarity of two keys, from 0 to 1, from which one is probably a misspelling of the other."""
 _LIST_NAMES = {
     "data",
     "items",
@@ -39,7 +40,7 @@ _LIST_NAMES = {
 
 
 def format_call_template(core: Interpreter, tool: t.ToolRef) -> str:
-    """Return the text of a call of a tool, with `…` for each required argument."""
+    """Return a call of a tool as text, with `…` for each required argument."""
     known = core.tools[tool.alias]
     required = (f"{name}=…" for name in known.arguments if name in known.required)
     return f"{tool.alias}({', '.join(required)})"
@@ -60,8 +61,9 @@ def report_iterated(core: Interpreter, source: t.KeyOf) -> None:
 
 
 def report_read(core: Interpreter, value: t.Type, key: Any, node: ast.expr) -> None:
-    """Report that `value[key]` or `value.get(key)` at `node` cannot work. `key` is None if it is
-    not known.
+    """Report that `value[key]` or `value.get(key)` at `node` cannot work.
+
+    `key` is None if the program computes it.
     """
     base, key_node = _parts(node)
     text = format_expression(base)
@@ -93,7 +95,10 @@ def report_read(core: Interpreter, value: t.Type, key: Any, node: ast.expr) -> N
 
 
 def note_similar_key(core: Interpreter, value: t.Type, key: str, node: ast.Subscript) -> None:
-    """Note a key that an open object may have, if it is nearly one of the declared keys."""
+    """Report, as uncertain, a key that differs only slightly from a declared key of an object.
+
+    The schema allows undeclared keys, so the key may exist.
+    """
     if key in core.hints.stored:
         return
     records = [member for member in t.members(value) if isinstance(member, t.Record)]
@@ -118,7 +123,7 @@ def note_similar_key(core: Interpreter, value: t.Type, key: str, node: ast.Subsc
 def _report_missing_in_dict(
     core: Interpreter, cell: t.DictCell, key: Any, node: ast.expr, text: str
 ) -> None:
-    """Report a key that the program never stores in its dict `text`."""
+    """Report a key that the program never stores in its own dict, whose expression is `text`."""
     spend(8 * len(cell.keys))
     if not cell.keys:
         return
@@ -133,7 +138,7 @@ def _report_missing_in_dict(
 
 
 def _report_no_keys(core: Interpreter, value: t.Type, key: Any, node: ast.expr, text: str) -> None:
-    """Report a scalar or a sequence that is read like a dict."""
+    """Report a scalar or a sequence that is read as if it were a dict."""
     indexed = isinstance(value, t.Tuple | t.Listing)
     better = f"{text}[0]" if indexed else text
     then = f"it is indexed by number, as in {better}" if indexed else f"use {better} itself"
@@ -143,7 +148,7 @@ def _report_no_keys(core: Interpreter, value: t.Type, key: Any, node: ast.expr, 
 
 
 def _parts(node: ast.expr) -> tuple[ast.expr, ast.expr]:
-    """Return the expression that is read from and the key expression."""
+    """Return the expression that is read, and the expression of the key."""
     match node:
         case ast.Subscript(value=base, slice=index):
             return base, index
@@ -154,7 +159,7 @@ def _parts(node: ast.expr) -> tuple[ast.expr, ast.expr]:
 
 
 def format_keys(record: t.Record) -> str:
-    """Return the keys of an object for a message."""
+    """Return the keys of an object, listed for a message."""
     return format_list(record.shape.properties) if record.shape.properties else "not declared"
 
 
@@ -190,8 +195,9 @@ def _report_missing(
 
 
 def _suggest_key(core: Interpreter, record: t.Record, key: str) -> tuple[str, str | None]:
-    """Guess which key was meant by a missing one. Return a sentence and the text to write, or `("",
-    None)`.
+    """Guess which key was meant by a missing one.
+
+    Return a sentence for the message and the text to write, or `("", None)`.
     """
     keys = list(record.shape.properties)
     if not may_guess(len(keys)):

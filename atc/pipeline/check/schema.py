@@ -1,4 +1,6 @@
-"""Conversion of JSON Schemas to types, level by level, so that recursive schemas stay finite."""
+"""Conversion of JSON Schemas to types, one level at a time, so that recursive schemas are
+finite.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +18,7 @@ from protocols.toolbox import Tool
 
 _MOST_BRANCHES = 12
 _DEEPEST = 64
-"""Maximum depth at which a response is examined, because a recursive schema is infinitely deep."""
+"""Maximum depth at which a response is examined; a recursive schema is infinitely deep."""
 _COMBINERS = ("allOf", "anyOf", "oneOf")
 _OPENERS = ("patternProperties", "if", "dependentSchemas", "$dynamicRef", "$recursiveRef")
 _SILENT = {
@@ -35,17 +37,18 @@ _MORE = ("additionalProperties", "unevaluatedProperties")
 Fragments = list[JsonObject]
 
 _known: dict[tuple[int, bool], tuple[weakref.ref[Tool], t.ResponseSchema | None]] = {}
-"""Response schemas by the id of their tool and by `lenient`, while the tool is alive. Most programs
-are checked against tools that were seen before.
+"""Response schemas, keyed by the id of the tool and by `lenient`, as long as the tool exists.
+
+Most programs are checked against tools that were seen before.
 """
 
 
 def response_document(tool: Tool, *, lenient: bool = False) -> t.ResponseSchema | None:
     """Return the response schema of `tool`, or None if the schema is missing or only guessed.
 
-    With `lenient`, weak evidence is ignored: a schema that is not declared, since other responses
-    may look different, and the values that an enum lists, since services add values before their
-    documents do.
+    If `lenient` is True, weak evidence is ignored: a schema that is not declared, because other
+    responses may look different, and the values that an enum lists, because services add values
+    before their documents do.
     """
     key = (id(tool), lenient)
     known = _known.get(key)
@@ -91,8 +94,9 @@ def convert(schema: Any, document: t.ResponseSchema, origin: t.ResponseLocation)
 
 
 def _branches(schema: Any, document: t.ResponseSchema, depth: int) -> list[Fragments] | None:
-    """Return the alternatives of a schema, each a list of schemas that apply together; None if
-    nothing certain is known.
+    """Return the alternatives of a schema, or None if nothing certain is known.
+
+    Each alternative is a list of schemas that apply together.
     """
     resolved = _resolve_known(schema, document.root)
     if resolved is None or depth > 8:
@@ -114,8 +118,9 @@ def _branches(schema: Any, document: t.ResponseSchema, depth: int) -> list[Fragm
 
 
 def _resolve_known(schema: Any, root: JsonObject) -> JsonObject | None:
-    """Return a schema with its `$ref` resolved; None if it is no object or its `$ref` leads
-    nowhere.
+    """Return a schema with its `$ref` resolved.
+
+    None if the schema is not an object or its `$ref` leads nowhere.
     """
     if not isinstance(schema, Mapping):
         return None
@@ -128,8 +133,9 @@ def _resolve_known(schema: Any, root: JsonObject) -> JsonObject | None:
 def _option_branches(
     options: list[Any], document: t.ResponseSchema, depth: int
 ) -> list[Fragments] | None:
-    """Return the alternatives of all options of an `anyOf` or `oneOf`; None if those of one option
-    are unknown.
+    """Return the alternatives of all options of an `anyOf` or `oneOf`.
+
+    None if the alternatives of one option are unknown.
     """
     result: list[Fragments] = []
     for option in options:
@@ -141,8 +147,9 @@ def _option_branches(
 
 
 def _product(left: list[Fragments], right: list[Fragments] | None) -> list[Fragments]:
-    """Return every combination of an alternative of `left` with one of `right`; empty if there are
-    too many.
+    """Return every combination of an alternative of `left` with one of `right`.
+
+    Empty if there are too many.
     """
     if right is None or len(left) * len(right) > _MOST_BRANCHES:
         return []
@@ -152,7 +159,7 @@ def _product(left: list[Fragments], right: list[Fragments] | None) -> list[Fragm
 def _conjunction(
     fragments: Fragments, document: t.ResponseSchema, origin: t.ResponseLocation
 ) -> t.Type:
-    """Return the type of a value that conforms to all `fragments`."""
+    """Return the type of a value that conforms to all of these schemas."""
     fragments = [part for part in fragments if not part.keys() <= _SILENT]
     possible: set[str] | None = None
     for part in fragments:
@@ -239,8 +246,8 @@ def _object(fragments: Fragments, document: t.ResponseSchema) -> t.ObjectShape:
 
 
 def _more(fragments: Fragments, properties: Mapping[str, Any], document: t.ResponseSchema) -> Any:
-    """Return the schema of keys that are not listed: `{}` if anything is allowed, False if nothing
-    is.
+    """Return the schema of keys that are not listed; `{}` allows anything, False allows no such
+    key.
     """
     if any(key in part for part in fragments for key in _OPENERS):
         return {}
@@ -264,7 +271,7 @@ def _array(fragments: Fragments, document: t.ResponseSchema) -> t.ArrayShape:
 
 
 def field_type(record: t.Record | t.Mapped, key: Any) -> t.Type | None:
-    """Return the type under `key`, or None if the key cannot exist."""
+    """Return the type of the value under `key`, or None if the key cannot exist."""
     if not isinstance(record, t.Mapped) or not record.cell.open:
         spend(len(record.refined))
         for known, value in record.refined:
@@ -285,8 +292,10 @@ def field_type(record: t.Record | t.Mapped, key: Any) -> t.Type | None:
 
 
 def assume_filled(value: t.Type) -> t.Type:
-    """Return `ANY` in place of `NEVER`, and any other type unchanged. If the program reads an item
-    of a seemingly empty list, code that the check did not analyse must have filled the list.
+    """Return `ANY` in place of `NEVER`, and any other type unchanged.
+
+    If the program reads an item of a seemingly empty list, code that the check did not analyse must
+    have filled the list.
     """
     return t.ANY if value is t.NEVER else value
 
@@ -298,8 +307,9 @@ def item_type(array: t.Array) -> t.Type:
 
 
 def items_of(value: t.Type, node: ast.expr | None = None) -> t.Type:
-    """Return the joined item type of all alternatives, without reporting findings. `node` is the
-    iterated expression, if a statement iterates it.
+    """Return the union of the item types of all alternatives, without reporting findings.
+
+    `node` is the iterated expression, or None if no statement iterates the value.
     """
     return t.join_all(_items(member, node) for member in t.members(value))
 
@@ -330,8 +340,9 @@ def _items(member: t.Type, node: ast.expr | None) -> t.Type:
 
 
 def value_type(record: t.Record) -> t.Type:
-    """Return the type of `values()` of an object. It is only known for a map without named
-    properties.
+    """Return the type of the values of an object.
+
+    It is only known for an object without named properties.
     """
     if record.shape.properties or record.shape.is_closed:
         return t.ANY
@@ -339,7 +350,8 @@ def value_type(record: t.Record) -> t.Type:
 
 
 def silence_nulls(value: t.Type) -> t.Type:
-    """Return `value` with its nullable fields marked as checked, so that they are not reported.
+    """Return the type `value` with its nullable fields marked as checked, so that they are not
+    reported.
 
     This applies at any depth of a response, but only to the first level of a dict that the program
     created.
@@ -374,8 +386,9 @@ def list_keys(record: t.Record) -> list[str]:
 
 
 def find_nested_key(record: t.Record, key: str) -> tuple[str, str] | None:
-    """Find a key one level deeper. Return its parent in words and the subscripts that lead to it,
-    or None.
+    """Find a key one level deeper in an object.
+
+    Return the parent in words and the subscripts that lead to the key, or None.
     """
     spend(8 * len(record.shape.properties))
     for name in record.shape.properties:

@@ -1,4 +1,6 @@
-"""Effect of each kind of statement on the interpreter's state, and the run over a whole program."""
+"""What each kind of statement does to the interpreter's state, and the analysis of a whole
+program.
+"""
 
 from __future__ import annotations
 
@@ -35,14 +37,14 @@ class ProgramInterpreter(Interpreter):
     """The complete interpreter: `Interpreter` with statements and expressions."""
 
     sure = 0
-    """Number of findings from parts of the program that were analysed completely."""
+    """Number of findings in the parts of the program that were analysed completely."""
 
     def evaluate(self, node: ast.expr) -> t.Type:
         """Return the type of an expression and report the problems in it."""
         return expressions.evaluate(self, node)
 
     def execute(self, body: list[ast.stmt]) -> None:
-        """Execute statements in the current frame until control leaves it."""
+        """Execute statements in the current frame until control leaves the frame."""
         for statement in body:
             if self.frame.env is None:
                 return
@@ -55,8 +57,9 @@ class ProgramInterpreter(Interpreter):
 def flow_findings(
     module: ast.Module, hints: SyntaxFacts, tools: Toolbox, *, lenient: bool = False
 ) -> list[Finding]:
-    """Analyse a whole program and return the findings about its values. With `lenient`, weak
-    evidence about responses is ignored.
+    """Analyse a whole program and return the findings about its values.
+
+    If `lenient` is True, weak evidence about responses is ignored.
     """
     flow = ProgramInterpreter(tools, module, hints, lenient=lenient)
     elsewhere = _run(flow)
@@ -78,7 +81,7 @@ def flow_findings(
 
 
 def _run(flow: ProgramInterpreter) -> list[FunctionNode]:
-    """Analyse the program. Return the functions that the program does not visibly call."""
+    """Analyse the program. Return the functions for which it contains no visible call."""
     elsewhere: list[FunctionNode] = []
     try:
         _follow(flow, elsewhere)
@@ -89,8 +92,9 @@ def _run(flow: ProgramInterpreter) -> list[FunctionNode]:
 
 
 def _follow(flow: ProgramInterpreter, elsewhere: list[FunctionNode]) -> None:
-    """Analyse the program within the work budget. Functions that the program does not visibly call
-    are added to `elsewhere`.
+    """Analyse the program within the work budget.
+
+    Functions for which the program contains no visible call are added to `elsewhere`.
     """
     with bounded():
         for statement in flow.module.body:
@@ -118,8 +122,9 @@ def _assign(core: Interpreter, node: ast.Assign) -> None:
 
 
 def _annotation(core: Interpreter, node: ast.expr | None) -> None:
-    """Evaluate an annotation, unless the program postpones that with `from __future__ import
-    annotations`.
+    """Evaluate an annotation as Python would.
+
+    With `from __future__ import annotations`, annotations are not evaluated.
     """
     postponed = any(
         isinstance(part, ast.ImportFrom) and part.module == "__future__"
@@ -183,8 +188,10 @@ def _function(core: Interpreter, node: ast.FunctionDef | ast.AsyncFunctionDef) -
 
 
 def _class(core: Interpreter, node: ast.ClassDef) -> None:
-    """Execute a class body. Nothing is known about the class itself; its methods are analysed like
-    functions that are never called.
+    """Execute a class body.
+
+    Nothing is known about the class itself; its methods are analysed like functions that are never
+    called.
     """
     for part in (*node.decorator_list, *node.bases):
         core.evaluate(part)

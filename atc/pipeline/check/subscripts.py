@@ -1,6 +1,4 @@
-"""Types of subscripts, `.get()`, iteration and attributes, and the findings where they cannot
-work.
-"""
+"""Types of subscripts, `.get()`, iteration and attributes, and findings if these cannot work."""
 
 from __future__ import annotations
 
@@ -34,7 +32,7 @@ ENVELOPE = {
     "success", "ok", "warning", "warnings", "next", "next_page", "next_cursor", "next_token",
     "next_page_token", "has_more", "cursor", "response_metadata",
 }  # fmt: skip
-"""Keys that cautious programs look up in any response, whether the response has them or not."""
+"""Keys that cautious programs look up in any response, whether or not the response has them."""
 
 
 def need_value(
@@ -46,12 +44,11 @@ def need_value(
     *,
     item: bool = False,
 ) -> t.Type:
-    """Report a value that may be None, or always is, where None would fail. Return the type without
-    None.
+    """Report a value that may be None, or always is, where None would fail.
 
-    `value` is the type of `node`, or of one of its items if `item` is True. `use` is the part of
-    the message that says what fails. `argument` is the tool's argument that the value is passed
-    for, if there is one.
+    Return the type without None. `value` is the type of `node`, or of one of its items if `item` is
+    True. `use` is the part of the message that says what fails. `argument` is the tool's argument
+    for which the value is passed, if any.
     """
     if core.catches("TypeError", "AttributeError"):
         return not_none(value)
@@ -75,7 +72,7 @@ def need_value(
 
 
 def _report_always_none(core: Interpreter, node: ast.Name | ast.Call, use: str) -> None:
-    """Report a value that is always None, unless it is a parameter of the current functions.
+    """Report a value that is always None, unless it is a parameter of a function being analysed.
 
     A parameter may be None on purpose, if other parameters decide whether it is used.
     """
@@ -110,8 +107,9 @@ def read_subscript(core: Interpreter, node: ast.Subscript) -> t.Type:
 
 
 def read_item(core: Interpreter, value: t.Type, key: Any, node: ast.expr) -> t.Type:
-    """Return the type of `value[key]` for a constant key. `node` is the subscript or the `.get()`
-    call.
+    """Return the type of `value[key]` for a constant key.
+
+    `node` is the subscript or the `.get()` call.
     """
     found = [(member, _read_one(core, member, key)) for member in t.members(value)]
     good = [result for _, result in found if result is not None]
@@ -126,7 +124,7 @@ def read_item(core: Interpreter, value: t.Type, key: Any, node: ast.expr) -> t.T
 
 
 def _read_one(core: Interpreter, member: t.Type, key: Any) -> t.Type | None:
-    """Return the type under a constant key, or None if the key cannot exist."""
+    """Return the type of the value under a constant key, or None if the key cannot exist."""
     match member:
         case t.Record() | t.Mapped():
             return t.ANY if key in core.hints.stored else field_type(member, key)
@@ -220,7 +218,9 @@ def _get_known_key(
     default: t.Type | None,
     node: ast.Call,
 ) -> t.Type:
-    """Return the type of `.get(key, default)` of one of `dicts` for a constant key."""
+    """Return the type of `.get(key, default)` for a constant key, where the object is one of
+    `dicts`.
+    """
     records = [member for member in dicts if isinstance(member, t.Record)]
     found = [_read_one(core, member, key) for member in dicts]
     kinds = [kind for kind in found if kind is not None]
@@ -237,8 +237,9 @@ def _get_known_key(
 
 
 def _expects_missing_key(core: Interpreter, node: ast.Call, key: Any) -> bool:
-    """Return True if a `.get()` call evidently allows for a missing key: it is used as a condition,
-    its key is one of `ENVELOPE`, or its default is computed.
+    """Return True if a `.get()` call evidently allows for a missing key.
+
+    It is used as a condition, its key is one of `ENVELOPE`, or its default is computed.
     """
     if node in core.hints.tolerated or key in ENVELOPE:
         return True
@@ -248,7 +249,9 @@ def _expects_missing_key(core: Interpreter, node: ast.Call, key: Any) -> bool:
 
 
 def iterate(core: Interpreter, value: t.Type, node: ast.expr) -> t.Type:
-    """Return the type of each item when `value` is iterated at `node`."""
+    """Return the type of each item if `value`, the type of `node`, is iterated; report if it
+    cannot be.
+    """
     value = need_value(core, value, node, "it cannot be iterated")
     bad = [
         m
@@ -314,8 +317,9 @@ _OF_ERROR = frozenset(dir(Exception)) | {"status", "body", "__notes__"}
 
 
 def library_part(core: Interpreter, value: t.Library, node: ast.Attribute) -> t.Library:
-    """Return the type of a name in a module or of an attribute of a `ToolError`. Report an
-    attribute that `ToolError` does not have.
+    """Return the type of a name in a module or of an attribute of a `ToolError`.
+
+    An attribute that `ToolError` does not have is reported.
     """
     known = value != t.TOOL_ERROR or node.attr in _OF_ERROR or core.catches("AttributeError")
     parts = (
@@ -336,7 +340,9 @@ def library_part(core: Interpreter, value: t.Library, node: ast.Attribute) -> t.
 
 
 def has_attribute(core: Interpreter, value: t.Type, node: ast.Attribute) -> bool:
-    """Return True if an alternative may have the attribute, else report it and return False."""
+    """Return True if a value of this type may have the attribute, else report it and return
+    False.
+    """
     if any(_may_have(member, node.attr) for member in t.members(value)):
         return True
     if core.catches("AttributeError"):
@@ -368,8 +374,9 @@ def _may_have(member: t.Type, attr: str) -> bool:
 def _report_attribute_of_object(
     core: Interpreter, record: t.Record, node: ast.Attribute, text: str
 ) -> None:
-    """Report an attribute of a response object, which is a dict. Suggest a subscript, or the object
-    itself.
+    """Report an attribute of a response object, which is a dict.
+
+    The message suggests a subscript, or the object itself.
     """
     attr = node.attr
     keys = record.shape.properties

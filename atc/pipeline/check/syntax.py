@@ -1,6 +1,4 @@
-"""The syntax tree of a program: parsing, the names that each scope binds, and facts about the
-context of expressions.
-"""
+"""The syntax tree of a program: parsing, the names that each scope binds, and facts about nodes."""
 
 from __future__ import annotations
 
@@ -23,12 +21,13 @@ _MARKS = frozenset(
     for base in (ast.expr_context, ast.operator, ast.unaryop, ast.cmpop, ast.boolop)
     for kind in (base, *base.__subclasses__())
 )
-"""Node types without content, such as operators. They make up half of a tree."""
+"""Types of syntax nodes without content, such as operators. They make up half of a tree."""
 
 
 def children(node: ast.AST) -> list[ast.AST]:
-    """Return the direct child nodes, without operators and contexts. The list is cached in the
-    node, since the check visits the nodes of a loop several times.
+    """Return the direct child nodes, without operators and contexts.
+
+    The list is cached in the node, because the check visits the nodes of a loop several times.
     """
     kept = node.__dict__
     found: list[ast.AST] | None = kept.get(_CHILDREN)
@@ -45,9 +44,10 @@ def children(node: ast.AST) -> list[ast.AST]:
 
 
 def once_per_check(node: ast.AST, name: str, compute: Callable[[ast.AST], T]) -> T:
-    """Return `compute(node)`, which is kept in the node until the next check.
+    """Return `compute(node)`, which is cached in the node until the next check.
 
-    The next check of the same tree computes it again, because the work counts for its own budget.
+    The next check of the same tree computes it again, because the work must count for its own
+    budget.
     """
     budget = current_budget()
     kept = node.__dict__.get(name)
@@ -82,8 +82,10 @@ def parse_or_report(program: Program) -> ast.Module | Finding:
 
 
 def _compile_error(tree: ast.Module) -> Exception | None:
-    """Return the error of the compiler, which alone detects errors such as a `return` outside a
-    function. None if it has none, or if `find_repeated_keywords` reports it.
+    """Return the error of Python's compiler, or None.
+
+    Only the compiler detects errors such as a `return` outside a function. A repeated keyword is
+    not returned here, because `find_repeated_keywords` reports it.
     """
     try:
         with python_source.suppress_syntax_warnings():
@@ -114,7 +116,7 @@ def _syntax_error(error: SyntaxError, program: Program) -> Finding:
 
 
 def find_repeated_keywords(nodes: Iterable[ast.AST]) -> list[Finding]:
-    """Return a finding for every keyword that a call repeats."""
+    """Return a finding for every keyword argument that a call passes twice."""
     found = []
     for node in nodes:
         seen: set[str] = set()
@@ -154,7 +156,7 @@ def _find_bound_names(scope: ast.AST) -> set[str]:
 
 
 def times_stored(scope: ast.AST) -> Counter[str]:
-    """Count how often each name is assigned in a scope and the scopes inside it."""
+    """Count how often each name is assigned in a scope, including the scopes inside it."""
     return once_per_check(scope, _STORED, _count_stores)
 
 
@@ -187,8 +189,10 @@ def names_bound_by(node: ast.AST) -> list[str]:
 
 
 def own_nodes(scope: ast.AST) -> list[ast.AST]:
-    """Return the nodes of a scope without those of inner scopes. Of a comprehension, only the `:=`
-    expressions are included, because they bind names in this scope.
+    """Return the nodes of a scope without those of inner scopes.
+
+    Of a comprehension, only the `:=` expressions are included, because they bind names in this
+    scope.
     """
     body = getattr(scope, "body", [])
     waiting = list(body) if isinstance(body, list) else [body]
@@ -212,14 +216,15 @@ def parameters(node: FunctionNode) -> list[str]:
 
 
 def is_deferred(node: FunctionNode) -> bool:
-    """Return True if a call does not execute the body immediately: a coroutine or a generator."""
+    """Return True if calling a function does not execute its body: a coroutine or a generator."""
     yields = any(isinstance(part, ast.Yield | ast.YieldFrom) for part in own_nodes(node))
     return yields or isinstance(node, ast.AsyncFunctionDef)
 
 
 def caught_exceptions(handler: ast.ExceptHandler) -> set[str]:
-    """Return the names of the exceptions that a handler catches; `BaseException` for a bare
-    `except`.
+    """Return the names of the exceptions that a handler catches.
+
+    A bare `except` catches `BaseException`.
     """
     if handler.type is None:
         return {"BaseException"}
@@ -246,8 +251,9 @@ _MUTATING = {
 
 
 def find_outer_changes(function: FunctionNode) -> set[str]:
-    """Return the names of enclosing scopes whose value a function mutates, by assigning to an item
-    or calling a mutating method.
+    """Return the names of enclosing scopes whose value a function changes.
+
+    It assigns to an item of the value or calls a method such as `append`.
     """
     found: set[str] = set()
     for node in walk_nodes(function):
@@ -272,12 +278,12 @@ class SyntaxFacts:
     opaque: list[ast.AST] = field(default_factory=list)
     """Nodes that may bind or remove names invisibly (`exec`, `import *`)."""
     tolerated: set[ast.AST] = field(default_factory=set)
-    """`.get()` calls that test whether a key exists: in conditions, and in all operands of `and` or
-    `or` but the last.
+    """`.get()` calls that test whether a key exists.
+
+    They are in conditions, and in all operands of `and` or `or` except the last.
     """
     alternative: set[ast.AST] = field(default_factory=set)
-    """Comparisons inside an `or` or an `elif` chain. One that is never true is not reported there.
-    """
+    """Comparisons inside an `or` or an `elif` chain. There it is no error if one is never true."""
     stored: set[str] = field(default_factory=set)
     """Constant keys that the program assigns to in any dict."""
 
@@ -323,7 +329,7 @@ def _comparisons(node: ast.AST) -> list[ast.Compare]:
 
 
 def _mark_gets(tests: Iterable[ast.expr], found: set[ast.AST]) -> None:
-    """Add the `.get()` calls whose result the `tests` check to `found`."""
+    """Add the `.get()` calls whose result is checked by `tests` to the set `found`."""
     for test in tests:
         match test:
             case ast.BoolOp(values=values):

@@ -19,12 +19,14 @@ from protocols.schema import as_mapping, expand_combinations
 from protocols.toolbox import Tool
 
 KeywordArguments = list[tuple[ast.AST, str, ast.expr, t.Type]]
-"""Arguments passed by name: the node to report at, the name, the value's expression and its type.
+"""Arguments passed by name: the node for findings, the name, the value's expression and its
+type.
 """
 
 _MOST_NAMED = 5
-"""If a tool has no argument of the given name, the message suggests other tools that require an
-argument of that name, provided that there are at most this many.
+"""Maximum number of other tools that a message suggests for an unknown argument.
+
+They are tools that require an argument of this name. If more tools do, none is suggested.
 """
 _MOST_VIEWS = 20
 _SELECTING = re.compile(
@@ -34,7 +36,7 @@ _SELECTING = re.compile(
     r"(?:_?(?:fields?|on|mask|relations|related))?_?",
     re.IGNORECASE,
 )
-"""Names of arguments that select what a response contains, so that its schema does not hold."""
+"""Names of arguments that select what a response contains; its schema then does not hold."""
 
 
 def call_tool(
@@ -43,7 +45,7 @@ def call_tool(
     """Check one call of a tool and return the type of its result.
 
     The tool's arguments begin after `skip` positional ones, as in `to_thread(tool, …)`. If
-    `partial` is True, the call may leave some out.
+    `partial` is True, the call may leave some arguments out.
     """
     tool = core.tools[alias]
     named, more = _read_keywords(core, call)
@@ -69,8 +71,9 @@ def call_tool(
 
 
 def selects_response(argument: str) -> bool:
-    """Return True if an argument of this name selects what a response contains, such as `fields`,
-    `expand` or `$select`.
+    """Return True if an argument of this name selects what a response contains.
+
+    Examples are `fields`, `expand` and `$select`.
     """
     return _SELECTING.fullmatch(argument) is not None
 
@@ -105,8 +108,9 @@ def _check_names(
     *,
     sure: bool,
 ) -> None:
-    """Report positional, unknown and missing arguments. `sure` is False if the call may pass more
-    than is visible.
+    """Report positional, unknown and missing arguments.
+
+    `sure` is False if the call may pass more arguments than are visible.
     """
     spend(2 * len(tool.arguments))
     passed = {name for _, name, _, _ in named}
@@ -135,8 +139,9 @@ def _check_names(
 def _report_positional(
     core: Interpreter, tool: Tool, positional: list[ast.expr], free: list[str]
 ) -> None:
-    """Report each positional argument, with the name of the argument that it probably is: the
-    required ones of `free` first.
+    """Report each positional argument, with the name of the argument that it probably is.
+
+    The names come from `free`, required ones first.
     """
     signature = format_list(tool.arguments) if tool.arguments else "no arguments"
     ordered = sorted(free, key=lambda name: name not in tool.required)
@@ -198,8 +203,8 @@ def _guess_argument(
 ) -> str | None:
     """Return the argument of `free` that was meant by the unknown `name`, or None.
 
-    In this order: the argument whose original name is `name`; an argument with a similar name, if
-    `similar`; the only required argument that is missing, if `value` fits it.
+    It is the argument whose original name is `name`, else an argument with a similar name (only if
+    `similar` is True), else the only required argument that is missing, if `value` fits it.
     """
     for argument, original in tool.arguments.items():
         if original == name:
@@ -215,8 +220,9 @@ def _guess_argument(
 
 
 def _tools_that_need(core: Interpreter, tool: Tool, argument: str) -> list[str]:
-    """Return the tools with a required `argument`. A tool that writes is not suggested instead of
-    one that reads.
+    """Return the tools that require an argument with this name.
+
+    A tool that writes is not suggested instead of one that reads.
     """
     return [
         alias
@@ -296,8 +302,9 @@ def _check_type(
 def _likely_key(
     argument: str, value: t.Type, schema: Mapping[str, object], root: Mapping[str, object]
 ) -> str | None:
-    """Return the key of the object `value` whose value was probably meant for the argument, or None
-    if `value` is no object or no key fits.
+    """Return the key of an object whose value was probably meant for the argument.
+
+    `value` is the type of the object. None if it is no object or no key fits.
     """
     if not isinstance(value, t.Record):
         return None
