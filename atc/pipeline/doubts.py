@@ -1,9 +1,9 @@
-"""Checks that need no model: invented values in a program, and warnings about an answer.
+"""Checks that need no model: invented values in a program, and doubts about an answer.
 
-A model that does not know a flight's number writes 1234 and continues; the next call finds nothing,
-or worse, a wrong record. Invented values are therefore findings. A doubtful answer is not a
-failure: the model gets the doubts once and may write a better program. If no answer without doubts
-follows, the doubtful one is kept.
+A model that does not know a flight's number may write 1234 and continue; the next call then finds
+nothing, or worse, a wrong record. Invented values are therefore findings. A doubtful answer is not
+a failure: the model gets the doubts once and may write a better program. If no answer without
+doubts follows, the doubtful one is kept.
 """
 
 from __future__ import annotations
@@ -30,23 +30,21 @@ from sandbox.trace import Trace
 _NOTHING = re.compile(r"^\W*(none|nan|inf|-inf|null|\[\s*\]|\{\s*\}|\(\s*\))\W*$", re.IGNORECASE)
 _ZERO = re.compile(r"^\W*0+(?:\.0+)?\W*$")
 _UNFINISHED = re.compile(r"<[^\n]{1,200} at 0x[0-9a-f]+>")
-"""The text that Python prints for a coroutine, generator, `map` or function whose value was not
-requested.
+"""The text that Python prints for a value that was not requested: a coroutine, generator or
+`map`.
 """
 _ALLOWED = re.compile(
     r"\bnone\b(?! of\b)|\bnothing\b|\bnull\b|\bn/a\b|\bnobody\b|\bno one\b"
     r"|\bempty (?:list|text|string)\b|\bif any\b|\bif there(?: is|'s| are| was| were|n't)",
     re.IGNORECASE,
 )
-"""Phrases with which a task allows an empty answer: "or none", "if there is none, say so", "the
-second one, if any".
-"""
+"""Phrases with which a task allows an empty answer, such as "or none" and "if there is none"."""
 
 
 def doubts(
     task: str, program: Program, trace: Trace, answer: str, tools: Toolbox
 ) -> tuple[str, ...]:
-    """Return sentences for the model that explain why `answer` is doubtful; empty if it is not."""
+    """Return sentences for the model that say why `answer` is doubtful; empty if it is not."""
     answer = answer.strip()
     nodes = list(ast.walk(program.tree))
     return (
@@ -122,9 +120,10 @@ def _doubt_failed_calls(trace: Trace) -> Iterator[str]:
         yield f"Every call failed and the program went on: {last.tool} said {last.error!r}."
 
 
-def _doubt_unused_codes(task: str, program: Program, trace: Trace, tools: Toolbox) -> Iterator[str]:
-    """Yield a doubt about codes in the task, such as "Kennedy (JFK)" and "N14228", that occur in
-    neither the program nor its calls.
+def _doubt_unused_codes(task: str, program: Program, trace: Trace) -> Iterator[str]:
+    """Yield a doubt about codes in the task that occur in neither the program nor its calls.
+
+    Examples of such codes are in "Kennedy (JFK)" and "N14228".
     """
     arguments = [dict(call.arguments) for call in trace.calls]
     used = program.source + json.dumps(arguments, default=repr)
@@ -144,7 +143,9 @@ def says_nothing(answer: str) -> bool:
 def _find_unmatched_texts(
     program: Program, nodes: list[ast.AST], trace: Trace, answer: str
 ) -> Iterator[str]:
-    """Yield a warning for each string the program compares with that no tool result contains."""
+    """Yield a warning for each string in a comparison of the program that no tool result
+    contains.
+    """
     results = json.dumps([call.result for call in trace.calls], ensure_ascii=False, default=repr)
     folds = any(f".{name}(" in program.source for name in ("lower", "casefold", "upper", "title"))
     for side in (
@@ -165,17 +166,14 @@ def _find_unmatched_texts(
 # --- invented values: ids that occur in neither the task nor a result, and constant answers
 
 
-def find_invented_values(
-    program: Program, task: str, tools: Toolbox, outputs: Iterable[Json] = ()
-) -> tuple[Finding, ...]:
-    """Return findings for literals in required arguments whose values should come from the
-    responses of another tool, according to the links between the tools.
+def find_invented_values(program: Program, task: str, tools: Toolbox) -> tuple[Finding, ...]:
+    """Return findings for values that the model invented instead of taking them from a response.
 
-    Only distinctive values that the task does not contain are reported: integers from 100, and
-    words with letters and digits. Codes such as `BOS` are not reported, since the model may know
-    them, nor are dates, since the task may write them differently. A measure (`radius_km`) is not
-    an id, even if a response has a field of that name. Nor is a value reported that is part of the
-    `outputs`: what earlier programs of the run printed and received from tools.
+    They are literals in required arguments whose values, according to the links between the tools,
+    come from the responses of another tool. Only distinctive values that the task does not contain
+    are reported: integers from 100, and words with letters and digits. Codes such as `BOS` are not
+    reported, because the model may know them, nor are dates, because the task may write them
+    differently. A measure (`radius_km`) is not an id, even if a response has a field of that name.
     """
     given = task.casefold()
     found = list[Finding]()
@@ -211,7 +209,7 @@ def _is_part_of(value: str | int, output: Json) -> bool:
 
 
 def _arguments(program: Program, tools: Toolbox) -> Iterator[tuple[Tool, ast.keyword]]:
-    """Yield each keyword argument of each tool call, with the tool."""
+    """Yield each keyword argument of each tool call, together with the tool."""
     for node in ast.walk(program.tree):
         match node:
             case ast.Call(func=ast.Name(id=alias), keywords=keywords) if alias in tools:
@@ -219,12 +217,11 @@ def _arguments(program: Program, tools: Toolbox) -> Iterator[tuple[Tool, ast.key
 
 
 def find_fixed_answer(program: Program, tools: Toolbox) -> tuple[Finding, ...]:
-    """Return a finding if a program only calls tools that read, and prints a value that does not
-    depend on their responses.
+    """Return a finding if a program prints a value that does not depend on any response.
 
     `print(len([flights[0]]))` always prints 1. A program is not reported if a print may be skipped
-    (in an `if`, a loop or a `try`), or if it calls a tool that writes: then the effect of the call
-    is its answer.
+    (in an `if`, a loop or a `try`), or if it calls a tool that writes, because the effect of the
+    call is then its answer.
     """
     tree = program.tree
     nodes = list(ast.walk(tree))
@@ -247,8 +244,9 @@ def find_fixed_answer(program: Program, tools: Toolbox) -> tuple[Finding, ...]:
 def _find_unconditional_prints(
     tree: ast.Module, nodes: list[ast.AST], program: Program
 ) -> list[ast.Call]:
-    """Return the calls of `print` in program order. Return an empty list if one of them is not a
-    statement at the top level, and may therefore be skipped.
+    """Return the calls of `print` in program order.
+
+    Empty if one of them is not a statement at the top level, and may therefore be skipped.
     """
     top = [statement.value for statement in tree.body if isinstance(statement, ast.Expr)]
     prints = [node for node in top if _is_print(node, program)]
@@ -257,7 +255,7 @@ def _find_unconditional_prints(
 
 
 def _find_single_assignments(tree: ast.Module, names: list[ast.Name]) -> dict[str, ast.expr]:
-    """Return the values of names that are assigned once, at the top level."""
+    """Return the names that are assigned once, at the top level, with the assigned expressions."""
     stores = Counter(node.id for node in names if not isinstance(node.ctx, ast.Load))
     once: dict[str, ast.expr] = {}
     for node in tree.body:
@@ -272,8 +270,9 @@ def _is_print(node: ast.AST, program: Program) -> TypeGuard[ast.Call]:
 
 
 def _is_fixed(node: ast.expr, given: Mapping[str, ast.expr]) -> bool:
-    """Return True if an expression always has the same value. `given` maps names assigned once at
-    the top level to their expressions.
+    """Return True if an expression always has the same value.
+
+    `given` maps names that are assigned once, at the top level, to the assigned expressions.
     """
     rest = {name: value for name, value in given.items() if name != getattr(node, "id", None)}
     match node:

@@ -14,8 +14,9 @@ from protocols.schema import Json, JsonObject, resolve, types, unwrap_schema
 from protocols.toolbox import Tool, Toolbox
 
 Complete = Callable[..., Completion]
-"""`complete(messages, purpose=…, temperature=…, seed=…)`: the model of a run, with accounting and
-limits (see `model_budget`).
+"""Asks the model of a run: `complete(messages, purpose=…, temperature=…, seed=…)`.
+
+It counts usage and enforces limits (see `model_budget`).
 """
 _COMBINED = ("allOf", "anyOf", "oneOf")
 _MOST_NAMED = 12
@@ -29,7 +30,7 @@ def build_program_prompt(
     """Build the conversation that asks for a first program (I_c of the ATC paper).
 
     A worked example from another domain comes first: small models depend on it more than on the
-    instructions, and a constant prefix of the prompt can be cached. `budget` is the number of
+    instructions, and a constant beginning of the prompt can be cached. `budget` is the number of
     tokens for the descriptions of the tools. `docs` is the kind of these descriptions, see
     `protocols.render.Docs`.
     """
@@ -46,8 +47,9 @@ def build_program_prompt(
 
 
 def find_undescribed(tools: Iterable[Tool]) -> list[str]:
-    """Return the aliases of tools whose response is not described. Tools that are declared to write
-    are left out.
+    """Return the aliases of tools whose response is not described.
+
+    Tools that are declared to write are left out.
     """
     return [
         t.alias
@@ -57,11 +59,7 @@ def find_undescribed(tools: Iterable[Tool]) -> list[str]:
 
 
 def is_described(tool: Tool) -> bool:
-    """Return True if a tool's protocol describes its response, from a document or from observed
-    responses.
-
-    An object without known keys is not described, nor is a list of such objects.
-    """
+    """Return True if a tool's response is described, by a document or from observed responses."""
     protocol = tool.protocol
     if protocol.output_schema is None or protocol.evidence.level == "guessed":
         return False
@@ -94,12 +92,11 @@ def new_program(
     most: int,
     temperature: float,
 ) -> Program | None:
-    """Ask for up to `most` replies until one contains a program whose source is not in `known`.
-    Return the program of the last reply, or None if it contains no program.
+    """Sample up to `most` replies until one contains a program that is not in `known`.
 
-    The first reply is sampled at temperature 0. Further ones use `temperature` and the seeds 1, 2,
-    … and are only requested if no reply so far contained a new program: a known program would fail
-    again.
+    Return the program of the last reply, or None if that reply contains none. The first reply is
+    sampled at temperature 0. Further replies use `temperature` and the seeds 1, 2, … and are only
+    requested if no reply so far contained a new program, because a known program would fail again.
     """
     program = None
     for seed in range(most):

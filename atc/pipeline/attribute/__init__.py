@@ -69,9 +69,7 @@ def _attribute_run(program: Program, trace: Trace, tools: Toolbox) -> Fault | No
 
 
 def _attribute_stop(program: Program, failure: Failure, trace: Trace) -> Fault:
-    """Return the fault of a program that is paused, did not compile or was refused by the
-    sandbox.
-    """
+    """Return the fault of a program that is paused, did not compile or was refused by a policy."""
     line = failure.line
     kind = "syntax" if failure.kind == "syntax" else "policy"
     call = next((c for c in trace.calls if c.index == failure.call), None)

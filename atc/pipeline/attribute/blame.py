@@ -194,7 +194,7 @@ class AttributionTrace:
         return first
 
     def _find_broken_candidate(self, suspect: Suspect, source: CallSource) -> Candidate | None:
-        """Return a candidate whose response violates its schema on the path to the value, or
+        """Return a candidate whose response violates its schema on the way to the value, or
         None.
         """
         if not any(call.drift for call in self.find_calls(source)):

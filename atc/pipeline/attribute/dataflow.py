@@ -76,12 +76,11 @@ class Tree:
     def find_reaching_definitions(
         self, name: str, use: ast.AST, scope: ast.AST
     ) -> list[Definition]:
-        """Return the definitions of `name` in `scope` that may determine its value at `use`,
-        nearest first.
+        """Return the definitions that may give `name` its value at `use`, nearest first.
 
-        These are the definitions before the use, back to one that certainly replaces the value, and
-        inside a loop also those after it. If several remain, the caller decides between them with
-        the recorded responses.
+        `scope` is the scope that binds the name. These are the definitions before the use, back to
+        one that certainly replaces the value, and inside a loop also those after it. If several
+        remain, the caller decides between them with the recorded responses.
         """
         found = self._definitions.get((scope, name), [])[::-1]
         here = position(use)

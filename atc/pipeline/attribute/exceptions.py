@@ -104,9 +104,7 @@ def explain(failure: Failure, chosen: Candidate, record: AttributionTrace) -> Fa
 
 
 def _is_empty_result(chosen: Candidate, record: AttributionTrace) -> bool:
-    """Return True if the candidate's value is an empty list, or a whole result that is null or
-    `{}`.
-    """
+    """Return True if the candidate's value is an empty list, or a whole result of null or `{}`."""
     place = chosen.place
     if place.missing is not None:
         return False
@@ -117,9 +115,7 @@ def _is_empty_result(chosen: Candidate, record: AttributionTrace) -> bool:
 def _explain_missing_value(
     head: str, failure: Failure, chosen: Candidate, record: AttributionTrace
 ) -> Fault:
-    """Build the fault for a key, taken from a response, that a dict of the program does not
-    have.
-    """
+    """Build the fault for a key, taken from a response, that a dict of the program lacks."""
     call = chosen.call
     path = chosen.place.path
     key = chosen.suspect.key

@@ -66,7 +66,7 @@ class Facts:
         return "".join(special.get(s) or f"[{json.dumps(s, ensure_ascii=False)}]" for s in seen)
 
     def result_of(self, call: ToolCall, path: JsonPath = ()) -> str:
-        """Return a description of the value at `path`: "`[0]` of the result of get_flights (call
+        """Return a description of a value: "`["flights"][0]` of the result of get_flights (call
         2)".
         """
         whole = f"the result of {call.tool} (call {call.index})"
@@ -123,9 +123,7 @@ class Facts:
             )
 
     def about_schema(self, call: ToolCall, path: JsonPath) -> Iterator[Fact]:
-        """Yield a fact with the response schema of the value at `path`, if a schema describes
-        it.
-        """
+        """Yield a fact with the response schema of the value at `path`, if there is one."""
         found, required = self._clause(call, path)
         if found is not None and self.format_subscripts(call, path):
             place = self.format_subscripts(call, generalize(path))

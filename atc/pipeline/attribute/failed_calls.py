@@ -230,9 +230,7 @@ def _blame_null(
 
 
 def _about_argument(call: ToolCall, name: str, record: AttributionTrace) -> Iterator[Fact]:
-    """Yield facts about an argument: the origin of its value, other fields there, and its
-    schema.
-    """
+    """Yield facts about an argument: the origin of its value, nearby fields, and its schema."""
     tool = record.facts.tools[call.tool]
     origin = record.find_argument_origin(call, name)
     if name in call.arguments:

@@ -128,9 +128,7 @@ def _stops(tree: Tree, line: int) -> list[ast.expr]:
 
 
 def _find_suspects_at(failure: Failure, nodes: Sequence[ast.AST], tree: Tree) -> Iterator[Suspect]:
-    """Yield the operands that these nodes use, each with the test that follows from the
-    exception.
-    """
+    """Yield the operands that these nodes use, with the test that follows from the exception."""
     role, fails, key = _test(failure.type.rpartition(".")[2], failure.message)
     for node in nodes:
         if isinstance(node, ast.Subscript) and not isinstance(node.slice, ast.Slice):

@@ -1,6 +1,6 @@
 """Conversion of a finding of the static check to a fault.
 
-No call was made yet. The program text alone shows from which tool's result the reported expression
+No call was made yet. The program text alone shows from which tool's result the wrong expression
 reads, and at which path.
 """
 
@@ -16,7 +16,7 @@ from atc.pipeline.attribute.sources import CallSource, CallSources
 from protocols.toolbox import Toolbox
 
 _OF_HOLDER = frozenset({"not-an-object", "no-attribute"})
-"""Codes of findings that point at `x[k]` or `x.k` but concern `x`."""
+"""Codes of findings whose position is `x[k]` or `x.k` but which concern `x`."""
 _OWN = (
     "undefined-name",
     "used-before-assignment",
@@ -37,7 +37,7 @@ else `misread_result`.
 
 
 def from_findings(program: Program, findings: Sequence[Finding], tools: Toolbox) -> Fault:
-    """Return the fault of the first finding. The other findings become evidence."""
+    """Return a fault for the first finding; the messages of the others become evidence."""
     first = findings[0]
     meant = [
         f" (perhaps {f.suggestion})" if f.suggestion and f.suggestion not in f.message else ""
@@ -62,8 +62,9 @@ def from_findings(program: Program, findings: Sequence[Finding], tools: Toolbox)
 
 
 def _places(finding: Finding, tree: Tree, tools: Toolbox) -> list[tuple[str, str | None]]:
-    """Return the tools, and the paths in their results, that a finding concerns, the most likely
-    first.
+    """Return the tools whose results a finding concerns, with the path in the result.
+
+    The likeliest tool comes first.
     """
     sources = CallSources(tree, tools)
     there = [n for n in ast.walk(tree.root) if position(n)[:2] == (finding.line, finding.column)]
@@ -79,7 +80,7 @@ def _places(finding: Finding, tree: Tree, tools: Toolbox) -> list[tuple[str, str
 
 
 def _full_path(source: CallSource, tools: Toolbox) -> str:
-    """Return the path of a source in the full response, including the key that is unwrapped."""
+    """Return the path of a source in the full response, including the key that was unwrapped."""
     wrapper = tools[source.tool].wrapper
     prefix = (wrapper,) if wrapper else ()
     return format_json_path(generalize((*prefix, *source.path)))
@@ -88,7 +89,7 @@ def _full_path(source: CallSource, tools: Toolbox) -> str:
 def _find_read_expressions(
     node: ast.AST, finding: Finding, tree: Tree
 ) -> Iterator[tuple[ast.expr, JsonPath]]:
-    """Yield the expressions whose values a finding at `node` concerns, nearest last."""
+    """Yield the expressions whose values a finding at `node` concerns, the nearest last."""
     match node, tree.parents.get(node):
         case ast.Constant(value=str()), (
             ast.Subscript() | ast.Call(func=ast.Attribute())

@@ -1,6 +1,4 @@
-"""Faults of executions that ended without an exception: a limit was reached, or there is no
-answer.
-"""
+"""Faults of executions that ended without an exception: at a limit, or without an answer."""
 
 from __future__ import annotations
 
@@ -43,9 +41,7 @@ def from_limit(program: Program, failure: Failure, record: AttributionTrace) -> 
 
 
 def _find_differing_argument(calls: Sequence[ToolCall]) -> str | None:
-    """Return the only argument in which calls of one tool differ; None if there are none or
-    several.
-    """
+    """Return the only argument in which calls of one tool differ, or None unless there is one."""
     differing = []
     for name in calls[-1].arguments:
         values = {repr(call.arguments.get(name)) for call in calls}

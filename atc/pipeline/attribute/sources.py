@@ -233,7 +233,7 @@ class CallSources:
         return found
 
     def _find_filling_sources(self, made: Definition) -> list[CallSource]:
-        """Return the sources of the loops around a definition, which decide how often it is
+        """Return the sources of the loops around a definition; they decide how often it is
         executed.
 
         The `if` conditions around the definition become filters.

@@ -58,9 +58,7 @@ def search_for(text: str, tool: Tool, argument: str, tools: Toolbox) -> str | No
 
 
 class _Route(NamedTuple):
-    """A chain of lookups: the expression that makes the calls, and the keys of the record it
-    returns.
-    """
+    """A chain of lookups: the expression that makes the calls, and the keys of the last result."""
 
     expression: str
     keys: frozenset[str]
@@ -103,9 +101,7 @@ def _extend_route(route: _Route, tools: Toolbox) -> Iterator[_Route]:
 
 
 def _find_fitting_keys(tool: Tool, alias: str, route: _Route, tools: Toolbox) -> list[str]:
-    """Return the keys of a record that may fill an argument: the key of that name, else linked
-    keys.
-    """
+    """Return the keys of a record that may fill an argument: its own name, else linked keys."""
     if alias in route.keys:
         return [alias]
     linked = {_end(producer.path) for producer in tools.producers(tool, tool.arguments[alias])}

@@ -1,6 +1,4 @@
-"""Pagination: find tools of which a program read only the first page, and make it read all
-pages.
-"""
+"""Pagination: find tools of which a program read only the first page, and make it read them all."""
 
 from __future__ import annotations
 

@@ -189,8 +189,7 @@ class Interpreter:
         return t.ANY
 
     def _bound_type(self, node: ast.Name) -> t.Type | None:
-        """Return the type of a name that the program binds, or None if the program does not bind
-        it.
+        """Return the type of a name that the program binds, or None if the program never does.
 
         A use of a local name before its assignment is reported.
         """
@@ -261,9 +260,7 @@ class Interpreter:
     # Containers created by the program, by the node that creates them.
 
     def add_listing_item(self, node: ast.AST, item: t.Type, kind: str = "list") -> t.Listing:
-        """Add an item to the list that the program creates at `node`, and return the list's
-        type.
-        """
+        """Add an item to the list that the program creates at `node`; return the list's type."""
         cell: t.ListCell = self._cells.setdefault((node, "list"), t.ListCell())
         self.add(cell, item)
         return t.Listing(cell, kind)

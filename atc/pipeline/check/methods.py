@@ -28,9 +28,7 @@ _TEXT: dict[str, t.Type] = {
 def call_method(
     core: Interpreter, value: t.Type, func: ast.Attribute, node: ast.Call, arguments: CallArguments
 ) -> t.Type:
-    """Return the type of `value.method(…)`, and change the contents of containers as the method
-    does.
-    """
+    """Return the type of `value.method(…)`, and change containers as the method does."""
     if func.attr == "get" and any(
         isinstance(member, t.Record | t.Mapped) for member in t.members(value)
     ):

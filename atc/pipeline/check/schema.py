@@ -1,4 +1,4 @@
-"""Conversion of JSON Schemas to types, one level at a time, so that recursive schemas are
+"""Conversion of JSON Schemas to types, one level at a time, so that a recursive schema is
 finite.
 """
 
@@ -246,9 +246,7 @@ def _object(fragments: Fragments, document: t.ResponseSchema) -> t.ObjectShape:
 
 
 def _more(fragments: Fragments, properties: Mapping[str, Any], document: t.ResponseSchema) -> Any:
-    """Return the schema of keys that are not listed; `{}` allows anything, False allows no such
-    key.
-    """
+    """Return the schema of keys that are not listed: `{}` allows any value, False no such key."""
     if any(key in part for part in fragments for key in _OPENERS):
         return {}
     declared = [
@@ -350,11 +348,10 @@ def value_type(record: t.Record) -> t.Type:
 
 
 def silence_nulls(value: t.Type) -> t.Type:
-    """Return the type `value` with its nullable fields marked as checked, so that they are not
-    reported.
+    """Return the type `value` with its nullable fields marked as checked.
 
-    This applies at any depth of a response, but only to the first level of a dict that the program
-    created.
+    They are then not reported. This applies at any depth of a response, but only to the first level
+    of a dict that the program created.
     """
     return t.join_all(map(_silence_member_nulls, t.members(not_none(value))))
 

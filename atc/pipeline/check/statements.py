@@ -1,6 +1,4 @@
-"""What each kind of statement does to the interpreter's state, and the analysis of a whole
-program.
-"""
+"""The effect of each kind of statement on what is known, and the analysis of a whole program."""
 
 from __future__ import annotations
 

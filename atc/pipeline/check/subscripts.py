@@ -218,9 +218,7 @@ def _get_known_key(
     default: t.Type | None,
     node: ast.Call,
 ) -> t.Type:
-    """Return the type of `.get(key, default)` for a constant key, where the object is one of
-    `dicts`.
-    """
+    """Return the type of `.get(key, default)` for a constant key of one of `dicts`."""
     records = [member for member in dicts if isinstance(member, t.Record)]
     found = [_read_one(core, member, key) for member in dicts]
     kinds = [kind for kind in found if kind is not None]
@@ -249,8 +247,9 @@ def _expects_missing_key(core: Interpreter, node: ast.Call, key: Any) -> bool:
 
 
 def iterate(core: Interpreter, value: t.Type, node: ast.expr) -> t.Type:
-    """Return the type of each item if `value`, the type of `node`, is iterated; report if it
-    cannot be.
+    """Return the type of each item of `value`, and report a value that cannot be iterated.
+
+    `node` is the expression that is iterated.
     """
     value = need_value(core, value, node, "it cannot be iterated")
     bad = [
@@ -340,9 +339,7 @@ def library_part(core: Interpreter, value: t.Library, node: ast.Attribute) -> t.
 
 
 def has_attribute(core: Interpreter, value: t.Type, node: ast.Attribute) -> bool:
-    """Return True if a value of this type may have the attribute, else report it and return
-    False.
-    """
+    """Return True if a value of this type may have the attribute; else report it."""
     if any(_may_have(member, node.attr) for member in t.members(value)):
         return True
     if core.catches("AttributeError"):

@@ -19,9 +19,7 @@ from protocols.schema import as_mapping, expand_combinations
 from protocols.toolbox import Tool
 
 KeywordArguments = list[tuple[ast.AST, str, ast.expr, t.Type]]
-"""Arguments passed by name: the node for findings, the name, the value's expression and its
-type.
-"""
+"""Arguments passed by name: the node for findings, the name, the value and the value's type."""
 
 _MOST_NAMED = 5
 """Maximum number of other tools that a message suggests for an unknown argument.

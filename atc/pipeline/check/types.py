@@ -1,5 +1,6 @@
-"""Types that the static check infers for the values of a program. A type only states what is
-certain; `ANY` means that nothing is known about a value.
+"""Types that the static check infers for the values of a program.
+
+A type states only what is certain; `ANY` means that nothing is known about a value.
 """
 
 from __future__ import annotations
@@ -17,22 +18,25 @@ NUMBERS = ("int", "float", "number", "bool")
 MOST_VALUES = 64
 _MOST_MEMBERS = 8
 MOST_SIZE = 1_000
-"""Maximum size of a type, in parts. A part that occurs several times counts each time: `x = (x, x)`
-doubles the size, and every comparison of types visits all parts.
+"""Maximum size of a type, that is, the number of types in it.
+
+A type that occurs several times counts each time: `x = (x, x)` doubles the size, and every
+comparison of types visits all of them.
 """
 
 
 @dataclass(frozen=True, slots=True)
 class ResponseLocation:
-    """A location in a tool's response. `path` holds object keys, and `None` for "an item of the
-    list".
+    """A position in a tool's response.
+
+    `path` holds object keys, and None for "an item of the list".
     """
 
     tool: str
     path: tuple[str | None, ...] = ()
 
     def then(self, step: str | None) -> ResponseLocation:
-        """Return the location one step deeper."""
+        """Return the position one step deeper."""
         return ResponseLocation(self.tool, (*self.path, step))
 
     def __str__(self) -> str:
@@ -46,14 +50,14 @@ class ResponseLocation:
 
 
 class Type:
-    """Base class of the types below."""
+    """Base class of all types that the check infers."""
 
     __slots__ = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Extreme(Type):
-    """Top or bottom of the type lattice: `ANY` or `NEVER`."""
+    """One of the two extreme types: `ANY` includes every value, `NEVER` none."""
 
     name: str
 
@@ -61,15 +65,18 @@ class Extreme(Type):
 ANY = Extreme("anything")
 """The type of a value about which nothing is known. No finding may be based on it."""
 NEVER = Extreme("nothing")
-"""The type without values: an item of a list that is still empty, or the result of a function that
-always raises.
+"""The type without values.
+
+It is the type of an item of a list that is still empty, and of the result of a function that always
+raises.
 """
 
 
 @dataclass(frozen=True, slots=True)
 class Null(Type):
-    """The type of None. `origin` is set if a response schema allows null, and None if the program
-    itself wrote `None`.
+    """The type of None.
+
+    `origin` is set if a response schema allows null, and None if the program itself wrote `None`.
     """
 
     origin: ResponseLocation | None = None
@@ -77,8 +84,9 @@ class Null(Type):
 
 @dataclass(frozen=True, slots=True)
 class KeyOf:
-    """Mark on the type of a string: the string is a key of the object `record`, which the program
-    iterated at `node`, possibly by mistake.
+    """Mark on the type of a string that is a key of an object.
+
+    The program got the string by iterating the object `record` at `node`, perhaps by mistake.
     """
 
     record: Record
@@ -87,12 +95,12 @@ class KeyOf:
 
 @dataclass(frozen=True, slots=True)
 class Atom(Type):
-    """The type of a scalar. `name` is `str`, `int`, `float`, `number` (int or float), `bool` or
-    `bytes`.
+    """The type of a scalar: `str`, `int`, `float`, `number` (int or float), `bool` or `bytes`.
 
     `values` lists the only possible values if they are known; `listed` is True if a schema lists
     them, False if they are constants of the program. `pattern` is a regular expression from a
-    schema that the string matches; `form` is a schema format such as `date`.
+    schema that the string matches; `form` is a schema format such as `date`. `key_of` is set if the
+    string is a key of an iterated object.
     """
 
     name: str
@@ -112,34 +120,36 @@ class ResponseSchema:
     """The response schema of one tool, with caches of the types derived from it.
 
     `strict` is True for a declared schema, False for an inferred one. An object of a strict schema
-    has only the keys that the schema names, unless the schema explicitly allows others. With
-    `lists_values`, a string has no other value than those of its enum.
+    has only the keys that the schema names, unless the schema explicitly allows others. If
+    `lists_values` is True, a string can only be one of the values in its enum.
     """
 
     root: JsonObject
     strict: bool
     lists_values: bool = True
     shapes: dict[tuple[int, ...], Any] = field(default_factory=dict)
-    """Cached object and array shapes, by the ids of the schemas that apply together."""
+    """Cached object and array shapes, keyed by the ids of the schemas that apply together."""
     branches: dict[int, tuple[Any, list[list[JsonObject]] | None]] = field(default_factory=dict)
-    """Cached alternatives by the id of a schema. The schema is stored too, because it must stay
-    alive while its id is used as a key.
+    """Cached alternatives of schemas, keyed by the id of the schema.
+
+    The schema is stored too, because it must exist as long as its id is used as a key.
     """
     types: dict[tuple[int, ResponseLocation], Type] = field(default_factory=dict)
-    """Cached types by the id of a schema and the location of the value."""
+    """Cached types, keyed by the id of a schema and the position of the value."""
 
 
 @dataclass(eq=False)
 class ObjectShape:
-    """The keys of an object. `more` is the schema of all other keys, or False if there can be
-    none.
+    """The keys of an object, with the schemas of their values.
+
+    `more` is the schema of all keys that are not in `properties`, or False if there can be none.
     """
 
     document: ResponseSchema
     properties: Mapping[str, Any]
     more: Any
     filled: bool = False
-    """True if at least one key is always present, so that the object is always truthy."""
+    """True if the object always has at least one key, and is therefore truthy."""
 
     @property
     def is_closed(self) -> bool:
@@ -184,8 +194,9 @@ class Array(Type):
 
 @dataclass(eq=False, slots=True)
 class ListCell:
-    """Item type of all lists, sets or deques that one expression of the program creates. The type
-    is only ever widened.
+    """The type of the items of all lists, sets or deques that one expression creates.
+
+    The type is only ever widened.
     """
 
     item: Type = NEVER
@@ -193,11 +204,10 @@ class ListCell:
 
 @dataclass(eq=False, slots=True)
 class DictCell:
-    """Contents of all dicts that one expression of the program creates. The types are only ever
-    widened.
+    """Contents of all dicts that one expression of the program creates.
 
     `keys` maps constant keys to types. `open` is True if there are computed keys too; `key` and
-    `value` are their types.
+    `value` are then the types of these keys and their values. The types are only ever widened.
     """
 
     keys: dict[Any, Type] = field(default_factory=dict)
@@ -205,15 +215,16 @@ class DictCell:
     key: Type = NEVER
     value: Type = NEVER
     first: frozenset[str] = frozenset()
-    """Constant keys that the dict has from its creation."""
+    """Constant keys that the dict has when it is created."""
     default: Type | None = None
-    """Type of the value returned for a missing key (`defaultdict`, `Counter`), if there is one."""
+    """Type of the value of a missing key (`defaultdict`, `Counter`), or None without a default."""
 
 
 @dataclass(frozen=True, slots=True)
 class Listing(Type):
-    """A list, set, deque or tuple of unknown length that the program created; `kind` is its Python
-    type.
+    """A list, set, deque or tuple of unknown length that the program created.
+
+    `kind` is the name of its Python type.
     """
 
     cell: ListCell
@@ -222,8 +233,9 @@ class Listing(Type):
 
 @dataclass(frozen=True, slots=True)
 class Mapped(Type):
-    """A dict that the program created. `refined` is ignored if the dict is open, that is, has
-    computed keys.
+    """A dict that the program created.
+
+    `refined` holds more precise types of single keys; it is ignored if the dict has computed keys.
     """
 
     cell: DictCell
@@ -258,12 +270,12 @@ class Iterating(Type):
 
 
 SIZED = ("range", "dict_keys", "dict_values", "dict_items")
-"""Kinds of `Iterating` that have a length. All other kinds are exhausted by one pass."""
+"""Kinds of `Iterating` that have a length. All other kinds can be iterated only once."""
 
 
 @dataclass(frozen=True, slots=True)
 class ToolRef(Type):
-    """A tool that has not been called yet."""
+    """A tool as a value, that is, not called."""
 
     alias: str
 
@@ -281,8 +293,9 @@ TOOL_ERROR = Library("ToolError()")
 
 @dataclass(frozen=True, slots=True)
 class Function(Type):
-    """A function or lambda of the program, with the frame (`interpreter.ScopeFrame`) that it closes
-    over.
+    """A function or lambda of the program.
+
+    `frame` is the frame (`interpreter.ScopeFrame`) in which it was defined.
     """
 
     node: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
@@ -291,7 +304,7 @@ class Function(Type):
 
 @dataclass(frozen=True, slots=True)
 class Union(Type):
-    """One of two or more types, none of which is a Union, `ANY` or `NEVER`."""
+    """Two or more types, one of which the value has. None of them is a Union, `ANY` or `NEVER`."""
 
     members: tuple[Type, ...]
     size: int = field(init=False, compare=False, repr=False)
@@ -301,7 +314,7 @@ class Union(Type):
 
 
 def size(value: Type) -> int:
-    """Return the number of parts of a type, which is what comparing it with another type costs."""
+    """Return the number of types in a type; comparing it with another type costs that much."""
     return getattr(value, "size", 1)
 
 
@@ -311,7 +324,9 @@ def members(value: Type) -> tuple[Type, ...]:
 
 
 def join(*values: Type) -> Type:
-    """Return the type of a value that may have any of the types `values`."""
+    """Return the union of the types `values`, that is, the type of a value that may have any of
+    them.
+    """
     if len(values) == 1 or (len(values) == 2 and values[0] is values[1]):
         return values[0]
     found: list[Type] = []
@@ -330,7 +345,7 @@ def join(*values: Type) -> Type:
 
 
 def join_all(values: Iterable[Type]) -> Type:
-    """Return the `join` of an iterable."""
+    """Return the union of several types, as `join` does."""
     return join(*values)
 
 
@@ -345,9 +360,7 @@ def _add(found: list[Type], new: Type) -> None:
 
 
 def _merge(old: Type, new: Type) -> Type | None:
-    """Return one type that covers both types without losing anything relevant, or None if no such
-    type exists.
-    """
+    """Return one type that covers both types without losing anything relevant, or None."""
     match old, new:
         case Atom(), Atom():
             return _merge_atoms(old, new)
@@ -367,7 +380,7 @@ def _merge(old: Type, new: Type) -> Type | None:
 
 
 def _common(old: Record | Mapped, new: Record | Mapped) -> tuple[tuple[str, Type], ...]:
-    """Return the key refinements that both types share."""
+    """Return the more precise types of single keys that both types have in common."""
     if old.refined is new.refined:
         return old.refined
     spend(2 * (len(old.refined) + len(new.refined)))

@@ -1,11 +1,10 @@
-"""Repair: build the messages that show the model a failed attempt and ask for the next program, in
-one of three ways.
+"""Repair: messages that show the model a failed attempt and ask for the next program.
 
-`facts` shows the model what attribution found and what the responses really contain. `reflection`
-is equation 2 of the ATC paper: the model itself names the tool to blame and gets its documentation.
-`traceback` is Python's own error text, as plain code agents use it. In all three, the messages are
-appended to the conversation, so that the model sees every earlier attempt and the prompt prefix
-stays cached.
+There are three ways. `facts` shows the model what attribution found and what the responses really
+contain. `reflection` is equation 2 of the ATC paper: the model itself names the tool to blame and
+gets its documentation. `traceback` is Python's own error text, as plain code agents use it. In all
+three, the messages are appended to the conversation, so that the model sees every earlier attempt
+and the beginning of the prompt stays cached.
 """
 
 from __future__ import annotations
@@ -32,16 +31,17 @@ _LONGEST_ANSWER = 300
 _LONGEST_NAMING = 200
 """Maximum length, in characters, of a reflection reply that is kept in the conversation."""
 _MOST_NAMES = 40
-"""Maximum number of tools listed in a question if the program names none."""
+"""Maximum number of tools listed in the question of `reflection` if the program names none."""
 
 
 def correction(case: RepairCase, mode: str = "facts") -> list[Message]:
-    """Build the messages after a failed or doubtful attempt: its program, and what went wrong, in
-    one of `WAYS`.
+    """Build the messages after a failed or doubtful attempt: its program, and what went wrong.
+
+    `mode` is one of `WAYS`.
 
     Raises:
-        ValueError: `reflection` in a case without `complete`.
-        KeyError: no such mode.
+        ValueError: the mode is `reflection`, and the case has no `complete`.
+        KeyError: there is no such mode.
     """
     if case.attempt.fault is None:
         answer = shorten(case.attempt.answer or "", _LONGEST_ANSWER)
@@ -55,12 +55,11 @@ def correction(case: RepairCase, mode: str = "facts") -> list[Message]:
 
 
 def worth_repairing(attempts: Sequence[Attempt]) -> Attempt:
-    """Return the attempt to repair among the `attempts` of a round: the one that got furthest, the
-    earliest among equals.
+    """Return the attempt of a round that got furthest, which is to be repaired.
 
     An attempt with a (doubtful) answer got further than one that failed, and one with more calls
     further than one with fewer. Attempts that the check stopped come last; among them, fewer
-    findings are better.
+    findings are better. Of equal attempts, the earliest is returned.
     """
     return max(
         attempts,
@@ -73,12 +72,12 @@ def worth_repairing(attempts: Sequence[Attempt]) -> Attempt:
 
 
 def _reflection(case: RepairCase) -> list[Message]:
-    """Build the messages of the paper's method (section 3.3, equation 2): the model names the tool
-    at fault, then revises.
+    """Build the messages of the paper's method: the model names the tool at fault, then revises.
 
-    First t_j = M(x, T, I_a, r_j): the model gets the error message, with the faulty snippet and its
-    trace, and replies with exactly a tool's name. Then C_j = M(x, T, D, I_c, {(C_<j, r_<j)}, d_j):
-    it writes the program again, given that tool's documentation d_j.
+    See section 3.3, equation 2 of the ATC paper. First t_j = M(x, T, I_a, r_j): the model gets the
+    error message, with the faulty snippet and its trace, and replies with exactly a tool's name.
+    Then C_j = M(x, T, D, I_c, {(C_<j, r_<j)}, d_j): it writes the program again, given that tool's
+    documentation d_j.
     """
     if case.complete is None:
         raise ValueError("this way of repair asks the model: give `complete`")
@@ -107,8 +106,9 @@ def _traceback(case: RepairCase) -> list[Message]:
 
 
 def traceback_text(attempt: Attempt) -> str:
-    """Return what Python would print for the failure; for a program that the check stopped, what a
-    compiler would print.
+    """Return what Python would print for the failure of an attempt.
+
+    For a program that the check stopped, it is what a compiler would print.
     """
     program = attempt.program
     trace = attempt.trace

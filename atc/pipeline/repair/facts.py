@@ -1,6 +1,4 @@
-"""Repair with facts: what attribution found, what the responses really contain, and corrected lines
-where they are certain.
-"""
+"""Repair with facts: what attribution found, what the responses contain, and corrected lines."""
 
 from __future__ import annotations
 
@@ -31,34 +29,35 @@ from sandbox.trace import ToolCall
 
 @dataclass(frozen=True, slots=True)
 class RepairCase:
-    """A failed attempt, the tools that it could call, and further inputs of the ways of repair."""
+    """A failed attempt, the tools that it could call, and what else the ways of repair need."""
 
     attempt: Attempt
     tools: Toolbox
     complete: Complete | None = None
-    """Asks the model a question during repair. Required by `reflection`."""
+    """Asks the model a question during repair. Only `reflection` needs it."""
     orphans: Sequence[ToolCall] = ()
-    """Writes that took effect. If the next program does not make these calls too, their effects
-    remain although no program of the solution asked for them.
+    """Writes that took effect.
+
+    If the next program does not make these calls too, their effects remain although no program of
+    the solution asked for them.
     """
     messages: Sequence[Message] = ()
     """The conversation so far."""
     docs: Docs = "full"
-    """How prompts describe tools. With "names", they contain only the names."""
+    """How prompts describe tools. If it is "names", they contain only the names."""
     made: Sequence[ToolCall] = ()
     """The calls of all attempts so far."""
 
     @property
     def program_message(self) -> Message:
-        """The model's own message: its program as it was executed."""
+        """The message of the model that contains the program as it was executed."""
         source = self.attempt.program.source
         return Message("assistant", f"```python\n{source}```" if source.strip() else "(no program)")
 
     def rewrite(self, parts: Iterable[str]) -> Message:
-        """Build the user message that shows `parts` and asks for the whole program again. Empty
-        parts are skipped.
+        """Build the user message that shows `parts` and asks for the whole program again.
 
-        Writes that took effect are always listed last.
+        Empty parts are left out. Writes that took effect are always listed last.
         """
         shown = [part.strip("\n") for part in (*parts, describe_writes(self.orphans))]
         return Message("user", fill("repair", told="\n\n".join(part for part in shown if part)))
@@ -70,11 +69,10 @@ _LAST_WRITES = 10
 
 
 def describe_writes(made: Sequence[ToolCall]) -> str:
-    """Return a text that lists the writes which took effect and explains how the next program must
-    treat them. Return an empty text if there are no writes.
+    """Return a text that lists the writes which took effect, or "" if there are none.
 
-    If the next program keeps such a call, the journal answers it with the stored result. Of many
-    writes only the first and the last ones are listed; the others are counted.
+    It explains how the next program must treat them: if the program keeps such a call, the journal
+    answers it with the stored result.
     """
     if not made:
         return ""
@@ -150,7 +148,7 @@ def _describe_failure(case: RepairCase, fault: Fault) -> Iterator[str]:
 
 
 def _describe_other_results(case: RepairCase, fault: Fault) -> str:
-    """Return the results of the calls that are not blamed, if the program may misread them too.
+    """Return the results of calls that are not blamed, if the program may misread them too.
 
     These are calls of tools that no document describes reliably, or all calls if none is blamed.
     """
@@ -172,10 +170,9 @@ def _describe_other_results(case: RepairCase, fault: Fault) -> str:
 
 
 def _describe_blamed_tools(case: RepairCase, fault: Fault, call: ToolCall | None) -> Iterator[str]:
-    """Yield lines about the blamed tools: how they are called, and which fields of their results
-    can be read.
+    """Yield lines about the blamed tools: how they are called, and which result fields can be read.
 
-    If prompts hold only tool names, only the fields of an actual response are shown.
+    If prompts contain only tool names, only the fields of an actual response are shown.
     """
     near = fault.path or ""
     if case.docs == "names":
@@ -212,8 +209,9 @@ _MOST_MAKERS = 2
 
 
 def better_lines(case: RepairCase) -> Iterator[str]:
-    """Yield ``Line 5 should be `…`.`` for each line that an automatic fix corrects; nothing if the
-    fix adds or removes lines.
+    """Yield ``Line 5 should be `…`.`` for each line that an automatic fix corrects.
+
+    Yield nothing if the fix adds or removes lines.
     """
     program = case.attempt.program
     better = autofix(program, case.attempt.findings, case.tools)
@@ -229,8 +227,10 @@ def better_lines(case: RepairCase) -> Iterator[str]:
 
 
 def sources(case: RepairCase, fault: Fault, call: ToolCall | None) -> Iterator[str]:
-    """Yield a line for each id with which a call was refused or found nothing, if no earlier
-    response contained the id: the line names the tool that returns such ids.
+    """Yield a line for each suspicious id in a call, which names the tool that returns such ids.
+
+    An id is suspicious if the call was refused or found nothing, and no earlier response contains
+    the id.
     """
     if (
         call is None
@@ -259,8 +259,9 @@ def sources(case: RepairCase, fault: Fault, call: ToolCall | None) -> Iterator[s
 
 
 def find_producers(tool: Tool, fault: Fault, tools: Toolbox) -> list[Tool]:
-    """Return the tools that produce what a call's arguments need: the argument at fault, or else
-    the required ones.
+    """Return the tools whose results contain the values that a call's arguments need.
+
+    Only the argument at fault is considered, or else the required arguments.
     """
     wanted = (
         [fault.path]

@@ -1,9 +1,9 @@
-"""Descriptions of tools and responses for repair prompts: how a tool is called and which fields its
-response has.
+"""Descriptions of tools and responses for repair prompts.
 
-The text must not look like the program that the model is to write. So it has one signature, a line
-per argument, and the fields that can be read. Stubs with TypedDicts in a fenced block appear in the
-first prompt; a small model that sees them again replies with stubs.
+They say how a tool is called and which fields its response has. The text must not look like the
+program that the model is to write. So it has one signature, a line per argument, and the fields
+that can be read. Stubs with TypedDicts in a fenced block are part of the first prompt; a small
+model that sees them again replies with stubs.
 """
 
 from __future__ import annotations
@@ -29,8 +29,9 @@ _TYPES |= {"object": "dict", "array": "list"}
 
 
 def documentation(tool: Tool, *, among: Toolbox) -> str:
-    """Return the documentation d_j of the paper: how a tool is called, and the fields of its result
-    as a program reads them. `among` are all tools of the task.
+    """Return how a tool is called, and the fields of its result as a program reads them.
+
+    This is the documentation d_j of the ATC paper. `among` are all tools of the task.
     """
     lines = [signature(tool, among=among)]
     fields = _fields(tool)
@@ -41,8 +42,9 @@ def documentation(tool: Tool, *, among: Toolbox) -> str:
 
 
 def signature(tool: Tool, *, among: Toolbox) -> str:
-    """Return how a tool is called, what it does, and what its arguments accept. `among` are all
-    tools of the task.
+    """Return how a tool is called, what it does, and what its arguments accept.
+
+    `among` are all tools of the task.
     """
     stub = stubs(Toolbox([tool]), detail=FULL, among=among)
     _, *rest = stub[stub.rindex(f"def {tool.alias}(") :].splitlines()
@@ -56,7 +58,7 @@ def signature(tool: Tool, *, among: Toolbox) -> str:
 
 
 def describe_call(tool: Tool) -> str:
-    """Return one line on how a tool is called."""
+    """Return one line that says how a tool is called."""
     stub = stubs(Toolbox([tool]), detail=DETAILS[-1])
     head = stub[stub.rindex(f"def {tool.alias}(") :].partition("\n")[0]
     declared = head.rpartition(" -> ")[0]
@@ -64,8 +66,9 @@ def describe_call(tool: Tool) -> str:
 
 
 def _fields(tool: Tool) -> list[str]:
-    """Return a line such as `  result["flights"][0]["carrier"]: str` for each scalar field of a
-    declared result.
+    """Return a line for each scalar field of a declared result.
+
+    An example is `  result["flights"][0]["carrier"]: str`.
     """
     kinds: dict[str, list[str]] = {}
     for path, schema in response_paths(tool.protocol.output_schema):
@@ -99,10 +102,10 @@ _Leaf = tuple[tuple[str | int, ...], str]
 
 
 def seen_fields(program: Program, call: ToolCall, tool: Tool, *, near: str = "") -> Iterator[str]:
-    """Yield a line such as `  flights[0]["carrier"] is 'UA'` for each field of a response. Of
-    lists, only the first item is shown.
+    """Yield a line such as `  flights[0]["carrier"] is 'UA'` for each field of a response.
 
-    If there are too many fields, those closest to `near` (a path in the full response) are kept.
+    Of lists, only the first item is shown. If there are too many fields, those closest to `near` (a
+    path in the full response) are kept.
     """
     value = tool.unwrap(call.result)
     name = find_assigned_name(program, call)
@@ -140,14 +143,12 @@ def format_results(calls: Sequence[ToolCall], tools: Toolbox, *, most: int = 3_0
 
 
 def escape_fences(text: str) -> str:
-    """Replace Markdown fences, so that the text cannot close the fence around it."""
+    """Replace Markdown fences, so that the text cannot close a fence around it."""
     return text.replace("```", "'''")
 
 
 def find_assigned_name(program: Program, call: ToolCall) -> str:
-    """Return the variable that the program assigns a call's result to, or `result` if it assigns
-    the result to no variable.
-    """
+    """Return the variable to which the program assigns a call's result, or else `result`."""
     for node in ast.walk(program.tree):
         match node:
             case ast.Assign(
@@ -159,8 +160,9 @@ def find_assigned_name(program: Program, call: ToolCall) -> str:
 
 
 def _leaves(value: Json) -> list[_Leaf]:
-    """Return the scalar values in a response with their paths. Lists are described by their length
-    and first item.
+    """Return the scalar values in a response with their paths.
+
+    Lists are described by their length and first item.
     """
     found: list[_Leaf] = []
     stack: list[tuple[tuple[str | int, ...], Json]] = [((), value)]

@@ -1,4 +1,4 @@
-"""The functions that AnyTool's agents call: what each takes, and what it does."""
+"""The functions that AnyTool's agents call: the arguments of each, and what it does."""
 
 from __future__ import annotations
 
@@ -24,12 +24,14 @@ from protocols.schema import Json, JsonObject
 from protocols.truncate import clip_text
 
 _HOW_TO_ADD = "put those that the request needs into the pool with add_API_into_API_pool"
-"""Reminder for agents that have requested the details of APIs. Without it, small models request
-them again or finish.
+"""Reminder for agents that have requested the details of APIs.
+
+Without it, small models request the details again or finish.
 """
 _FEW = 256
-"""The reply schema lists up to this many names as an enum. If there are more names, those in a
-reply are checked afterwards.
+"""Maximum number of names that the reply schema lists as an enum.
+
+If there are more names, those in a reply are checked afterwards.
 """
 _MOST_ADDED = 10
 _LOOKED_UP = 5
@@ -39,8 +41,9 @@ _PAGE: JsonObject = {"type": "integer", "minimum": 1, "maximum": 999}
 class AgentFunction(NamedTuple):
     """A function that agents can call.
 
-    `build_parameters` returns the JSON Schema properties of its arguments at this moment, or None
-    if the function cannot do anything now. `act` carries out a call and returns the result text.
+    `build_parameters` returns the JSON Schema properties of the arguments as they are now, or None
+    if the function cannot do anything now. `act` carries out a call and returns the text of its
+    result.
     """
 
     build_parameters: Callable[[SearchState, SearchAgent], JsonObject | None]
@@ -49,11 +52,12 @@ class AgentFunction(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True)
 class _NamesFunction:
-    """A function that takes names from the agent's `scope` under the argument `key`.
+    """A function whose argument `key` takes names of the categories, tools or APIs of its agent.
 
-    `most` returns the maximum number of names per call; None means exactly one. `used` returns the
-    names that cannot be chosen any more. With `pages`, the function also takes a page number. The
-    reply schema enforces a short list of names; names of a long list are checked in the reply.
+    `scope` says which of these three. `most` returns the maximum number of names per call; None
+    means exactly one. `used` returns the names that cannot be chosen any more. If `pages` is True,
+    the function also takes a page number. The reply schema enforces a short list of names; names of
+    a long list are checked in the reply.
     """
 
     key: str
@@ -76,7 +80,7 @@ class _NamesFunction:
         """See `AgentFunction`.
 
         Raises:
-            Mistake: no name is known, or there are too many.
+            Mistake: none of the names is known, or there are too many.
         """
         names, problem = self._resolve_names(search, agent, arguments.get(self.key))
         if not names:
@@ -90,7 +94,9 @@ class _NamesFunction:
     def _resolve_names(
         self, search: SearchState, agent: SearchAgent, argument: Json
     ) -> tuple[list[str], str]:
-        """Return the known names in an argument, each once, and a line about the unknown ones."""
+        """Return the known names in an argument, without duplicates, and a line about unknown
+        names.
+        """
         wanted = [argument] if isinstance(argument, str) else argument
         if not isinstance(wanted, list) or not wanted:
             expected = "a name" if self.most is None else "a list of names"
@@ -151,8 +157,9 @@ def _list_apis(search: SearchState, agent: SearchAgent, names: list[str], page: 
 
 
 def _detail_apis(search: SearchState, agent: SearchAgent, names: list[str], _: Json) -> str:
-    """Return description, parameters and response fields of each API, and how to add those that
-    fit.
+    """Return description, parameters and response fields of each API.
+
+    A reminder of how to add APIs to the pool follows, unless all of them are already decided.
     """
     agent.studied |= dict.fromkeys(names)
     room = search.room.result // len(names)
@@ -161,7 +168,7 @@ def _detail_apis(search: SearchState, agent: SearchAgent, names: list[str], _: J
 
 
 def _add(search: SearchState, agent: SearchAgent, names: list[str], _: Json) -> str:
-    """Add the APIs to the pool, as many as still fit."""
+    """Add the APIs to the pool of APIs that the search has found, as many as still fit."""
     added = names[: max(0, search.options.pool - len(search.pool))]
     search.pool += added
     search.awaiting.append(agent)
@@ -169,9 +176,7 @@ def _add(search: SearchState, agent: SearchAgent, names: list[str], _: Json) -> 
 
 
 def _check(search: SearchState, agent: SearchAgent, _: JsonObject) -> str:
-    """Register the agent for the verdict on the pool, which is determined at the end of the
-    round.
-    """
+    """Register the agent for the verdict on the pool, which follows at the end of the round."""
     search.awaiting.append(agent)
     return ""
 
@@ -179,7 +184,7 @@ def _check(search: SearchState, agent: SearchAgent, _: JsonObject) -> str:
 def _finish(search: SearchState, agent: SearchAgent, _: JsonObject) -> str:
     """Mark the agent as finished.
 
-    An agent that looked at APIs but added none is asked once to reconsider. Without this, the
+    An agent that studied APIs but added none is asked once to reconsider. Without this, the
     embedded model left 14 of 25 pools empty.
     """
     if agent.studied and not agent.reminded and search.decided_apis.isdisjoint(agent.studied):
@@ -233,8 +238,9 @@ FUNCTIONS: Mapping[AgentRole, Mapping[str, AgentFunction]] = {
     "tool": {**_APIS, **_FINISH},
     "flat": {**_LOOK, **_APIS, **_FINISH},
 }
-"""Functions by agent role (Table 8). The flat agent has those of category and tool agents but
-cannot create agents (§5.3).
+"""Functions of each agent role (Table 8 of the AnyTool paper).
+
+The flat agent has those of category and tool agents but cannot create agents (§5.3).
 """
 
 
@@ -244,7 +250,7 @@ def reply_schema(
     """Return the JSON Schema of a reply of `agent`: a thought and one function call.
 
     Only functions that can do something now are included. Names that are used up (a category that
-    has an agent, an API in the pool) are no longer offered.
+    has an agent, an API in the pool) are not included.
     """
     calls: list[Json] = [
         an_object({"function": {"type": "string", "enum": [name]}, **takes}, optional=["page"])

@@ -1,9 +1,9 @@
-"""AnyTool's retriever (§4.1): agents that search a hierarchy of tools.
+"""AnyTool's retriever (§4.1 of its paper): agents that search a hierarchy of tools.
 
-Agents act in rounds. In a round each active agent asks the model once, up to
-`AnyToolOptions.threads` of them at the same time. Their function calls are then performed in the
-order in which the agents were created. So the result depends only on the options and on the model's
-reply to each prompt, not on how long replies take.
+The agents add APIs to a common list, the pool. They act in rounds. In a round each active agent
+asks the model once, up to `AnyToolOptions.threads` of them at the same time. Their function calls
+are then performed in the order in which the agents were created. So the result depends only on the
+options and on the model's reply to each prompt, not on how long replies take.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ from protocols.truncate import clip_text
 _DEPTH = {"meta": 0, "flat": 0, "category": 1, "tool": 2}
 """The level of the hierarchy at which agents of each role work."""
 _LINE = 300
-"""Maximum characters of a call or a result in the transcript."""
+"""Maximum length, in characters, of a call or a result in the transcript."""
 _REPLY_TOKENS = 600
 _VERDICT_TOKENS = 200
 _WORDS: tuple[VerdictWord, ...] = ("Solvable", "Unsolvable", "Unsure")
@@ -53,15 +53,15 @@ _VERDICT = an_object({"reason": a_text(200), "verdict": {"type": "string", "enum
 class AgentSearch(SearchState):
     """The search for one query.
 
-    `run` lets the agents act until the search ends; `resume` wakes the unfinished agents after the
-    pool proved insufficient.
+    `run` lets the agents act until the search ends; `resume` wakes the unfinished agents after a
+    solver found the pool insufficient.
     """
 
     def begin(self) -> None:
         """Create the first agents.
 
-        If there is only one category, create the agent of this category. Otherwise create as many
-        meta agents as are needed to list all categories in their prompts.
+        If there is only one category, this is the agent of the category. Otherwise there are as
+        many meta agents as are needed to list all categories in their prompts.
         """
         categories = list(self.hierarchy.tools)
         role: AgentRole = "flat" if self.options.flat else "meta"
@@ -77,14 +77,14 @@ class AgentSearch(SearchState):
                 self.add_agent(role, categories=tuple(names), places=self.hierarchy.places(names))
 
     def prune(self, names: Iterable[str]) -> None:
-        """Remove APIs from the pool for good, because a solver found them useless."""
+        """Remove APIs from the pool permanently, because a solver found them useless."""
         gone = set(names)
         self.dropped |= gone
         self.pool = [name for name in self.pool if name not in gone]
         self.transcript.append(f"pruned: {', '.join(sorted(gone))}")
 
     def run(self) -> None:
-        """Let the active agents act until the search ends. Does nothing if no agent is active.
+        """Let the active agents act until the search ends. Do nothing if no agent is active.
 
         Raises:
             ModelUnavailable: the model did not answer an agent.
@@ -106,11 +106,12 @@ class AgentSearch(SearchState):
         )
 
     def resume(self, reason: str) -> None:
-        """Tell every unfinished agent why the pool failed, then wake them one after another (§4.3).
+        """Tell each unfinished agent why the APIs found so far do not suffice, then wake one after
+        another.
 
-        The deepest agents come first, among equals the youngest. Each acts, together with the
-        agents it creates, until none of them has anything left to do. Waking stops as soon as the
-        pool is sufficient.
+        This is §4.3 of the AnyTool paper. The deepest agents come first, and of these the youngest.
+        Each acts, together with the agents it creates, until none of them has anything left to do.
+        Waking stops as soon as the APIs found suffice.
 
         Raises:
             ModelUnavailable: the model did not answer an agent.
@@ -134,15 +135,18 @@ class AgentSearch(SearchState):
                 self.run()
 
     def retrieval(self, *, k: int) -> Retrieval:
-        """Return the first `k` APIs of the pool in order of addition. The scores only express that
-        order.
+        """Return the first `k` APIs of the pool, in the order in which they were added.
+
+        The scores only express that order.
         """
         hits = tuple(Hit(name, 1 / (rank + 1)) for rank, name in enumerate(self.pool[:k]))
         return Retrieval(hits=hits, transcript=tuple(self.transcript), usage=self.ask.usage)
 
     def _round(self, agents: Sequence[SearchAgent]) -> None:
-        """Run one step of each agent: ask the model in parallel, perform the calls in order, then
-        check the pool once.
+        """Run one step of each agent.
+
+        The model is asked in parallel, the calls are performed in order, and then the pool is
+        checked once.
         """
         requests = [
             ModelRequest(
@@ -180,8 +184,9 @@ class AgentSearch(SearchState):
             agent.status = "stopped"
 
     def _verdict(self) -> str:
-        """Return the verdict on the pool as a result text. The model is asked only if the pool
-        changed since the last check.
+        """Return the verdict on the pool as the text of a result.
+
+        The model is asked only if the pool has changed since the last check.
         """
         if not self.pool:
             return "Unsolvable: the pool is empty"
@@ -193,10 +198,10 @@ class AgentSearch(SearchState):
         return str(self.verdict)
 
     def _ask_verdict(self) -> PoolVerdict:
-        """Ask the model whether the pool suffices for the query.
+        """Ask the model whether the APIs in the pool suffice for the query.
 
-        In the prompt, the list of APIs may have as many tokens as an agent's scope and one result
-        together.
+        The list of APIs in the prompt may have as many tokens as an agent's list of tools and one
+        result together.
         """
         most = self.room.scope + self.room.result
         lines = listing.pages(listing.api_lines(self.pool, self.hierarchy, room=most), room=most)[0]
@@ -212,7 +217,7 @@ class AgentSearch(SearchState):
         return PoolVerdict(tuple(self.pool), word, one_text(found.get("reason")))
 
     def _limit(self) -> EndReason:
-        """Return the reason why the search must end, or an empty string if it may continue.
+        """Return the reason why the search must end, or "" if it may continue.
 
         As in the published code, every verdict except *Unsolvable* ends the search.
         """
@@ -229,12 +234,12 @@ class AgentSearch(SearchState):
 
 
 class AnyTool:
-    """A `Retriever` after AnyTool: meta agents choose categories, category agents choose tools,
-    tool agents choose APIs.
+    """A `Retriever` in which agents choose tools, as in AnyTool.
 
-    The hits are the pool in order of addition. Several threads may search at once. See
-    `AgentSearch` for how agents act and `Hierarchy` for tools without categories. The hierarchy is
-    built from the documents at the first search.
+    Meta agents choose categories, category agents choose tools, and tool agents choose APIs, which
+    they add to the pool. The hits are the pool in this order. Several threads may search at once.
+    See `AgentSearch` for how agents act and `Hierarchy` for tools without categories. The hierarchy
+    is built from the documents at the first search.
     """
 
     def __init__(
@@ -249,7 +254,7 @@ class AnyTool:
         self._options = options
 
     def search(self, query: str, *, k: int) -> Retrieval:
-        """Return the first `k` APIs of the pool, see `Retriever.search`.
+        """Return the first `k` APIs that the agents added to the pool, see `Retriever.search`.
 
         Raises:
             ModelUnavailable: the model did not answer.
@@ -259,12 +264,12 @@ class AnyTool:
         return search.retrieval(k=k)
 
     def start(self, query: str) -> AgentSearch:
-        """Return a search with its first agents, before any model call."""
+        """Return a search with its first agents. The model is not asked yet."""
         search = AgentSearch(query, self.hierarchy, self._ask, options=self._options)
         search.begin()
         return search
 
     @cached_property
     def hierarchy(self) -> Hierarchy:
-        """The hierarchy of the documents, built at first use."""
+        """The hierarchy of the documents, built on first use."""
         return Hierarchy.of(self._documents)

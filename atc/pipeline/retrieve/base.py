@@ -1,6 +1,4 @@
-"""Types of retrieval: a `Retriever` finds tools for a task, a `Ranker` scores the documents of an
-index.
-"""
+"""Types of retrieval: a `Retriever` finds tools for a task, a `Ranker` scores indexed documents."""
 
 from __future__ import annotations
 
@@ -23,12 +21,12 @@ Positions: TypeAlias = "NDArray[np.int64]"
 
 
 class RetrievalUnavailable(AtcError):
-    """A package, model or index that a search needs is missing."""
+    """Raised if a package, model or index that a search needs is missing."""
 
 
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """A tool (by alias) that fits a query.
+    """A tool, identified by its alias, that fits a query.
 
     Scores are comparable only within one result; higher is better. `why` is set if the tool was not
     found by its score: it is `named` if the query contains the tool's name, or `producer of
@@ -44,8 +42,9 @@ class Hit:
 class Retrieval:
     """Result of a search: the tools, how they were found, and the model usage.
 
-    `hits` are ordered best first, ties by name, so that a run is repeatable. `transcript` has one
-    line for each step (an intent, a query with its results, an agent's call).
+    `hits` are ordered best first and, if the scores are equal, by name, so that a run is
+    repeatable. `transcript` has one line for each step (an intent, a query with its results, an
+    agent's call).
     """
 
     hits: tuple[Hit, ...]
@@ -66,15 +65,18 @@ class Retriever(Protocol):
 
 
 View: TypeAlias = str | tuple[str, ...]
-"""One query of a ranker, called a view of the user's query as in Re-Invoke: a text, or several
-texts that together form one query. Dense search averages their embeddings, BM25 joins their words.
+"""One query of a ranker, called a view of the user's query as in the Re-Invoke paper.
+
+It is a text, or several texts that together form one query. Dense search averages their embeddings;
+BM25 joins their words.
 """
 
 
 @dataclass(frozen=True, slots=True)
 class Ranking:
-    """The best documents for one query: positions in the index and scores, best first, ties by
-    name.
+    """The best documents for one query: their positions in the index and their scores.
+
+    The best come first; documents with equal scores are ordered by name.
     """
 
     positions: Positions
@@ -82,8 +84,9 @@ class Ranking:
 
 
 class Ranker(Protocol):
-    """A way to score the documents of an index. Documents are addressed by their position in
-    `names`.
+    """A way to score the documents of an index.
+
+    Documents are identified by their position in `names`.
     """
 
     @property
@@ -91,15 +94,15 @@ class Ranker(Protocol):
         """The name of each document, by position. Names may be read from disk on access."""
 
     def top(self, views: Sequence[View], *, n: int) -> list[Ranking]:
-        """Return for each of the queries `views` the `n` best documents, or fewer if fewer match at
-        all.
+        """Return, for each of the queries `views`, the `n` best documents, or fewer if fewer
+        match.
         """
 
     def scores(self, views: Sequence[View], positions: Positions | None = None) -> Floats:
-        """Return the score of each document for each of the queries `views`, shape (views,
-        documents).
+        """Return the score of each document for each of the queries `views`.
 
-        With `positions`, only the documents at these positions are scored.
+        The shape is (views, documents). If `positions` is not None, only the documents at these
+        positions are scored.
         """
 
 
@@ -132,8 +135,9 @@ def find_missing_packages(*packages: str) -> list[str]:
 
 
 def require(what: str, *packages: str) -> None:
-    """Check that all of `packages` are installed. `what` is the subject of the error message, the
-    feature that needs them.
+    """Check that all of `packages` are installed.
+
+    `what` is the feature that needs them, the subject of the error message.
 
     Raises:
         RetrievalUnavailable: a package is not installed.

@@ -1,5 +1,6 @@
-"""The `blend` method: combines documents, synthetic queries and words. The best method that asks no
-model.
+"""The `blend` method, which combines documents, synthetic queries and words.
+
+It is the best method that asks no model.
 """
 
 from __future__ import annotations
@@ -20,34 +21,38 @@ DOCUMENT = 0.2
 QUERIES = 0.2
 ADAPTED = 0.4
 WORDS = 0.1
-"""Weights of the signals. `WORDS` counts twice: for the document and for the document with its
-synthetic queries. Chosen on the odd-numbered queries of ToolE's development split; for `ADAPTED`,
-values from .2 to .6 were about equally good.
+"""Weights of the signals.
+
+`WORDS` counts twice: for the document and for the document with its synthetic queries. The weights
+were chosen on the odd-numbered queries of ToolE's development split; for `ADAPTED`, values from .2
+to .6 were about equally good.
 """
 COVERED = 0.95
-"""Minimum share of documents with synthetic queries for the queries to be used. Below it, the other
-documents would rarely be found, since a query resembles other queries more than it resembles a
-document.
+"""Minimum share of documents with synthetic queries for these queries to be used.
+
+Below it, the other documents would rarely be found, because a query resembles other queries more
+than it resembles a document.
 """
 _BANK = 2_000
 """Number of synthetic queries used to measure how often each document is found."""
 _BLOCK = 256
 _OWN_DOCUMENT = 3.0
-"""Weight of the document against its synthetic queries, in queries, when its centre is computed."""
+"""Weight of a document in its centre, in synthetic queries: it counts like this many of them."""
 _SHRINKAGE = 0.5
-"""How far the covariance is shrunk towards a multiple of the identity, since there are fewer
-queries than entries to estimate.
+"""How far the covariance is shrunk towards a multiple of the identity, from 0 to 1.
+
+There are fewer queries than entries to estimate.
 """
 
 
 @dataclass(kw_only=True)
 class Signals:
-    """A `Ranker` by the weighted sum of z-scores: linear functions of a view's embedding, and
-    lexical rankers.
+    """A `Ranker` whose scores are a weighted sum of z-scores of several signals.
 
-    `prior` (documents,) is subtracted from every score: half of the log of how much more often than
-    average a document is found. This is query-bank normalisation (Bogolin et al., 2022) over
-    synthetic queries.
+    The signals are linear functions of a query's embedding, and lexical rankers. `prior`
+    (documents,) is subtracted from every score: half of the log of how much more often than average
+    a document is found. This is query-bank normalisation (Bogolin et al., 2022) over synthetic
+    queries.
     """
 
     names: Sequence[str]
@@ -59,7 +64,7 @@ class Signals:
 
     @classmethod
     def build(cls, index: ToolIndex, dense: Dense, expansions: DocumentStore) -> Signals:
-        """Build the signals over the current documents of an index.
+        """Build the signals for the current documents of an index.
 
         A document without synthetic queries is represented by its own text alone.
 
@@ -103,21 +108,22 @@ class Signals:
         return signals
 
     def scores(self, views: Sequence[View], positions: Positions | None = None) -> Floats:
-        """Return scores in standard deviations from a view's mean, shape (views, documents or
-        positions).
+        """Return scores in standard deviations from the mean for each query.
+
+        The shape is (views, documents), or (views, positions) if `positions` are passed.
         """
         found = self._added(views, self.embed(views))
         return found if positions is None else found[:, positions]
 
     def top(self, views: Sequence[View], *, n: int) -> list[Ranking]:
-        """Return for each of the queries `views` the `n` best documents."""
+        """Return, for each of the queries `views`, the `n` best documents."""
         return [select_best(row, self.names, n=n) for row in self.scores(views)]
 
     def popularity(self, bank: Sequence[str], vectors: Floats) -> Floats:
-        """Return the log of how much more often than average each document is found by the queries
-        of `bank`.
+        """Return the log of how much more often than average the queries of `bank` find each
+        document.
 
-        `vectors` are the embeddings of the bank. Without a bank the result is 0.
+        `vectors` are the embeddings of these queries. Without queries the result is 0.
         """
         mass = np.zeros(len(self.names), np.float64)
         for start in range(0, len(bank), _BLOCK):
@@ -129,7 +135,7 @@ class Signals:
         return result
 
     def _added(self, views: Sequence[View], vectors: Floats) -> Floats:
-        """Return the scores of views with the embeddings `vectors`, shape (views, documents)."""
+        """Return the scores for queries with the embeddings `vectors`, shape (views, documents)."""
         total = np.zeros((len(views), len(self.names)), np.float32)
         for weights, biases, share in self.linear:
             total += share * zscores(vectors @ weights.T + biases)
@@ -140,8 +146,9 @@ class Signals:
 
 
 def softmax(scores: Floats) -> Floats:
-    """Return the probability of each document from scores in standard deviations, shape (views,
-    documents).
+    """Return the probability of each document from scores in standard deviations.
+
+    The shape is (views, documents).
     """
     sharp = np.exp(scores - scores.max(axis=1, keepdims=True))
     result: Floats = sharp / sharp.sum(axis=1, keepdims=True)
@@ -151,7 +158,7 @@ def softmax(scores: Floats) -> Floats:
 def discriminant(queries: Floats, owners: Positions, prototypes: Floats) -> tuple[Floats, Floats]:
     """Return the weights (documents, dimensions) and biases (documents,) of a linear discriminant.
 
-    `x @ weights.T + biases` is the log-odds, up to a constant of x, that a query with embedding x
+    `x @ weights.T + biases` is, up to a constant of x, the log-odds that a query with embedding x
     belongs to each document. `queries` (n, dimensions) are the embeddings of the synthetic queries,
     `owners` the positions of their documents, and `prototypes` the centres of the documents.
     Directions in which queries of the same tool differ (phrasing, invented names and places) count
@@ -171,8 +178,7 @@ def discriminant(queries: Floats, owners: Positions, prototypes: Floats) -> tupl
 
 
 class Blend:
-    """A `Retriever` that ranks tools by their probability for the whole query plus that for its
-    best-matching request.
+    """A `Retriever` that ranks tools for the whole query and for the single requests in it.
 
     The scores of all documents become probabilities, once for the query and once for each of its
     requests (`split_requests`). A document gets its probability for the whole query plus its
@@ -185,9 +191,7 @@ class Blend:
         self._ranker = ranker
 
     def search(self, query: str, *, k: int) -> Retrieval:
-        """Return the `k` best tools. The transcript lists the requests that were found in the
-        query.
-        """
+        """Return the `k` best tools. The transcript lists the requests found in the query."""
         requests = split_requests(query)
         views = [query, *requests] if len(requests) > 1 else [query]
         names = self._ranker.names
@@ -198,10 +202,10 @@ class Blend:
 
 
 def mixture(scores: Floats) -> Floats:
-    """Combine the scores of several queries, shape (views, documents), into one score per document.
-    The first one is the user's whole query, the others are the requests in it.
+    """Combine the scores of several queries (views, documents) into one score per document.
 
-    The result is a logarithm, so that unlikely documents keep their order.
+    The first query is the user's whole query, the others are the requests in it. The result is a
+    logarithm, so that unlikely documents keep their order.
     """
     if not scores.size:
         return np.zeros(scores.shape[1], np.float32)

@@ -1,4 +1,4 @@
-"""Dense retrieval: documents and queries as vectors, compared by cosine."""
+"""Dense retrieval: documents and queries are vectors, which are compared by their cosine."""
 
 from __future__ import annotations
 
@@ -12,39 +12,43 @@ from atc.pipeline.retrieve.embed import normalize_rows
 from atc.pipeline.retrieve.fuse import select_best
 
 EXACT_ROWS = 100_000
-"""Up to this many documents a query is compared with all of them (1 ms for 50,000). Above, inverted
-lists select candidates.
+"""Maximum number of documents with all of which a query is compared (1 ms for 50,000).
+
+For more documents, inverted lists select candidates.
 """
 _BLOCK_ROWS = 65_536
 """Number of vectors that are read and converted to float32 at a time."""
 _CANDIDATES = 200
-"""Minimum number of candidates from the inverted lists. The lists compare 4-bit codes; candidates
-are re-ranked by exact cosines.
+"""Minimum number of candidates from the inverted lists.
+
+The lists compare 4-bit codes; candidates are then ranked by their exact cosines.
 """
 _TRAINED_ROWS = 50
-"""Number of training vectors per list. faiss warns below 39."""
+"""Number of training vectors per inverted list. faiss warns below 39."""
 _ROUNDS = 10
-"""Iterations of k-means. faiss' default of 25 takes most of the build time and finds no noticeably
-better lists.
+"""Iterations of k-means.
+
+The default of faiss, 25, takes most of the build time and finds no noticeably better lists.
 """
 _PROBED_SHARE = 4
-"""One of this many lists is read for a query. Queries are less similar to documents than documents
-are to each other, so reading fewer lists misses too much. With a million documents this takes a few
-milliseconds.
+"""A query reads one in this many inverted lists.
+
+Queries are less similar to documents than documents are to each other, so reading fewer lists
+misses too much. With a million documents this takes a few milliseconds.
 """
 _REMEMBERED = 256
-"""Number of texts whose vectors are cached, since a search that fuses rankings embeds the same
-texts several times.
+"""Number of texts whose vectors are cached.
+
+A search that fuses rankings embeds the same texts several times.
 """
 
 
 class Dense:
-    """A `Ranker` by the cosine between document vectors and a view's vector. Read-only after
-    construction; thread-safe.
+    """A `Ranker` whose scores are cosines between a query's vector and the documents' vectors.
 
-    `names` has a name for each row of `vectors` (documents, dimensions), which are float16 or
-    float32 with rows of length one, made by `embedder`. Without `lists` (see `build_lists`), every
-    document is compared with a query.
+    It is read-only after construction, and thread-safe. `names` has a name for each row of
+    `vectors` (documents, dimensions), which are float16 or float32 with rows of length one, made by
+    `embedder`. Without `lists` (see `build_lists`), every document is compared with a query.
 
     Raises:
         ValueError: the numbers of names and vectors differ.
@@ -66,7 +70,7 @@ class Dense:
     def embed(self, views: Sequence[View]) -> Floats:
         """Return a vector of length one for each of the queries `views`, shape (views, dimensions).
 
-        A view of several texts gets the direction of their mean.
+        A query of several texts gets the direction of the mean of their vectors.
         """
         parts = [(view,) if isinstance(view, str) else view for view in views]
         wanted = dict.fromkeys(text for part in parts for text in part)
@@ -79,11 +83,10 @@ class Dense:
         return normalize_rows(np.stack(sums)) if sums else np.zeros((0, len(zero)), np.float32)
 
     def near(self, vectors: Floats, *, n: int) -> list[Ranking]:
-        """Return for each row of `vectors` the `n` nearest documents. A zero row (a blank text) has
-        none.
+        """Return, for each row of `vectors`, the `n` nearest documents.
 
-        With inverted lists, some of the nearest may be missing, and among hundreds of equal
-        documents those returned need not be the first by name.
+        A zero row (a blank text) has none. With inverted lists, some of the nearest may be missing,
+        and among hundreds of equal documents those returned need not be the first by name.
         """
         ranked = []
         through_lists = self._lists is not None and n < len(self.names) // 2
@@ -101,8 +104,9 @@ class Dense:
         return ranked
 
     def scores_of(self, vectors: Floats, positions: Positions | None = None) -> Floats:
-        """Return the cosine of each row of `vectors` with each document (or those at `positions`),
-        shape (rows, documents).
+        """Return the cosine of each row of `vectors` with each document, shape (rows, documents).
+
+        If `positions` is not None, only the documents at these positions are scored.
         """
         if positions is not None or self.vectors.dtype == np.float32:
             rows = (
@@ -123,19 +127,17 @@ class Dense:
         return self.near(self.embed(views), n=n)
 
     def scores(self, views: Sequence[View], positions: Positions | None = None) -> Floats:
-        """Return the cosine of each view with each document (or those at `positions`), see
-        `Ranker`.
-        """
+        """Return the cosine of each of the queries `views` with each document, see `Ranker`."""
         return self.scores_of(self.embed(views), positions)
 
 
 def build_lists(vectors: Any, *, seed: int = 0) -> Any:
-    """Build faiss inverted lists over `vectors`, shape (rows, dimensions), float16 or float32,
-    possibly on disk.
+    """Build faiss inverted lists over `vectors`.
 
-    Vectors are grouped around centres and stored with four bits for every two numbers. A query
-    reads the lists whose centres are near it. This takes a 16th of the memory of the vectors and is
-    precise enough to select candidates, which are then ranked by exact cosines.
+    `vectors` has the shape (rows, dimensions), is float16 or float32, and may be on disk. Vectors
+    are grouped around centres and stored with four bits for every two numbers. A query reads the
+    lists whose centres are near it. This takes a 16th of the memory of the vectors and is precise
+    enough to select candidates, which are then ranked by exact cosines.
 
     Raises:
         RetrievalUnavailable: faiss is not installed.

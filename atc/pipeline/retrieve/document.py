@@ -14,25 +14,26 @@ from protocols.schema import JsonObject, parse_path
 from protocols.toolbox import Tool
 
 _DEEPEST = 3
-"""Maximum nesting depth of response fields that are indexed. Deeper fields say little about the
+"""Maximum nesting depth of response fields that are indexed; deeper ones say little about a
 tool.
 """
 _ARGUMENTS = 8
 _FIELDS = 4
-"""Maximum numbers of argument and field names in the embedded text. Further names obscure the
-tool's purpose. Chosen on synthetic queries of RestBench, StableToolBench and LiveMCPBench (compared
-with all names: +.044, +.010 and -.003 nDCG@5).
+"""Maximum numbers of argument names and field names in the text that is embedded.
+
+Further names obscure the tool's purpose. The numbers were chosen on synthetic queries of RestBench,
+StableToolBench and LiveMCPBench (compared with all names: +.044, +.010 and -.003 nDCG@5).
 """
 
 
 @dataclass(frozen=True, kw_only=True)
 class ToolDocument:
-    """The searchable text of one tool: the sections of ToolBench's retrieval document, including
-    the return schema.
+    """The searchable text of one tool.
 
-    `name` identifies the tool in its index (the alias in a toolbox). `parameters` maps each
-    argument to its description; `returns` are the names of response fields. `category` →
-    `collection` → `name` is AnyTool's hierarchy.
+    Its sections are those of ToolBench's retrieval document, including the return schema. `name`
+    identifies the tool in its index (the alias in a toolbox). `parameters` maps each argument to
+    its description; `returns` are the names of response fields. `category` → `collection` → `name`
+    is AnyTool's hierarchy.
     """
 
     name: str
@@ -46,8 +47,8 @@ class ToolDocument:
 
     @cached_property
     def digest(self) -> str:
-        """Hash of all fields. Derived data (vectors, synthetic queries) is stored under this
-        key.
+        """Hash of all fields. Data derived from the document (vectors, synthetic queries) is
+        keyed by it.
         """
         return hashlib.sha256(json.dumps(_json_fields(self), sort_keys=True).encode()).hexdigest()[
             :24
@@ -55,7 +56,7 @@ class ToolDocument:
 
     @classmethod
     def of(cls, tool: Tool) -> ToolDocument:
-        """Build the document of a tool, named by its alias."""
+        """Build the document of a tool. Its name is the tool's alias."""
         protocol = tool.protocol
         about = {
             name: one.get("description")
@@ -83,8 +84,9 @@ def documents(tools: Iterable[Tool]) -> list[ToolDocument]:
 
 
 def response_field_names(schema: JsonObject | None) -> tuple[str, ...]:
-    """Return the distinct names of a response's fields in order, without those of deeply nested
-    objects.
+    """Return the names of a response's fields in order, without duplicates.
+
+    Fields of deeply nested objects are left out.
     """
     names: dict[str, None] = {}
     for path, _ in response_paths(schema):
@@ -97,8 +99,8 @@ def response_field_names(schema: JsonObject | None) -> tuple[str, ...]:
 def words_text(document: ToolDocument) -> str:
     """Return the text that BM25 indexes.
 
-    Name and description are included twice. Parameters and fields are included by name only: their
-    descriptions (of ids, of paging) are the same for most tools of an API and would hide what
+    Name and description are included twice. Of parameters and fields only the names are included:
+    their descriptions (of ids, of paging) are the same for most tools of an API and would hide what
     distinguishes the tools.
     """
     about = [document.name, document.title, document.description]
@@ -115,8 +117,9 @@ def words_text(document: ToolDocument) -> str:
 
 
 def vector_text(document: ToolDocument) -> str:
-    """Return the text that an embedding model reads: `json_text` with only the first few arguments
-    and response fields.
+    """Return the text that an embedding model reads.
+
+    It is `json_text` with only the first few arguments and response fields.
     """
     arguments = dict(list(document.parameters.items())[:_ARGUMENTS])
     return json_text(replace(document, parameters=arguments, returns=document.returns[:_FIELDS]))
@@ -131,7 +134,7 @@ def json_text(document: ToolDocument) -> str:
 
 
 def read_document(record: JsonObject) -> ToolDocument:
-    """Build a document from an object written by `dump_document`."""
+    """Build a document from a JSON object that `dump_document` returned."""
     lists = {key: tuple(record.get(key, ())) for key in ("required", "returns")}
     return ToolDocument(**{**record, **lists})
 
@@ -142,9 +145,9 @@ def dump_document(document: ToolDocument) -> JsonObject:
 
 
 def _json_fields(document: ToolDocument) -> dict[str, Any]:
-    """Return the fields as a JSON object.
+    """Return the fields of a document as a JSON object.
 
-    `dataclasses.asdict` copies deeply, which takes minutes for a million tools.
+    `dataclasses.asdict` would copy them deeply, which takes minutes for a million tools.
     """
     found = {field.name: getattr(document, field.name) for field in fields(document)}
     return found | {"parameters": dict(document.parameters)}

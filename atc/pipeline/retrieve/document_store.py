@@ -1,6 +1,4 @@
-"""SQLite store for the documents of a tool set, their vectors, and the texts that a model wrote
-about them.
-"""
+"""SQLite store for the documents of a set of tools, their vectors, and texts that a model wrote."""
 
 from __future__ import annotations
 
@@ -23,8 +21,9 @@ from protocols.private_files import private_file, private_folder, private_opener
 
 FILE = "tools.sqlite"
 EXPANSION_KINDS = ("queries", "facets", "contrast")
-"""Kinds of texts that models write about a document. `atc tools index` writes only queries,
-`benchmarks.retrieval` all kinds.
+"""Kinds of texts that models write about a document.
+
+`atc tools index` writes only queries, `benchmarks.retrieval` all kinds.
 """
 _VERSION = 2
 _BUSY_SECONDS = 60.0
@@ -37,22 +36,23 @@ WHERE document = :document AND kind = :kind AND (prompt, model) = (
 ) ORDER BY sample
 """
 _BLOCK = 512
-"""Number of texts that are looked up, or embedded between two writes, at a time."""
+"""Number of texts that are looked up at a time, or embedded between two writes."""
 
 Watch: TypeAlias = Callable[[int], None]
 """Progress callback: called with the number of documents or texts done so far."""
 EmbedAll: TypeAlias = Callable[[Iterable[list[str]]], Iterable[tuple[list[str], Floats]]]
-"""Embeds lists of texts, possibly in other processes. Yields each list with its vectors, in any
-order.
+"""Embeds lists of texts, perhaps in other processes.
+
+It yields each list with its vectors, in any order.
 """
 
 
 class DocumentStore:
     """The SQLite file in `folder` in WAL mode, or an in-memory database if `folder` is None.
 
-    Texts written by models are stored under the document's digest, the kind, the prompt's version
-    and the model's name. So when a document changes, only that document is expanded again. Several
-    threads and processes may use one folder at once.
+    Texts written by models are keyed by the document's digest, the kind, the prompt's version and
+    the model's name. So when a document changes, texts are written again only for that document.
+    Several threads and processes may use one folder at once.
 
     Raises:
         RetrievalUnavailable: the file cannot be used. Every method may raise this.
@@ -93,8 +93,9 @@ class DocumentStore:
 
     @contextmanager
     def lock_folder(self) -> Iterator[None]:
-        """Hold the folder's lock within the context, so that no other process builds an index
-        there. Wait until no other process holds the lock.
+        """Hold the folder's lock within the block, so that no other process builds an index there.
+
+        Wait first until no other process holds the lock.
         """
         if self.folder is None:
             yield
@@ -105,19 +106,17 @@ class DocumentStore:
 
     @property
     def generation(self) -> str:
-        """A random text that changes whenever the documents change. Empty if there never were
-        any.
-        """
+        """A random text that changes whenever the documents change; "" if there never were any."""
         found = self._rows("SELECT name FROM generation")
         return str(found[0][0]) if found else ""
 
     def replace_documents(self, documents: Iterable[ToolDocument]) -> None:
         """Make `documents` the content of the store. Only new or changed documents are written.
 
-        If it fails, the previous content is kept.
+        If this fails, the previous content is kept.
 
         Raises:
-            ValueError: two documents have the same name, or one has none.
+            ValueError: two documents have the same name, or one has no name.
         """
         with self._writing():
             had = dict(self._rows("SELECT name, digest FROM documents"))
@@ -155,7 +154,7 @@ class DocumentStore:
         return self._read(found[0][0]) if found else None
 
     def documents(self) -> Iterator[ToolDocument]:
-        """Yield all documents in the order in which they were stored, read in batches."""
+        """Yield all documents in the order in which they were stored. They are read in batches."""
         place = -1
         while rows := self._rows(
             "SELECT place, record FROM documents WHERE place > ? ORDER BY place LIMIT 4096",
@@ -165,8 +164,9 @@ class DocumentStore:
             yield from (self._read(record) for _, record in rows)
 
     def embed_texts(self, texts: Sequence[str], embedder: Embedder) -> Floats:
-        """Return one row for each text, float32 (texts, dimensions). Each text is embedded only
-        once.
+        """Return one row for each text, float32, shape (texts, dimensions).
+
+        Each text is embedded only once; its vector is stored.
 
         Raises:
             RetrievalUnavailable: the model is not available. Vectors computed until then are kept.
@@ -189,13 +189,12 @@ class DocumentStore:
     def embed_with(
         self, embed_all: EmbedAll, texts: Iterable[str], embedder: str, *, watch: Watch | None
     ) -> None:
-        """Compute the missing vectors of `texts` with `embed_all` and store them. `embedder` is the
-        name of its model.
+        """Compute the missing vectors of `texts` with `embed_all` and store them.
 
-        The blocks are the same as in `embed_texts`, so that a text is embedded together with the
-        same texts and gets the same vector. `watch` is called with the number of texts looked up.
-
-        Raises whatever `embed_all` raises. Vectors computed until then are kept.
+        `embedder` is the name of the model that `embed_all` uses. The blocks are the same as in
+        `embed_texts`, so that a text is embedded together with the same texts and gets the same
+        vector. `watch` is called with the number of texts looked up. Whatever `embed_all` raises is
+        raised here; vectors computed until then are kept.
         """
         looked_up = 0
 
@@ -246,11 +245,10 @@ class DocumentStore:
         *,
         most: int | None = None,
     ) -> tuple[str, ...]:
-        """Return the texts written about the current version of a document, at most `most` of each
-        kind.
+        """Return the texts written about the current version of a document.
 
-        If several models or prompts have written texts, the set with the most replies is used,
-        among equals the newest.
+        They are at most `most` of each kind. If several models or prompts have written texts, the
+        set with the most replies is used, and of equal sets the newest.
         """
         found: list[str] = []
         for kind in kinds:
@@ -262,7 +260,7 @@ class DocumentStore:
     def samples(
         self, document: ToolDocument, *, kind: str, prompt: str, model: str
     ) -> Mapping[int, tuple[str, ...]]:
-        """Return the replies stored under `kind`, `prompt` and `model`, by their number."""
+        """Return the replies stored for this kind, prompt and model, keyed by their number."""
         rows = self._rows(
             "SELECT sample, texts FROM expansions WHERE document = ? AND kind = ? AND prompt = ?"
             " AND model = ?",
@@ -280,8 +278,10 @@ class DocumentStore:
         model: str,
         sample: int,
     ) -> None:
-        """Store the texts of the reply number `sample`, under the kind of text, the version of the
-        prompt and the model's name. An empty reply records that the model wrote nothing useful.
+        """Store the texts of one reply, whose number is `sample`.
+
+        The key also has the kind of text, the version of the prompt and the model's name. An empty
+        reply records that the model wrote nothing useful.
         """
         self._rows(
             "INSERT OR REPLACE INTO expansions VALUES (?, ?, ?, ?, ?, ?)",
@@ -333,7 +333,7 @@ def _vector_key(text: str, embedder: str) -> bytes:
 def _find_missing_texts(
     texts: Sequence[str], keys: Sequence[bytes], found: Mapping[bytes, bytes]
 ) -> list[str]:
-    """Return the texts whose keys are not in `found`, each once."""
+    """Return the texts whose keys are not in `found`, without duplicates."""
     return list(
         {key: text for key, text in zip(keys, texts, strict=True) if key not in found}.values()
     )

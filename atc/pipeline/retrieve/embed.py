@@ -20,23 +20,29 @@ from atc.pipeline.retrieve.embedders import DEFAULT, MODELS, PACKAGES, Encoder
 from protocols.errors import ModelUnavailable
 
 _BATCH_TOKENS = 1024
-"""Tokens in one batch, including padding. More brings no gain on a CPU and takes memory."""
+"""Number of tokens in one batch, including padding. More brings no gain on a CPU and takes
+memory.
+"""
 _TOKEN_CHARACTERS = 100
-"""Maximum characters of a token. Text beyond `max_tokens` times this need not be tokenized."""
+"""Maximum length of a token in characters.
+
+Of a text, only the first `max_tokens` times as many characters need to be tokenized.
+"""
 _BATCH_TEXTS = 128
 _TEXT_CHARACTERS = 24_000
-"""Maximum characters of a text. An endpoint refuses the whole request if one text exceeds the
-model's context (8,192 tokens at OpenAI).
+"""Maximum length of a text in characters.
+
+An endpoint refuses the whole request if one text exceeds the model's context (8,192 tokens at
+OpenAI).
 """
 _TIMEOUT_SECONDS = 60.0
 _RETRIES = 4
 _MOST_BYTES = 32_000_000
-"""Maximum bytes of a reply: each vector may have some thousands of numbers of about twenty
-digits.
-"""
+"""Maximum size of a reply in bytes: vectors of some thousand numbers of about twenty digits."""
 _LARGEST = float(np.finfo(np.float32).max)
-"""Largest number accepted in a vector. Endpoints compute in float32; the length of such a vector is
-finite in float64.
+"""Largest number that is accepted in a vector.
+
+Endpoints compute in float32; the length of a vector of such numbers is finite in float64.
 """
 _OTHERWISE = "use the embedder 'minilm'"
 
@@ -44,8 +50,8 @@ _OTHERWISE = "use the embedder 'minilm'"
 def choose_embedder(name: str = DEFAULT, *, folder: Path | None = None) -> Embedder:
     """Return the embedder with this name. Nothing is loaded or requested before its first text.
 
-    A model of `MODELS` is downloaded into `folder` at its first text. `openai:MODEL` is a model of
-    an endpoint.
+    A model of `MODELS` is downloaded into `folder` when it gets its first text. `openai:MODEL` is a
+    model of an endpoint.
 
     Raises:
         RetrievalUnavailable: there is no such embedder, its packages are missing, or the endpoint
@@ -69,8 +75,9 @@ def choose_embedder(name: str = DEFAULT, *, folder: Path | None = None) -> Embed
 def open_embedder(
     name: str, folder: Path | None
 ) -> Iterator[Callable[[list[str]], tuple[list[str], Floats]]]:
-    """Yield a function that embeds a list of texts and returns the list with its vectors. For use
-    by workers of a pool.
+    """Yield a function that embeds a list of texts and returns the list with its vectors.
+
+    Workers of a pool use it.
     """
     embedder = choose_embedder(name, folder=folder)
     yield lambda texts: (texts, embedder.embed(texts))
@@ -86,10 +93,10 @@ def normalize_rows(vectors: NDArray[np.floating[Any]]) -> Floats:
 def embed_distinct(
     texts: Sequence[str], embed: Callable[[list[str]], Floats], dimensions: Callable[[], int]
 ) -> Floats:
-    """Return one row for each of `texts`. `embed` gets each distinct text once; a blank text gets
-    the zero vector.
+    """Return one row for each of `texts`.
 
-    `dimensions` is called only if all texts are blank.
+    `embed` gets each distinct text once; a blank text gets the zero vector. `dimensions` is called
+    only if all texts are blank.
     """
     distinct = dict.fromkeys(text for text in texts if text.strip())
     rows = {text: row for row, text in enumerate(distinct)}
@@ -101,10 +108,10 @@ def embed_distinct(
 
 
 class MixedEmbedder:
-    """An `Embedder` that concatenates the vectors of its parts, each scaled by the square root of
-    its share.
+    """An `Embedder` that concatenates the vectors of several embedders.
 
-    A cosine is then the mean of the parts' cosines, weighted by the shares, which add up to one.
+    Each vector is scaled by the square root of its embedder's share; the shares add up to one. A
+    cosine is then the mean of the embedders' cosines, weighted by the shares.
     """
 
     def __init__(self, name: str, parts: Sequence[tuple[Embedder, float]]) -> None:
@@ -121,10 +128,10 @@ class MixedEmbedder:
 
 
 class OnnxEmbedder:
-    """An `Embedder` for an encoder of `MODELS`, run by onnxruntime. Downloaded and loaded at its
-    first text.
+    """An `Embedder` for an encoder of `MODELS`, run by onnxruntime.
 
-    `folder` is where model files are kept, by default the user's cache.
+    The encoder is downloaded and loaded when it gets its first text. `folder` is where model files
+    are kept, by default the user's cache.
     """
 
     def __init__(self, model: Encoder, *, folder: Path | None = None) -> None:
@@ -191,8 +198,9 @@ class OnnxEmbedder:
 
 
 def _batches(lengths: Sequence[int]) -> Iterator[list[int]]:
-    """Yield batches of row numbers. Texts of similar length share a batch, so that little is spent
-    on padding.
+    """Yield batches of row numbers for texts with these lengths.
+
+    Texts of similar length are in one batch, so that there is little padding.
     """
     batch: list[int] = []
     for row in sorted(range(len(lengths)), key=lengths.__getitem__):
@@ -205,8 +213,9 @@ def _batches(lengths: Sequence[int]) -> Iterator[list[int]]:
 
 
 class OpenAIEmbedder:
-    """A model behind an OpenAI-compatible /embeddings endpoint, configured by OPENAI_API_KEY and
-    OPENAI_BASE_URL.
+    """An `Embedder` that uses an OpenAI-compatible /embeddings endpoint.
+
+    The endpoint is configured by OPENAI_API_KEY and OPENAI_BASE_URL.
 
     Raises:
         RetrievalUnavailable: neither a key nor a base URL is set.
@@ -235,7 +244,9 @@ class OpenAIEmbedder:
 
     @property
     def dimensions(self) -> int:
-        """The length of a vector. If it is not known yet, the endpoint is asked for one vector."""
+        """The length of a vector. If it is not known yet, one vector is requested from the
+        endpoint.
+        """
         return self._dimensions or int(self.embed(["length"]).shape[1])
 
     def embed(self, texts: Sequence[str]) -> Floats:
@@ -287,7 +298,7 @@ class OpenAIEmbedder:
 
 
 def _vectors(reply: Any) -> NDArray[np.float64]:
-    """Return the vectors of a reply, ordered by their index from 0 on.
+    """Return the vectors of a reply, ordered by their index, which starts at 0.
 
     Raises:
         KeyError, TypeError, ValueError, OverflowError: the reply has no vectors, or they are

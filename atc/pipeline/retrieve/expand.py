@@ -1,5 +1,6 @@
-"""Document expansion: a model writes queries that a tool can answer, which are stored and indexed
-with the document.
+"""Document expansion: a model writes queries that a tool can answer.
+
+They are stored and indexed with the tool's document.
 """
 
 from __future__ import annotations
@@ -30,19 +31,20 @@ from protocols.model import Ask, Message
 from protocols.schema import JsonObject
 
 _LONGEST = 400
-"""Maximum characters of one text. Longer texts have begun to repeat themselves."""
+"""Maximum length of one text in characters. A longer text has begun to repeat itself."""
 _MOST_NAMES = 15
-"""Maximum number of parameters and of response fields shown to the model. Further names hide the
-tool's purpose.
+"""Maximum number of parameters, and of response fields, that are shown to the model.
+
+Further names hide the tool's purpose.
 """
 
 
 @dataclass(frozen=True)
 class ExpansionKind:
-    """A kind of text that a model writes about a document: its prompt, and the `keys` of the JSON
-    object in a reply, each of which has one text.
+    """A kind of text that a model writes about a document.
 
-    If `sampled`, several replies are drawn, one for each text; otherwise one reply has all texts.
+    `keys` are the keys of the JSON object in a reply, each of which has one text. If `sampled` is
+    True, several replies with one text each are sampled; otherwise one reply has all texts.
     """
 
     name: str
@@ -50,7 +52,9 @@ class ExpansionKind:
     max_tokens: int
     sampled: bool = False
     fill: Callable[..., str] = fill
-    """Returns the prompts `expand_NAME` and `expand_example_NAME`."""
+    """Returns the text of a prompt; the prompts are named `expand_NAME` and
+    `expand_example_NAME`.
+    """
 
     @cached_property
     def schema(self) -> JsonObject:
@@ -59,14 +63,15 @@ class ExpansionKind:
 
     @cached_property
     def version(self) -> str:
-        """Hash of the prompt, its example and the schema. Texts written under another version are
-        written again.
+        """Hash of the prompt, its example and the schema.
+
+        Texts that were written with another version are written again.
         """
         parts = [message.content for message in self.build_prefix()] + [json.dumps(self.schema)]
         return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:12]
 
     def messages(self, document: ToolDocument) -> list[Message]:
-        """Return the prompt for a document."""
+        """Return the messages that ask for texts about a document."""
         return [*self.build_prefix(), Message("user", render_document(document))]
 
     def build_prefix(self, tool: str = "") -> list[Message]:
@@ -82,7 +87,7 @@ class ExpansionKind:
 
 
 SYNTHETIC = ExpansionKind("queries", ("query",), max_tokens=160, sampled=True)
-"""Re-Invoke's synthetic queries, one per reply."""
+"""The synthetic queries of the Re-Invoke paper, one per reply."""
 
 
 def render_document(document: ToolDocument) -> str:
@@ -97,10 +102,10 @@ def render_document(document: ToolDocument) -> str:
 
 
 QUERIES = 10
-"""Synthetic queries per tool, as in Re-Invoke."""
+"""Number of synthetic queries per tool, as in the Re-Invoke paper."""
 _TEMPERATURE = 0.7
 _ATTEMPTS = 4
-"""Attempts for one reply, each with another seed."""
+"""Maximum number of attempts for one reply, each with another seed."""
 
 
 def expand_all(
@@ -115,10 +120,10 @@ def expand_all(
 ) -> Usage:
     """Let a model write the texts that `store` lacks for `documents`, and return the usage.
 
-    `queries` is the number of replies per document, if the kind is sampled. `pool` determines where
-    the model is asked, one document at a time; each process opens its own model with `open_ask`.
-    `watch` is called with the numbers of documents done and in total. The seed of a reply depends
-    on the document alone, not on the order or on other documents.
+    `queries` is the number of replies per document if the kind is sampled. `pool` runs the work,
+    one document at a time; each process opens its own model with `open_ask`. `watch` is called with
+    the numbers of documents done and in total. The seed of a reply depends on the document alone,
+    not on the order or on other documents.
 
     Raises:
         ModelUnavailable: the model failed. What it has written is kept, and the next call continues
@@ -161,12 +166,13 @@ def expand_all(
 
 
 _ExpansionJob: TypeAlias = tuple[ToolDocument, Sequence[int], Sequence[str]]
-"""A document, the numbers of its missing replies, and the texts it already has."""
+"""A document, the numbers of its missing replies, and the texts that it already has."""
 _ExpansionResult: TypeAlias = tuple[
     ToolDocument, Mapping[int, Sequence[str]], Usage, ModelUnavailable | None
 ]
-"""A document, the texts of each reply by number, the usage, and the error that ended the work, if
-any.
+"""A document, the texts of its new replies, the usage, and the error that ended the work or None.
+
+The texts are keyed by the number of the reply.
 """
 
 
@@ -175,7 +181,8 @@ def _write_texts(
 ) -> _ExpansionResult:
     """Ask the model for the missing replies of one document.
 
-    Stop early if the model fails, or if `stopped` shows that another document failed.
+    Stop early if the model fails, or if `stopped` is not empty, which means that it failed for
+    another document.
     """
     document, numbers, given = wanted
     tally = Tally(ask)
@@ -195,7 +202,10 @@ def _write_texts(
 def _reply(
     document: ToolDocument, kind: ExpansionKind, ask: Ask, *, sample: int, known: Sequence[str]
 ) -> list[str]:
-    """Return one usable text for each key of the kind. Unusable texts are requested again."""
+    """Return one usable text for each key of the kind. Unusable texts are requested again.
+
+    A text may be missing after the last attempt.
+    """
     good: dict[str, str] = {}
     for attempt in range(_ATTEMPTS):
         seed = f"{document.digest} {kind.name} {sample} {attempt}"

@@ -1,4 +1,4 @@
-"""Construction of search methods over an index. It needs the packages of the `retrieval` extra."""
+"""Construction of search methods for an index. It needs the packages of the `retrieval` extra."""
 
 from __future__ import annotations
 
@@ -37,8 +37,9 @@ from atc.pipeline.retrieve.toolqp import ToolQP
 
 @dataclass(frozen=True, kw_only=True)
 class Setup:
-    """The parts that search methods are built from. A method that needs a part that is None raises
-    when it is built.
+    """What search methods are built from.
+
+    A method that needs something that is None raises `RetrievalUnavailable` when it is built.
     """
 
     index: ToolIndex
@@ -59,10 +60,10 @@ Build: TypeAlias = Callable[[Setup, Flags], Retriever]
 
 
 def build(spec: str, setup: Setup) -> Retriever:
-    """Build the retriever described by `spec` over `setup`.
+    """Build the retriever that `spec` describes.
 
     Raises:
-        UnknownMethod: there is no such method or flag, or a value is invalid for its flag.
+        UnknownMethod: there is no such method or flag, or the flag does not accept the value.
         RetrievalUnavailable: the method needs vectors, synthetic queries or a model that `setup`
             lacks.
     """
@@ -188,6 +189,7 @@ BUILDERS: Mapping[str, Build] = {
     "listwise": _listwise,
     "anytool": _anytool,
 }
-"""Builders by method name. They get flags that `read_method` has parsed and raise ValueError for
-invalid values.
+"""Functions that build a retriever, keyed by the name of the method.
+
+They get flags that `read_method` has parsed and raise ValueError for invalid values.
 """

@@ -1,5 +1,6 @@
-"""Search over a toolbox: runs a method, puts tools named in the query first, and adds the producers
-of required ids.
+"""Search in a toolbox by any method, with two additions.
+
+Tools that the query names come first, and the tools that produce required ids are added.
 """
 
 from __future__ import annotations
@@ -28,26 +29,28 @@ if TYPE_CHECKING:
 
 _WORD = re.compile(r"\w+")
 _MANY = 100
-"""Number of hits fetched when producers are added. A producer that also fits the query is preferred
-to one that does not.
+"""Number of hits that are requested if producers are added.
+
+A producer that also fits the query is then preferred to one that does not.
 """
 _MOST_BLENDED = 100_000
-"""Largest number of tools for which `auto` chooses `blend`, which scores every tool for every
-query.
+"""Largest number of tools for which `auto` chooses `blend`.
+
+That method scores every tool for every query.
 """
 _SPELLED = re.compile(r"[_\d]|[a-z][A-Z]")
-"""Matches words with an underscore, a digit or camel case. If a query contains a tool's name of
-this form, it refers to the tool.
+"""Pattern of words with an underscore, a digit or camel case.
+
+If a query contains a tool's name of this form, it refers to the tool.
 """
 
 
 @dataclass(frozen=True, kw_only=True)
 class Finder:
-    """A `Retriever` over a toolbox. It adds to the results of any `method` the two properties that
-    every search has.
+    """A `Retriever` for a toolbox that adds two properties to the results of any `method`.
 
-    A tool that the query names is ranked first. If `closure`, the tools that return the ids which
-    the found tools require are included, within the limit `k`.
+    A tool that the query names is ranked first. If `closure` is True, the tools that return the ids
+    which the found tools require are included, within the limit `k`.
     """
 
     toolbox: Toolbox
@@ -69,7 +72,7 @@ class Finder:
         return replace(found, hits=tuple(chosen))
 
     def _find_named_tools(self, query: str) -> list[str]:
-        """Return the tools that the query refers to by name, in its order.
+        """Return the tools that the query refers to by name, in the order of the query.
 
         An ordinary word (`search`) counts as a name only if it is the entire query.
         """
@@ -87,13 +90,12 @@ def open_index(
     pool: Pool | None = None,
     watch: Callable[[int], None] | None = None,
 ) -> ToolIndex:
-    """Open the index of `toolbox` and bring it up to date. Only changed documents are embedded
-    again.
+    """Open the index of `toolbox` and update it. Only changed documents are embedded again.
 
     The index is kept in the configured folder, else in the cache under a hash of the toolbox's
-    sources, else (tools made in Python) in memory. The index has vectors if `method` needs them.
-    With `auto`, it has vectors if the embedding model is already installed. `pool` runs the
-    embedding in other workers. `watch` is called with the number of tools read.
+    sources, else (for tools made in Python) in memory. The index has vectors if `method` needs
+    them. If `method` is `auto`, it has vectors if the embedding model is already installed. `pool`
+    runs the embedding in other workers. `watch` is called with the number of tools read.
 
     Raises:
         RetrievalUnavailable: a package or the embedding model is missing, or the folder cannot be
@@ -127,8 +129,9 @@ def open_index(
 def open_finder(
     spec: str, index: ToolIndex, toolbox: Toolbox, *, ask: Ask | None = None, threads: int = 16
 ) -> Retriever:
-    """Build a search of `toolbox` by the method described by `spec`, see `Finder`. `ask` is the
-    model for methods that need one, and `threads` limits its concurrent requests.
+    """Build a search in `toolbox` with the method that `spec` describes, see `Finder`.
+
+    `ask` is the model for methods that need one, and `threads` limits its concurrent requests.
 
     Raises:
         UnknownMethod, RetrievalUnavailable: see `atc.pipeline.retrieve.factory.build`.
@@ -140,9 +143,7 @@ def open_finder(
 
 
 def resolve_method(spec: str, index: ToolIndex) -> str:
-    """Return `spec`, or the method that `auto` selects: the best one for this index that asks no
-    model.
-    """
+    """Return `spec`, or for `auto` the best method for this index that asks no model."""
     if spec != AUTO:
         return spec
     if index.dense is None:

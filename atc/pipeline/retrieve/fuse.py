@@ -1,4 +1,4 @@
-"""Selecting the best documents from scores, and combining several rankings into one."""
+"""Selection of the best documents by their scores, and combination of several rankings into one."""
 
 from __future__ import annotations
 
@@ -19,19 +19,21 @@ from atc.pipeline.retrieve.base import (
 )
 
 _DECIMALS = 6
-"""Scores that agree to this many decimals are tied. Equal documents can differ slightly, since a
-matrix product sums its last rows in a different order.
+"""Scores that agree to this many decimals are equal.
+
+Equal documents can get slightly different scores, because a matrix product sums its last rows in a
+different order.
 """
 
 
 def select_best(
     scores: Floats, names: Sequence[str], *, n: int, positions: Positions | None = None
 ) -> Ranking:
-    """Return the `n` best of `scores` (documents,), ties by name. Scores of minus infinity are
-    excluded.
+    """Return the `n` best of `scores` (documents,); equal scores are ordered by name.
 
-    `positions[i]` is the position in the index that `scores[i]` belongs to, by default `i`. Names
-    are read only for tied documents, since they may be on disk.
+    Scores of minus infinity are excluded. `positions[i]` is the position in the index to which
+    `scores[i]` belongs, by default `i`. Names are read only for documents with equal scores,
+    because they may be on disk.
     """
     kept = np.flatnonzero(scores > -np.inf)
     n = max(0, min(n, len(kept)))
@@ -54,10 +56,10 @@ def select_best(
 
 
 def zscores(scores: Floats) -> Floats:
-    """Scale each row to mean 0 and deviation 1, so that scores of different kinds can be added. A
-    constant row becomes 0.
+    """Scale each row to mean 0 and standard deviation 1, so that scores of different kinds can be
+    added.
 
-    Shape (views, documents) or (documents,), in and out.
+    A constant row becomes 0. Input and output have the shape (views, documents) or (documents,).
     """
     if not scores.size:
         return scores
@@ -76,20 +78,20 @@ def standardize(scores: Floats, mean: Floats, deviation: Floats) -> Floats:
 
 
 def peak_rank(lists: Sequence[Sequence[Hit]]) -> list[Hit]:
-    """Merge the results of several queries as in ToolQP: a tool is ranked by its best rank in any
+    """Merge the results of several queries as ToolQP does: a tool counts with its best rank in any
     list.
 
-    Ties are broken by the highest similarity in any list, then by name.
+    Tools with equal best ranks are ordered by the highest similarity in any list, then by name.
     """
     return _by_places(lists, anywhere=True)
 
 
 def multi_view(lists: Sequence[Sequence[Hit]]) -> list[Hit]:
-    """Merge the results of several views of one query as in Re-Invoke (Algorithm 2).
+    """Merge the results of several queries for one task as in Re-Invoke (Algorithm 2).
 
-    In each view a tool has the tuple (reversed rank, similarity). Tools are ordered by their
-    greatest tuple over the views. The first k tools are exact if each list holds at least k, since
-    every such tool has a rank of at most k in some view.
+    For each query a tool has the pair (reversed rank, similarity). Tools are ordered by their
+    greatest pair over all queries. The first k tools are exact if each list holds at least k,
+    because every such tool has a rank of at most k in some list.
     """
     return _by_places(lists, anywhere=False)
 
@@ -97,7 +99,7 @@ def multi_view(lists: Sequence[Sequence[Hit]]) -> list[Hit]:
 def _by_places(lists: Sequence[Sequence[Hit]], *, anywhere: bool) -> list[Hit]:
     """Merge ranked lists: order the tools by (best rank, similarity).
 
-    The similarity is the highest in any list if `anywhere`, else that at the best rank.
+    The similarity is the highest in any list if `anywhere` is True, else the one at the best rank.
     """
     places: dict[str, tuple[float, ...]] = {}
     for one in lists:
@@ -110,8 +112,9 @@ def _by_places(lists: Sequence[Sequence[Hit]], *, anywhere: bool) -> list[Hit]:
 
 
 def _in_order(worth: Mapping[str, tuple[float, ...]]) -> list[Hit]:
-    """Return the tools by descending value, ties by name. The scores, in (0, 1], only express that
-    order.
+    """Return the tools with the highest value first, those with equal values ordered by name.
+
+    The scores, in (0, 1], only express that order.
     """
     names = sorted(worth)
     # The sort is stable, so tools of equal value stay in name order.
@@ -120,11 +123,11 @@ def _in_order(worth: Mapping[str, tuple[float, ...]]) -> list[Hit]:
 
 
 class Hybrid:
-    """A `Ranker` by the weighted sum of the z-scores of several rankers over the same documents.
+    """A `Ranker` whose scores are the weighted sum of the z-scores of several rankers.
 
-    With up to `full` documents, mean and deviation are those of all scores for a query. With more
-    documents, only the `pool` best documents of each ranker are candidates, and mean and deviation
-    are estimated from a sample of evenly spaced documents.
+    All rankers have the same documents. With up to `full` documents, mean and deviation are those
+    of all scores for a query. With more documents, only the `pool` best documents of each ranker
+    are candidates, and mean and deviation are estimated from a sample of evenly spaced documents.
     """
 
     def __init__(
@@ -140,7 +143,10 @@ class Hybrid:
         return self._parts[0][0].names
 
     def scores(self, views: Sequence[View], positions: Positions | None = None) -> Floats:
-        """Return the weighted sums of z-scores, shape (views, documents or positions)."""
+        """Return the weighted sums of z-scores, shape (views, documents).
+
+        If `positions` is not None, only the documents at these positions are scored.
+        """
         small = len(self.names) <= self._full
         total: Floats | None = None
         for ranker, weight in self._parts:
@@ -157,7 +163,7 @@ class Hybrid:
         return total
 
     def top(self, views: Sequence[View], *, n: int) -> list[Ranking]:
-        """Return for each of the queries `views` the `n` best documents."""
+        """Return, for each of the queries `views`, the `n` best documents."""
         if len(self.names) <= self._full:
             return [select_best(row, self.names, n=n) for row in self.scores(views)]
         lists = [ranker.top(views, n=max(n, self._pool)) for ranker, _ in self._parts]
@@ -169,7 +175,9 @@ class Hybrid:
         return found
 
     def _sample(self) -> Positions:
-        """Return evenly spaced positions, few enough to be scored for every query."""
+        """Return evenly spaced positions, few enough that these documents can be scored for
+        every query.
+        """
         return np.unique(
             np.linspace(0, len(self.names) - 1, num=min(self._full, 4096)).astype(np.int64)
         )

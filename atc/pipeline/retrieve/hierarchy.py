@@ -1,4 +1,4 @@
-"""AnyTool's hierarchy of category → tool → API, and its parts as texts that fit into a prompt."""
+"""AnyTool's hierarchy of category → tool → API, and texts about it that fit into a prompt."""
 
 from __future__ import annotations
 
@@ -13,16 +13,19 @@ from protocols.truncate import clip_text
 _NO_CATEGORY = "general"
 _INSTRUCTIONS = 500
 _LEAST = 300
-"""`_INSTRUCTIONS` is the number of tokens of an agent's instructions. `_LEAST` is the minimum
-number of tokens for the rest of a prompt, even if the model's context is smaller.
+"""`_INSTRUCTIONS` is the number of tokens that an agent's instructions take.
+
+`_LEAST` is the minimum number of tokens for the rest of a prompt, even if the model's context is
+smaller.
 """
 _BEGINNINGS = (400, 160, 80, 40, 0)
-"""Lengths of descriptions to try, in characters."""
+"""Lengths to which descriptions may be cut, in characters. The longest that fits is used."""
 
 
 class CategorizedTool(NamedTuple):
-    """A tool of the hierarchy with its category. AnyTool's paper calls a "tool" what a
-    `ToolDocument` calls a collection.
+    """A tool of the hierarchy with its category.
+
+    What AnyTool's paper calls a "tool" is the collection of a `ToolDocument`.
     """
 
     category: str
@@ -31,10 +34,10 @@ class CategorizedTool(NamedTuple):
 
 @dataclass(frozen=True)
 class Hierarchy:
-    """The APIs (names of documents) of each tool of each category, in the documents' order.
+    """The APIs (names of documents) of each tool of each category, in the order of the documents.
 
-    A document without a category belongs to a category named after its collection. One without a
-    collection belongs to a tool named after its category.
+    A document without a category belongs to a category named after its collection. A document
+    without a collection belongs to a tool named after its category.
     """
 
     tools: Mapping[str, Mapping[str, tuple[str, ...]]]
@@ -42,7 +45,7 @@ class Hierarchy:
 
     @classmethod
     def of(cls, documents: Mapping[str, ToolDocument]) -> Hierarchy:
-        """Build the hierarchy of `documents`, given by name. Each document is read once."""
+        """Build the hierarchy of `documents`, keyed by their names. Each document is read once."""
         tools: dict[str, dict[str, list[str]]] = {}
         for name, document in documents.items():
             category = document.category or document.collection or _NO_CATEGORY
@@ -62,13 +65,12 @@ class Hierarchy:
         )
 
     def apis(self, places: Iterable[CategorizedTool]) -> tuple[str, ...]:
-        """Return the APIs of tools."""
+        """Return the APIs of these tools."""
         return tuple(api for place in places for api in self.tools[place.category][place.tool])
 
 
 def resolve_name(name: str, known: Sequence[str]) -> str | None:
-    """Return the one name in `known` that `name` refers to, or None if no name or several names
-    match.
+    """Return the one name in `known` that `name` refers to; None if none or several names match.
 
     Case is ignored, and the last part of a name is enough (`Latest` for `Parcels/Latest`).
     """
@@ -82,10 +84,11 @@ def resolve_name(name: str, known: Sequence[str]) -> str | None:
 
 
 class Room(NamedTuple):
-    """Token budget of a prompt and of its parts.
+    """How many tokens a prompt and each part of it may take.
 
-    Of the tokens beside the instructions, a third is for the agent's scope, a quarter for the
-    request and a quarter for one result. Earlier turns get the rest.
+    Of the tokens that the instructions leave, a third is for the list of categories or tools that
+    the agent may choose from (`scope`), a quarter for the request and a quarter for one result.
+    Earlier turns get the rest.
     """
 
     prompt: int
@@ -95,14 +98,15 @@ class Room(NamedTuple):
 
     @classmethod
     def of(cls, prompt_tokens: int) -> Room:
-        """Return the shares of a prompt of `prompt_tokens` tokens."""
+        """Return the numbers for prompts of at most `prompt_tokens` tokens."""
         free = max(_LEAST, prompt_tokens - _INSTRUCTIONS)
         return cls(prompt_tokens, free // 3, free // 4, free // 4)
 
 
 def pages(lines: Iterable[str], *, room: int) -> list[list[str]]:
-    """Split lines into pages of at most `room` tokens, but at least one line each. No lines make
-    one empty page.
+    """Split lines into pages of at most `room` tokens.
+
+    Each page has at least one line, even a longer one. Without lines there is one empty page.
     """
     found: list[list[str]] = [[]]
     used = 0
@@ -117,8 +121,9 @@ def pages(lines: Iterable[str], *, room: int) -> list[list[str]]:
 
 
 def page(lines: Sequence[str], number: int, *, room: int) -> str:
-    """Return one page of a list, numbered from 1, with at most `room` tokens. If there are several
-    pages, the number of pages is appended.
+    """Return one page of a list, in at most `room` tokens. Pages are numbered from 1.
+
+    If there are several pages, a line with their number is appended.
 
     Raises:
         IndexError: there is no such page.
@@ -131,24 +136,25 @@ def page(lines: Sequence[str], number: int, *, room: int) -> str:
 
 
 def category_lines(names: Iterable[str], hierarchy: Hierarchy) -> list[str]:
-    """Return one line for each category."""
+    """Return one line for each category: its name and how many tools it has."""
     return [f"- {name} (tools: {len(hierarchy.tools[name])})" for name in names]
 
 
 def api_lines(names: Iterable[str], hierarchy: Hierarchy, *, room: int) -> list[str]:
     """Return one line for each API: its name and description.
 
-    Descriptions are shortened equally until all lines fit, in the extreme to the name alone.
+    Descriptions are shortened equally until all lines fit into `room` tokens, if necessary to the
+    name alone.
     """
     documents = [hierarchy.documents[name] for name in names]
     return _fit_lines(lambda most: [_api_line(document, most) for document in documents], room)
 
 
 def tools_text(places: Sequence[CategorizedTool], hierarchy: Hierarchy, *, room: int) -> str:
-    """Return a text that lists tools, each with its APIs. The APIs show a tool's purpose, since
-    collections have no description.
+    """Return a text that lists tools, each with its APIs, in at most `room` tokens.
 
-    All descriptions are cut to the same length.
+    The APIs show a tool's purpose, because collections have no description. All descriptions are
+    cut to the same length.
     """
 
     def lines(most: int) -> list[str]:
@@ -182,7 +188,7 @@ def detail_text(document: ToolDocument, *, room: int) -> str:
 
 
 def clip_to_room(text: str, *, room: int) -> str:
-    """Cut a text to `room` tokens, and append a note on how much was left out."""
+    """Cut a text to `room` tokens, and append a note that says how much was left out."""
     most = room * 3
     shown = text
     while tokens_of(shown) > room and most:
@@ -192,7 +198,9 @@ def clip_to_room(text: str, *, room: int) -> str:
 
 
 def _fit_lines(lines: Callable[[int], list[str]], room: int) -> list[str]:
-    """Return the lines with the longest description length at which they fit into `room` tokens."""
+    """Return `lines(n)` for the largest description length n at which they fit into `room`
+    tokens.
+    """
     for most in _BEGINNINGS:
         found = lines(most)
         if sum(tokens_of(line) + 1 for line in found) <= room:
@@ -201,8 +209,9 @@ def _fit_lines(lines: Callable[[int], list[str]], room: int) -> list[str]:
 
 
 def _api_line(document: ToolDocument, most: int) -> str:
-    """Return a line about an API with `most` characters of its description, or only its name if
-    `most` is 0.
+    """Return a line about an API with the first `most` characters of its description.
+
+    If `most` is 0, the line has only the name.
     """
     title = one_text(document.title)
     about = one_text(document.description)

@@ -1,9 +1,9 @@
-"""`ToolIndex`: the documents of a tool set, searched by words and by meaning.
+"""`ToolIndex`: the documents of a set of tools, searched by words and by meaning.
 
-The source of truth is one SQLite file (`DocumentStore`). The bm25s matrix, the vectors and the
-faiss lists are derived from it. The derived data is kept in folders beside the file and
-memory-mapped. A folder's name has a hash of its inputs. Derived data is rebuilt if it is missing,
-damaged or of an earlier generation of the documents.
+The documents are stored in one SQLite file (`DocumentStore`). The bm25s matrix, the vectors and the
+faiss lists are derived from it; they are kept in folders next to the file and memory-mapped. A
+folder's name has a hash of its inputs. Derived data is rebuilt if it is missing, damaged or of an
+earlier generation of the documents.
 """
 
 from __future__ import annotations
@@ -37,32 +37,32 @@ _LISTS = "lists.faiss"
 
 
 class ToolIndex:
-    """The documents of a tool set by position, ranked by words and, with an embedder, by meaning.
+    """The documents of a set of tools, ranked by words and, with an embedder, by meaning.
 
-    An index does not change. A changed tool set is indexed again, which embeds only what is new.
-    Several threads may search.
+    Each document is identified by its position. An index does not change. If tools change, a new
+    index is built, which embeds only what is new. Several threads may search at once.
     """
 
     def __init__(
         self, store: DocumentStore, *, embedder: Embedder | None = None, watch: Watch | None = None
     ) -> None:
-        """Open the index over the content of `store`; `build` fills the store first.
+        """Open the index for the content of `store`; `build` fills the store first.
 
         Raises:
             RetrievalUnavailable: the store or the embedding model is not available.
         """
         self.store = store
         self.folder: Path | None = store.folder
-        """The folder of the index, or None if it is kept in memory."""
+        """The folder of the index, or None if the index is kept in memory."""
         self._generation = store.generation
         self.lexical: Ranker = self._words()
-        """BM25 over `words_text`."""
+        """The ranker by words: BM25 over `words_text`."""
         self.names: Sequence[str] = self.lexical.names
-        """The names by position."""
+        """The names of the documents, by position."""
         self.dense: Dense | None = None if embedder is None else self._vectors(embedder, watch)
         """The ranker by meaning over `vector_text`; None if the index has no embedder."""
         self.documents: Mapping[str, ToolDocument] = _Documents(store, self.names)
-        """The documents by name. Each is read from the store on access."""
+        """The documents, keyed by name. Each is read from the store on access."""
         if watch is not None:
             watch(len(self.names))
 
@@ -76,7 +76,7 @@ class ToolIndex:
         embed_all: EmbedAll | None = None,
         watch: Watch | None = None,
     ) -> Self:
-        """Build an index of exactly `documents`, in memory or in `folder`. Only what is new is
+        """Build an index of exactly `documents`, in memory or in `folder`. Only new ones are
         embedded.
 
         A process that builds in the same folder at the same time waits until this build has ended.
@@ -84,7 +84,7 @@ class ToolIndex:
         called with the number of documents done.
 
         Raises:
-            ValueError: two documents have the same name, or one has none. The folder is left
+            ValueError: two documents have the same name, or one has no name. The folder is left
                 unchanged.
             RetrievalUnavailable: a package or the embedding model is not available (vectors
                 computed until then are kept), or the file in the folder cannot be used.
@@ -149,8 +149,9 @@ class ToolIndex:
         return self._load_or_make("vectors", embedder.name, make, read)
 
     def _embed_documents(self, embedder: Embedder, watch: Watch | None, path: Path | None) -> Any:
-        """Return the vector of each document, shape (documents, dimensions), in memory or in a
-        memory-mapped file.
+        """Return the vectors of all documents, shape (documents, dimensions).
+
+        They are in memory or, if `path` is not None, in a memory-mapped file.
         """
         # float16 takes half the space; scores differ in the fifth decimal.
         kind = np.float32 if len(self.names) <= EXACT_ROWS else np.float16
@@ -181,10 +182,10 @@ class ToolIndex:
         make: Callable[[Path], object],
         read: Callable[[Path], _DerivedData],
     ) -> _DerivedData:
-        """Load derived data with `read`. If it is missing or damaged, `make` writes it into a new
-        folder first.
+        """Load derived data with `read`; if it is missing or damaged, let `make` write it first.
 
-        The folder is filled under a temporary name and then renamed, so that it is always complete.
+        `make` fills a folder with a temporary name, which is then renamed, so that a folder is
+        always complete.
         """
         assert self.folder is not None
         made_of = hashlib.sha256(f"{index_fingerprint()} {key}".encode()).hexdigest()[:12]
@@ -221,8 +222,9 @@ class ToolIndex:
 
 
 class _Documents(Mapping[str, ToolDocument]):
-    """The documents of an index by name. A document that another process has removed since is
-    returned with its name only.
+    """The documents of an index, keyed by name.
+
+    A document that another process has removed since is returned with its name only.
     """
 
     def __init__(self, store: DocumentStore, names: Sequence[str]) -> None:

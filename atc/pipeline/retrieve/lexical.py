@@ -18,18 +18,22 @@ K1 = 1.5
 B = 0.75
 _WORDS = "vocabulary.npy"
 _NO_WORDS = "no-words"
-"""File names. `_WORDS` has the hashes of words with their numbers; `_NO_WORDS` is an empty file
-that marks an index in which no document has a word.
+"""Names of files.
+
+`_WORDS` has the hashes of words with their numbers; `_NO_WORDS` is an empty file which marks an
+index whose documents have no words.
 """
 _BLOCK = 1024
-"""Documents per block. A search computes the best score of each block first, to exclude documents
-whose scores are too low.
+"""Number of documents per block.
+
+A search computes the best score of each block first, to exclude documents whose scores are too low.
 """
 
 
 class Texts(Sequence[str]):
-    """Texts in a folder, each read on access. Reading a million at once would take most of the time
-    of opening an index.
+    """Texts in the files of a folder, each of which is read on access.
+
+    Reading a million texts at once would take most of the time of opening an index.
     """
 
     def __init__(self, folder: Path, kind: str) -> None:
@@ -38,7 +42,7 @@ class Texts(Sequence[str]):
 
     @staticmethod
     def save(folder: Path, kind: str, texts: Iterable[str]) -> None:
-        """Write texts into `folder`, to be opened with the same `kind`."""
+        """Write texts into files of `folder`, which `Texts(folder, kind)` opens."""
         # The first byte keeps the file from being empty: an empty file cannot be mapped.
         parts = [
             b"\n",
@@ -56,9 +60,9 @@ class Texts(Sequence[str]):
 
 
 def _on_disk(folder: Path) -> Callable[[str], int | None]:
-    """Return a function that looks up the number of a word, or None if the word is unknown.
+    """Return a function that returns the number of a word, or None if the word is unknown.
 
-    Words are identified by 64 bits of their hashes, which are sorted.
+    Words are identified by 64 bits of their hashes, which are stored in order.
     """
     hashes, numbers = np.asarray(np.load(folder / _WORDS, mmap_mode="r"))
 
@@ -76,13 +80,13 @@ def _hash(word: str) -> int:
 
 
 class Lexical:
-    """A `Ranker` by BM25 (Lucene's variant, k1 = 1.5, b = 0.75) over the tokens of
-    `atc.pipeline.retrieve.vocabulary`.
+    """A `Ranker` by BM25 (Lucene's variant, k1 = 1.5, b = 0.75) over stemmed words.
 
-    A word that occurs twice in a query counts twice. In a view of several texts, the words of all
-    texts count. A document that shares no word with a view scores 0 and is never in `top`. `engine`
-    is the bm25s index, or None if no document has a word. `number` returns the number of a word if
-    it is not in `vocabulary`.
+    The words are those of `atc.pipeline.retrieve.vocabulary`. A word that occurs twice in a query
+    counts twice. In a query of several texts, the words of all texts count. A document that shares
+    no word with a query scores 0 and is never in `top`. `engine` is the bm25s index, or None if no
+    document has a word. `vocabulary` maps words to their numbers; if the words are on disk, the
+    function `number` is used instead.
     """
 
     def __init__(
@@ -118,7 +122,7 @@ class Lexical:
 
     @classmethod
     def open(cls, folder: Path) -> Lexical:
-        """Open an index written by `save`, memory-mapped.
+        """Open an index that `save` has written. Its files are memory-mapped.
 
         Raises:
             OSError, ValueError: files are missing or do not belong together.
@@ -154,12 +158,16 @@ class Lexical:
         self._engine.save(folder, show_progress=False)
 
     def top(self, views: Sequence[View], *, n: int) -> list[Ranking]:
-        """Return for each of the queries `views` the `n` best documents, ties by name."""
+        """Return, for each of the queries `views`, the `n` best documents; equal ones are in
+        name order.
+        """
         return [self._best(self._scores(view), n) for view in views]
 
     def scores(self, views: Sequence[View], positions: Positions | None = None) -> Floats:
-        """Return the score of each document (or of those at `positions`) for each of the queries
-        `views`, shape (views, documents).
+        """Return the score of each document for each of the queries `views`, shape (views,
+        documents).
+
+        If `positions` is not None, only the documents at these positions are scored.
         """
         width = len(self.names) if positions is None else len(positions)
         rows = [
@@ -169,9 +177,9 @@ class Lexical:
         return np.stack(rows) if rows else np.zeros((0, width), np.float32)
 
     def _scores(self, view: View) -> Floats:
-        """Return the scores of all documents for a view.
+        """Return the scores of all documents for one query.
 
-        The last result is cached, since a search that fuses rankings requests the same scores
+        The last result is cached, because a search that fuses rankings requests the same scores
         twice.
         """
         if self._last is not None and self._last[0] == view:
@@ -189,8 +197,9 @@ class Lexical:
         return total
 
     def _best(self, scores: Floats, n: int) -> Ranking:
-        """Return the `n` best documents. Documents that score below the n-th best block maximum are
-        skipped.
+        """Return the `n` best documents.
+
+        Documents that score less than the n-th best of the blocks' best scores are skipped.
         """
         least = np.float32(0)
         if 0 < n <= len(scores) // _BLOCK:

@@ -21,9 +21,9 @@ _MAX_TOKENS = 40
 
 @dataclass(frozen=True, kw_only=True)
 class Listwise:
-    """A `Retriever` that lets a model choose up to three of the first `candidates` of `retriever`
-    by letter (at most 26).
+    """A `Retriever` in which a model chooses the best of the first results of another retriever.
 
+    The model chooses up to three of the first `candidates` (at most 26, each named by a letter).
     The chosen tools come first, the others follow in their order. The scores of the original
     ranking are reassigned from the top. A reply without a letter changes nothing, and the
     transcript says so.

@@ -1,5 +1,6 @@
-"""The search methods by name. A spec adds flags: `bm25`, `reinvoke:queries=5,on=bm25` (see
-`atc.core.specs`).
+"""The search methods, and the parser of their specs.
+
+A spec is a name with flags: `bm25`, `reinvoke:queries=5,on=bm25` (see `atc.core.specs`).
 """
 
 from __future__ import annotations
@@ -12,17 +13,19 @@ from atc.core.specs import Flags, Kinds, read_spec
 from protocols.errors import AtcError
 
 AUTO = "auto"
-"""Not a method: selects the best method that asks no model and that the index supports."""
+"""Name that selects the best method which asks no model and which the index supports."""
 
 
 class UnknownMethod(AtcError):
-    """There is no search method with this name, or it has no such flag."""
+    """There is no such search method or flag, or the flag does not accept the value."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Method:
-    """A search method. If `asks`, it asks a model for every query. If `embeds`, it needs the
-    vectors of the index.
+    """A search method.
+
+    `asks` is True if it asks a model for every query, `embeds` if it needs the vectors of the
+    index.
     """
 
     name: str
@@ -111,14 +114,14 @@ METHODS: Mapping[str, Method] = {
     name: Method(name=name, summary=summary, flags=flags, **dict.fromkeys(needs, True))
     for name, summary, flags, needs in _TABLE
 }
-"""Search methods by name, in the order in which `--help` and tables list them."""
+"""Search methods, keyed by name, in the order in which `--help` and tables list them."""
 
 
 def read_method(spec: str) -> tuple[Method, Flags]:
     """Return the method and the flags of a spec.
 
     Raises:
-        UnknownMethod: there is no such method or flag, or a value is invalid for its flag.
+        UnknownMethod: there is no such method or flag, or the flag does not accept the value.
     """
     try:
         return read_spec(spec, METHODS, what="method of search")
@@ -127,10 +130,10 @@ def read_method(spec: str) -> tuple[Method, Flags]:
 
 
 def method_for(spec: str, *, asks: bool) -> str:
-    """Return the spec of the method for a run. `asks` is True if a model can be asked; then the
-    default is `planned`.
+    """Return the spec of the search method for a run.
 
-    Without a model, a method that needs one is replaced by the best that needs none.
+    `asks` is True if a model can be asked; then the default method is `planned`. Otherwise a method
+    that asks a model is replaced by the best one that asks none.
     """
     if spec == AUTO:
         return "planned" if asks else AUTO

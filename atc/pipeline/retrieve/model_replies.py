@@ -1,6 +1,4 @@
-"""Helpers for search methods that ask a model: usage counting, reply schemas, and reading of JSON
-replies.
-"""
+"""Helpers for search methods that ask a model: usage counts, reply schemas, and JSON replies."""
 
 from __future__ import annotations
 
@@ -19,11 +17,10 @@ from protocols.schema import Json, JsonObject
 
 
 class Tally:
-    """A wrapper around `ask` that counts its usage, starting from `usage`. Each search has its own;
-    thread-safe.
+    """A wrapper around the model `ask` that counts its usage, starting from `usage`.
 
-    Token counts that an endpoint does not report are estimated, since otherwise a budget would
-    never be spent.
+    Each search has its own; it is thread-safe. Token counts that an endpoint does not report are
+    estimated, because otherwise a budget would never be spent.
     """
 
     def __init__(self, ask: Ask, usage: Usage | None = None) -> None:
@@ -35,16 +32,16 @@ class Tally:
 
     @property
     def powers(self) -> Powers:
-        """The powers of the wrapped model."""
+        """The constraints on replies that the wrapped model supports."""
         return powers(self._ask)
 
     @property
     def spent(self) -> int:
-        """Tokens of prompts and replies so far."""
+        """Number of tokens of prompts and replies so far."""
         return self.usage.input_tokens + self.usage.output_tokens
 
     def __call__(self, messages: Sequence[Message], **options: Any) -> Completion:
-        """Continue `messages`, see `Ask`. A call that raises is not counted."""
+        """Ask the model, see `Ask`. A call that raises is not counted."""
         return self._counted(self._ask(messages, **options), messages)
 
     def each(self, requests: Sequence[ModelRequest], most: int) -> Sequence[ModelReply]:
@@ -64,20 +61,22 @@ class Tally:
 
 
 def tokens_of(text: str) -> int:
-    """Estimate the number of tokens in a text. For scripts in which one character can be a token or
-    more, the estimate is rather too high.
+    """Estimate the number of tokens in a text.
+
+    For scripts in which one character can be a token or more, the estimate is rather too high.
     """
     return token_estimate(text) + sum(not character.isascii() for character in text)
 
 
 def prompt_tokens(messages: Iterable[Message]) -> int:
-    """Estimate the tokens of a conversation."""
+    """Estimate the number of tokens in a conversation."""
     return sum(tokens_of(message.content) + 4 for message in messages)
 
 
 def an_object(properties: JsonObject, *, optional: Collection[str] = ()) -> JsonObject:
-    """Return the schema of an object with exactly these properties. All but the `optional` ones are
-    required.
+    """Return the JSON Schema of an object with exactly these properties.
+
+    All properties except the `optional` ones are required.
     """
     required: list[Json] = [name for name in properties if name not in optional]
     return {
@@ -89,12 +88,12 @@ def an_object(properties: JsonObject, *, optional: Collection[str] = ()) -> Json
 
 
 def a_text(most: int, *, least: int = 0) -> JsonObject:
-    """Return the schema of a string of `least` to `most` characters."""
+    """Return the JSON Schema of a string of `least` to `most` characters."""
     return {"type": "string", **({"minLength": least} if least else {}), "maxLength": most}
 
 
 def a_list(items: JsonObject, *, most: int, least: int = 0) -> JsonObject:
-    """Return the schema of a list of `least` to `most` items."""
+    """Return the JSON Schema of a list of `least` to `most` items."""
     return {
         "type": "array",
         "items": items,
@@ -115,14 +114,12 @@ def json_object(reply: str) -> dict[str, Any]:
 
 
 def one_text(value: object) -> str:
-    """Return a string with all whitespace collapsed to single spaces, or an empty string for any
-    other value.
-    """
+    """Return a string with each run of whitespace replaced by one space; "" for any other value."""
     return " ".join(value.split()) if isinstance(value, str) else ""
 
 
 def texts(value: object) -> list[str]:
-    """Return the non-empty strings of a list."""
+    """Return the non-empty strings of a list, or an empty list for any other value."""
     return [text for item in value if (text := one_text(item))] if isinstance(value, list) else []
 
 
@@ -133,7 +130,7 @@ _LONG = 9
 def find_text_fault(text: str, *, given: Iterable[str]) -> str | None:
     """Return why a text is unusable, or None if it is usable.
 
-    `given` are texts that were in the prompt and must not be repeated.
+    `given` are texts of the prompt, which must not be repeated.
     """
     words = re.findall(r"\w+", text.casefold())
     if not any(word.strip("_0123456789") for word in words):

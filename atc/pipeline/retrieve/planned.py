@@ -1,5 +1,6 @@
-"""The `planned` method: several searches for one task, merged in turns, and the producers of
-required ids.
+"""The `planned` method: a model plans several searches for one task, whose hits are merged.
+
+Also here are the functions that add tools which produce required ids.
 """
 
 from __future__ import annotations
@@ -17,8 +18,10 @@ from protocols.toolbox import Toolbox
 from protocols.truncate import clip_text
 
 _LEAST = 1e-9
-"""Minimum increase of a score. Two tools that produce arguments for each other would raise each
-other forever in ever smaller steps.
+"""Minimum increase of a score.
+
+Two tools that produce arguments for each other would raise each other forever in ever smaller
+steps.
 """
 _MOST = 6
 _TASK_CHARACTERS = 4000
@@ -27,15 +30,14 @@ _SCHEMA = an_object({"searches": a_list(a_text(120, least=3), most=_MOST, least=
 
 
 def with_producers(hits: Sequence[Hit], toolbox: Toolbox, *, k: int) -> tuple[Hit, ...]:
-    """Return the `k` best of `hits` and of the tools that produce their arguments, best first, ties
-    by name.
+    """Return the `k` best of `hits` and of the tools that produce their arguments, best first.
 
-    A producer gets the mean of its own score and of the score of the tool that needs it, if the
-    mean is higher than its own score. So producers that are needed by a good hit and also fit the
-    query come first, without a tuned parameter. The producers of producers are raised in the same
-    way. A tool that is not among `hits` starts with the lowest score of `hits`; pass more hits than
-    `k`, so that producers have different scores. `Hit.why` of a raised tool names the tool that
-    needs it.
+    Tools with equal scores are ordered by name. A producer gets the mean of its own score and of
+    the score of the tool that needs it, if the mean is higher than its own score. So producers that
+    are needed by a good hit and also fit the query come first, without a tuned parameter. The
+    producers of producers are raised in the same way. A tool that is not among `hits` starts with
+    the lowest score of `hits`; pass more hits than `k`, so that producers have different scores.
+    `Hit.why` of a raised tool names the tool that needs it.
     """
     own = {hit.tool: hit.score for hit in hits}
     found = {hit.tool: hit for hit in hits}
@@ -60,11 +62,11 @@ def with_producers(hits: Sequence[Hit], toolbox: Toolbox, *, k: int) -> tuple[Hi
 
 
 def in_turns(searches: Sequence[Sequence[Hit]], toolbox: Toolbox, *, k: int) -> tuple[Hit, ...]:
-    """Merge several searches for one task into at most `k` tools: first the best hit of each
-    search, then the second hit of each, and so on.
+    """Merge several searches for one task into at most `k` tools.
 
-    Producers are raised as in `with_producers`. Before that, the last tool of the merged list has
-    the score 1, the one before it the score 2, and so on.
+    First comes the best hit of each search, then the second hit of each, and so on. Producers are
+    raised as in `with_producers`. Before that, the last tool of the merged list has the score 1,
+    the one before it the score 2, and so on.
     """
     merged = {
         hit.tool: hit.why for turn in zip_longest(*searches) for hit in turn if hit is not None
@@ -78,18 +80,19 @@ def in_turns(searches: Sequence[Sequence[Hit]], toolbox: Toolbox, *, k: int) -> 
 
 @dataclass(frozen=True, kw_only=True)
 class PlannedRetriever:
-    """A `Retriever` for tasks that need several tools. Like ToolQP, it splits a task into several
-    searches, but with one request to the model instead of a conversation.
+    """A `Retriever` for tasks that need several tools: a model splits the task into searches.
 
-    If the model's reply contains no search, the task itself is the query.
+    ToolQP does so in a conversation; here it takes only one request to the model. If the reply
+    contains no search, the task itself is the query.
     """
 
     ranker: Ranker
     ask: Ask
 
     def search(self, query: str, *, k: int) -> Retrieval:
-        """Return at most `k` tools. The first hits of all searches precede the second ones, see
-        `Retriever.search`.
+        """Return at most `k` tools, see `Retriever.search`.
+
+        The best hits of all searches come first, then the second best, and so on.
 
         Raises:
             ModelUnavailable: the model did not answer.

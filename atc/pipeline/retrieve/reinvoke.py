@@ -1,5 +1,6 @@
-"""Re-Invoke (Chen et al., 2024) and Doc2Query: documents with synthetic queries, and queries split
-into intents.
+"""Re-Invoke (Chen et al., 2024) and Doc2Query.
+
+Documents get synthetic queries, and a query is split into its intents.
 """
 
 from __future__ import annotations
@@ -30,11 +31,11 @@ def expanded_dense(
     *,
     queries: int = QUERIES,
 ) -> Ranker:
-    """Build Re-Invoke's dense ranker: one copy of a document for each synthetic query, with
-    averaged embeddings (Algorithm 2).
+    """Build the dense ranker of Re-Invoke (Algorithm 2) over documents with synthetic queries.
 
-    The mean is not normalised, so that a score is the mean of the copies' similarities. A document
-    without queries is embedded alone.
+    There is one copy of a document for each of its queries, and the embeddings of the copies are
+    averaged. The mean is not normalised, so that a score is the mean of the copies' similarities. A
+    document without queries is embedded alone.
     """
     copies = []
     for document in documents:
@@ -56,11 +57,11 @@ def expanded_lexical(
     kinds: Sequence[str] = ("queries",),
     queries: int = QUERIES,
 ) -> Ranker:
-    """Build a BM25 ranker over documents with all their synthetic queries appended. `kinds` are the
-    kinds of texts to append, see `EXPANSION_KINDS`.
+    """Build a BM25 ranker over documents with all their synthetic queries appended.
 
-    BM25 scores of copies cannot be averaged into a document's score: rare words of a single query
-    would count as often as there are copies. So one text holds all queries, as in Doc2Query.
+    `kinds` are the kinds of texts to append, see `EXPANSION_KINDS`. BM25 scores of copies cannot be
+    averaged into a document's score: rare words of a single query would count as often as there are
+    copies. So one text holds all queries, as in Doc2Query.
     """
     every = [
         "\n".join([words_text(one), *expansions.texts(one, kinds, most=queries)])
@@ -76,14 +77,14 @@ def d2q(
     *,
     queries: int = QUERIES,
 ) -> Ranker:
-    """Build a dense ranker over documents with their predicted queries appended, one text each (N =
-    10 in ToolQP).
+    """Build a dense ranker over documents with their synthetic queries appended, as in Doc2Query.
 
-    The queries are those of Re-Invoke, since ToolQP writes both with one prompt (Figure 12). This
-    is Doc2Query as published. ToolQP's own baseline of that name (Table 5) averages copies of the
-    document with one query each, which is `expanded_dense`; the lexical variant is
-    `expanded_lexical`. An embedding model reads only the beginning of a text, 256 tokens for
-    MiniLM, so with a long document it reads few of the queries or none.
+    Each document is one text with up to `queries` queries (N = 10 in the ToolQP paper). The queries
+    are those of Re-Invoke, because ToolQP writes both with one prompt (Figure 12). ToolQP's own
+    baseline of that name (Table 5) averages copies of the document with one query each, which is
+    `expanded_dense`; the lexical variant is `expanded_lexical`. An embedding model reads only the
+    beginning of a text, 256 tokens for MiniLM, so with a long document it reads few of the queries
+    or none.
     """
     every = [
         "\n".join([vector_text(document), *expansions.texts(document, most=queries)])
@@ -95,8 +96,9 @@ def d2q(
 
 
 def mean_rows(vectors: Floats, owners: Positions, count: int) -> Floats:
-    """Return the mean of the rows of each of `count` owners. An owner without rows gets the zero
-    vector.
+    """Return, for each of `count` owners, the mean of its rows of `vectors`.
+
+    `owners` has the owner of each row. An owner without rows gets the zero vector.
     """
     total = np.zeros((count, vectors.shape[1]), np.float64)
     np.add.at(total, owners, vectors)
@@ -108,7 +110,7 @@ def mean_rows(vectors: Floats, owners: Positions, count: int) -> Floats:
 _MOST_INTENTS = 6
 _MAX_TOKENS = 300
 _LONGEST_QUERY = 6000
-"""Maximum characters of a query that the model reads. The rest is cut off."""
+"""Maximum length, in characters, of a query that the model reads. The rest is cut off."""
 SCHEMA = an_object({"intents": a_list(a_text(200, least=3), most=_MOST_INTENTS, least=1)})
 
 FoundIntents: TypeAlias = tuple[tuple[str, ...], Usage]
@@ -116,8 +118,9 @@ FoundIntents: TypeAlias = tuple[tuple[str, ...], Usage]
 
 
 def extract_intents(query: str, ask: Ask) -> FoundIntents:
-    """Ask the model for the intents of a query (§3.2). If the reply contains no intent, return the
-    query itself.
+    """Ask the model for the intents of a query (§3.2 of the Re-Invoke paper).
+
+    If the reply contains no intent, return the query itself.
 
     Raises:
         ModelUnavailable: see `Ask`.
@@ -153,16 +156,18 @@ _OPENING = re.compile(
     re.IGNORECASE,
 )
 _LEAST_WORDS = 3
-"""Minimum words of a request. Shorter parts request nothing: `Thank you`, `any ideas?`."""
+"""Minimum number of words in a request. Shorter parts request nothing: `Thank you`, `any
+ideas?`.
+"""
 _MOST_REQUESTS = 8
 
 
 def split_requests(query: str) -> tuple[str, ...]:
-    """Split a query into its requests, in order and in its own words. Return at most eight
-    requests, or the whole query if it has only one.
+    """Split a query into its requests, in order and without changing the words.
 
-    The query is cut at the ends of sentences, and at conjunctions and commas after which a request
-    may begin. Parts of fewer than three words are dropped.
+    Return at most eight requests, or the whole query if it has only one. The query is cut at the
+    ends of sentences, and at conjunctions and commas after which a request may begin. Parts of
+    fewer than three words are dropped.
     """
     parts: dict[str, None] = {}
     for line in query.splitlines():
@@ -181,11 +186,11 @@ def split_requests(query: str) -> tuple[str, ...]:
 
 
 class ReInvoke:
-    """A `Retriever` over any ranker, usually one over expanded documents (`expanded_dense`,
-    `expanded_lexical`).
+    """A `Retriever` that searches for each intent of a query with a ranker, and merges the results.
 
-    `find` extracts the intents of a query. None is the ablation without intents: the query is the
-    only view. Several threads may search at once.
+    The ranker usually covers expanded documents (`expanded_dense`, `expanded_lexical`). `find`
+    extracts the intents of a query; None is the ablation that searches for the query alone. Several
+    threads may search at once.
     """
 
     def __init__(

@@ -37,15 +37,17 @@ from protocols.model import Ask, Message
 from protocols.truncate import clip_text
 
 MAX_TOKENS = 256
-"""Maximum tokens of one sample. A tool takes about 70, a search 50, the longest that the schemas
-allow about 240.
+"""Maximum length of one sample in tokens.
+
+A tool takes about 70, a search 50, the longest that the schemas allow about 240.
 """
 _MOST_PARAMETERS = 8
 _MOST_PHRASES = 6
 _QUERY_CHARACTERS = 4000
 _TOOL_CHARACTERS = 300
-"""Maximum characters of the query, and of a tool of the first pass, so that a prompt fits a small
-context.
+"""Maximum lengths, in characters, of the query and of a tool that is shown to the model.
+
+A prompt then fits a small context.
 """
 
 TOOL_SCHEMA = an_object(
@@ -63,15 +65,15 @@ class RewriteMethod:
     """One way to expand a query. Use `dataclasses.replace` for ablations."""
 
     writes: Literal["tool", "search"]
-    """A hypothetical tool, or a query as a user would type it into a search for tools."""
+    """What the model writes: a hypothetical tool, or a query for a search engine of tools."""
     combine: Literal["mean", "append"]
-    """Search with the query and the written texts side by side, or with each text appended to the
-    query.
+    """How the texts are used: next to the query (`mean`), or each appended to the query
+    (`append`).
     """
     samples: int = 5
     temperature: float = 0.7
     feedback: int = 0
-    """Number of results of the unchanged query that the model is shown."""
+    """Number of results for the unchanged query that the model is shown."""
 
 
 _OWN: Mapping[str, RewriteMethod] = {
@@ -86,14 +88,13 @@ REWRITERS: Mapping[str, RewriteMethod] = {
 
 
 class Rewriter:
-    """A `Retriever` that searches `ranker` with a query expanded by a model, as method `method` of
-    `REWRITERS`.
+    """A `Retriever` that searches with a query which a model has expanded.
 
-    `documents` are the documents of the ranker by name. `text` renders a hypothetical tool in the
-    same form as the real tools in the ranker's index, so that they are comparable. `options`
-    (`samples`, `feedback`) override those of the method. A sample that is empty, unreadable or
-    repeats the prompt is dropped. If none is left, the query alone is searched, and the transcript
-    says so.
+    `method` is a key of `REWRITERS`. `documents` are the documents of the ranker, keyed by name.
+    `text` renders a hypothetical tool in the same form as the real tools in the ranker's index, so
+    that they are comparable. `options` (`samples`, `feedback`) override those of the method. A
+    sample that is empty, unreadable or repeats the prompt is dropped. If none is left, the query
+    alone is searched, and the transcript says so.
     """
 
     def __init__(
@@ -113,8 +114,9 @@ class Rewriter:
         self._text = text
 
     def search(self, query: str, *, k: int) -> Retrieval:
-        """Return at most `k` tools, see `Retriever.search`. With a blank query or an empty index,
-        no model is asked.
+        """Return at most `k` tools, see `Retriever.search`.
+
+        For a blank query or an empty index, no model is asked.
 
         Raises:
             ModelUnavailable: the model gave no reply.
@@ -141,7 +143,7 @@ class Rewriter:
         return Retrieval(hits=self._hits(view, k), transcript=tuple(notes), usage=ask.usage)
 
     def _samples(self, query: str, shown: Sequence[str], ask: Tally) -> list[str]:
-        """Return the model's replies. `shown` are the tools that the prompt shows, by name."""
+        """Return the model's replies. `shown` are the names of the tools that the prompt shows."""
         method = self.method
         messages = build_rewrite_prompt(method, query, [self._documents[name] for name in shown])
         schema = TOOL_SCHEMA if method.writes == "tool" else SEARCH_SCHEMA
@@ -163,7 +165,7 @@ class Rewriter:
         return hits(ranked, self._ranker.names, k=k)
 
     def _read(self, reply: str, query: str) -> tuple[str, str | None]:
-        """Return one expansion and what is wrong with it, if anything."""
+        """Return the text in a reply, and what is wrong with it or None."""
         if self.method.writes == "search":
             text = read_search(reply)
             return text, find_text_fault(text, given=[query])
@@ -177,7 +179,7 @@ class Rewriter:
 
 
 def read_tool(reply: str) -> ToolDocument:
-    """Return the tool described by a reply. Its description is empty if the reply has none."""
+    """Return the tool that a reply describes. Its description is empty if the reply has none."""
     found = json_object(reply)
     listed = found.get("parameters")
     names = [one_text(name) for name in listed] if isinstance(listed, dict | list) else []
@@ -189,9 +191,7 @@ def read_tool(reply: str) -> ToolDocument:
 
 
 def read_search(reply: str) -> str:
-    """Return the search query of a reply with its phrases joined, or an empty string if it has
-    none.
-    """
+    """Return the phrases of the search in a reply, joined by commas; "" if there is none."""
     phrases = json_object(reply).get("search")
     listed = phrases if isinstance(phrases, list) else [phrases]
     return ", ".join(text for phrase in listed[:_MOST_PHRASES] if (text := one_text(phrase)))
@@ -200,11 +200,10 @@ def read_search(reply: str) -> str:
 def build_rewrite_prompt(
     method: RewriteMethod, query: str, shown: Sequence[ToolDocument]
 ) -> list[Message]:
-    """Build the conversation that asks for one sample. `shown` are tools of a first pass, best
-    first.
+    """Build the conversation that asks for one sample.
 
-    The part that is the same for every query comes first, so that the model's prompt cache can
-    reuse it.
+    `shown` are the best tools for the unchanged query. The part that is the same for every query
+    comes first, so that the model's prompt cache can reuse it.
     """
     messages = [
         Message(

@@ -1,5 +1,6 @@
-"""The agents of an AnyTool search and the state that they share: a pool of APIs, limits, and a
-transcript.
+"""The agents of an AnyTool search, and the state that they share.
+
+The state is a pool of APIs (those found so far), limits, and a transcript.
 """
 
 from __future__ import annotations
@@ -19,12 +20,16 @@ from protocols.model import Ask, Message
 
 AgentRole = Literal["meta", "category", "tool", "flat"]
 AgentStatus = Literal["active", "finished", "stopped"]
-"""*finished*: the agent called `finish_search` and is never woken again. *stopped*: it used up its
+"""State of an agent.
+
+*finished*: the agent called `finish_search` and is never woken again. *stopped*: it used up its
 steps, or the whole search ended.
 """
 EndReason = Literal["", "solvable", "pool full", "budget", "done"]
-"""Why a search ended: the pool is sufficient, the pool is full, the token budget is spent, or no
-agent has more to do.
+"""Why a search ended, or "" if it has not.
+
+The APIs found suffice, the pool of APIs is full, the token budget is spent, or no agent has more to
+do.
 """
 VerdictWord = Literal["Solvable", "Unsolvable", "Unsure"]
 
@@ -35,29 +40,31 @@ class Mistake(Exception):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AnyToolOptions:
-    """Limits of an AnyTool search (§4.1, A.1 and the published code) and the ablations of Tables 3,
-    6 and 7.
+    """Limits of an AnyTool search, and ablations.
+
+    See §4.1, A.1 and Tables 3, 6 and 7 of the AnyTool paper, and its published code.
 
     Raises:
-        ValueError: a value is below its minimum (1, or the field's `least`).
+        ValueError: a value is below its minimum, which is 1 or the field's `least`.
     """
 
     pool: int = 64
-    """Maximum number of APIs in the pool. The search ends when it is full."""
+    """Maximum number of APIs in the pool. The search ends when the pool is full."""
     tools_per_agent: int = 5
-    """Maximum number of tools for one tool agent. A category with no more tools than this gets a
-    tool agent directly.
+    """Maximum number of tools for one tool agent.
+
+    A category with no more tools than this gets a tool agent directly.
     """
     steps: int = 20
     """Maximum number of model calls of an agent each time it is woken."""
     tokens: int = 200_000
-    """Token budget of one query: prompts and replies of all agents together."""
+    """Token budget of one query, for prompts and replies of all agents together."""
     threads: int = 16
-    """Number of agents that ask the model at the same time."""
+    """Maximum number of agents that ask the model at the same time."""
     flat: bool = False
-    """Use a single agent with all functions instead of a hierarchy of agents."""
+    """True to use a single agent with all functions instead of a hierarchy of agents."""
     prompt_tokens: int | None = None
-    """Maximum tokens of an agent's prompt. None means the model's own limit."""
+    """Maximum number of tokens in an agent's prompt. None means the model's own limit."""
 
     def __post_init__(self) -> None:
         for one in fields(self):
@@ -72,8 +79,7 @@ class SearchAgent:
     """One agent of a search, identified by its number in order of creation.
 
     `history` is the complete conversation; a prompt may contain only part of it. `categories`,
-    `places` and `apis` are the agent's scope: the agent can only delegate and add what is in its
-    scope.
+    `places` (tools) and `apis` are what the agent may delegate to other agents or add to the pool.
     """
 
     number: int
@@ -85,11 +91,11 @@ class SearchAgent:
     creator: int | None = None
     status: AgentStatus = "active"
     steps: int = 0
-    """Model calls since the agent was last woken."""
+    """Number of model calls since the agent was last woken."""
     delegated_names: set[str] = field(default_factory=set)
     """Categories or tools for which another agent was created."""
     studied: dict[str, None] = field(default_factory=dict)
-    """APIs whose details the agent asked for."""
+    """APIs whose details the agent has requested."""
     reminded: bool = False
 
     def __str__(self) -> str:
@@ -100,8 +106,10 @@ class SearchAgent:
         return f"#{self.number} {self.role} {', '.join(map(repr, named))}".rstrip()
 
     def add_message(self, text: str) -> None:
-        """Add a user message. If the last message is still unanswered, append to it, since turns
-        must alternate.
+        """Add a user message to the history.
+
+        If the last message is still unanswered, the text is appended to it, because turns must
+        alternate.
         """
         last = self.history[-1]
         if last.role == "user":
@@ -122,21 +130,23 @@ class SearchAgent:
 
     @property
     def tools(self) -> list[str]:
-        """Names of the tools in the agent's scope. A name that occurs in several categories is
-        listed once.
+        """Names of the tools that the agent may choose from.
+
+        A name that occurs in several categories is listed once.
         """
         return list(dict.fromkeys(place.tool for place in self.places))
 
     def places_of(self, names: Sequence[str]) -> tuple[CategorizedTool, ...]:
-        """Return the tools in the agent's scope that have one of these names, each with its
-        category.
-        """
+        """Return the agent's tools that have one of these names, each with its category."""
         return tuple(place for name in names for place in self.places if place.tool == name)
 
 
 @dataclass(frozen=True, slots=True)
 class PoolVerdict:
-    """The model's verdict on a pool. An unreadable reply counts as *Unsure*."""
+    """The model's verdict on whether the APIs in `pool` suffice.
+
+    An unreadable reply counts as *Unsure*.
+    """
 
     pool: tuple[str, ...]
     word: VerdictWord
@@ -147,11 +157,11 @@ class PoolVerdict:
 
 
 class SearchState:
-    """The agents and the pool of a search for one query, which agents' functions read and change.
+    """The agents of a search for one query and its pool, the APIs that they have found.
 
-    `pool` is in order of addition and `agents` in order of creation. `ended` is the reason why the
-    search last stopped. `dropped` are the pruned APIs, which no agent can add again. Not
-    thread-safe.
+    The functions that agents call read and change it. `pool` is in order of addition and `agents`
+    in order of creation. `ended` is the reason why the search last stopped. `dropped` are the
+    pruned APIs, which no agent can add again. Not thread-safe.
     """
 
     def __init__(
@@ -179,8 +189,9 @@ class SearchState:
     def add_category_agent(
         self, category: str, *, creator: SearchAgent | None = None
     ) -> SearchAgent:
-        """Create an agent for a category: a tool agent if the category has few tools, else a
-        category agent.
+        """Create an agent for a category.
+
+        It is a tool agent if the category has few tools, else a category agent.
         """
         places = self.hierarchy.places([category])
         role: AgentRole = "tool" if len(places) <= self.options.tools_per_agent else "category"
@@ -196,8 +207,8 @@ class SearchState:
     ) -> SearchAgent:
         """Create an agent with its instructions and its task.
 
-        Its scope is `categories` and the tools `places`, whose APIs tool and flat agents may add.
-        `creator` is the agent that delegated the task.
+        It may choose from `categories` and the tools `places`, whose APIs tool and flat agents may
+        add to the pool. `creator` is the agent that delegated the task, if any.
         """
         match role:
             case "meta" | "flat":

@@ -1,9 +1,8 @@
-"""ToolQP (Fang and Glass, 2026, §3.1): plan, query, inspect the results, query again, then merge
-all results.
+"""ToolQP (Fang and Glass, 2026, §3.1): plan, query, inspect the results, query again, then merge.
 
 The paper leaves the course of a search to a large model's judgement (ToolQP-Prompting). A small
-model loses track, so here the host proceeds from sub-goal to sub-goal, each question is narrow, and
-each reply is JSON.
+model loses track, so here the program proceeds from sub-goal to sub-goal, each question is narrow,
+and each reply is JSON.
 """
 
 from __future__ import annotations
@@ -29,17 +28,17 @@ from protocols.schema import Json, JsonObject
 
 PLAN_TEMPERATURE = 0.0
 QUERY_TEMPERATURE = 0.5
-"""Both temperatures are from Table 5, ToolQP-Prompting."""
+"""Both temperatures are those of ToolQP-Prompting in Table 5 of the paper."""
 PLAN_TOKENS = 600
 QUERY_TOKENS = 250
-"""Maximum tokens of a reply. A model that writes more has begun to repeat itself."""
+"""Maximum length of a reply in tokens. A model that writes more has begun to repeat itself."""
 _TASK_LETTERS = 4000
 _DESCRIPTION_LETTERS = 140
 _MOST_GOALS = 6
 _TRIES = 3
-"""Maximum number of queries for one sub-goal before the next one has its turn."""
+"""Maximum number of queries for one sub-goal."""
 _DEPTH = 20
-"""Minimum number of tools of each query that are ranked."""
+"""Minimum number of tools that are ranked for each query."""
 _NONE = "none"
 _PLAN_SCHEMA = an_object(
     {"plan": a_text(600), "sub_goals": a_list(a_text(200, least=3), most=_MOST_GOALS, least=1)}
@@ -47,8 +46,9 @@ _PLAN_SCHEMA = an_object(
 
 
 class QueryCache:
-    """A cache of the results of `base`, which is searched once for each different query, `depth`
-    tools deep.
+    """A cache of the results of the retriever `base`.
+
+    Each different query is searched once, for the best `depth` tools.
     """
 
     def __init__(self, base: Retriever, *, depth: int) -> None:
@@ -70,12 +70,12 @@ class QueryCache:
 
 
 class ToolQP:
-    """A `Retriever` that plans and searches with `base`. `documents` has the descriptions of the
-    tools that `base` finds.
+    """A `Retriever` in which a model plans queries, which the retriever `base` searches.
 
-    `queries` is the maximum number of queries that the model may write (C.4); the user's own is
-    searched as well. The model sees the `shown` best tools of each (C.3). Several searches may run
-    at once.
+    `documents` has the descriptions of the tools that `base` finds. `queries` is the maximum number
+    of queries that the model may write (appendix C.4 of the paper); the user's own query is
+    searched as well. The model sees the `shown` best tools for each query (C.3). Several searches
+    may run at once.
 
     Raises:
         ValueError: `queries` or `shown` is less than one.
@@ -99,7 +99,9 @@ class ToolQP:
         self._shown = shown
 
     def search(self, query: str, *, k: int) -> Retrieval:
-        """Return at most `k` tools ranked by peak rank over all queries, see `Retriever.search`.
+        """Return at most `k` tools, ranked by their best rank over all queries.
+
+        See `Retriever.search`.
 
         Raises:
             RetrievalUnavailable: raised by `base`.
@@ -169,8 +171,8 @@ class ToolQP:
     ) -> str:
         """Return the message that shows the results for sub-goal number `goal` (from 0).
 
-        If `is_judged`, the message asks the model to judge the results; otherwise it informs the
-        model that the search for this sub-goal has ended.
+        If `is_judged` is True, the message asks the model to judge the results; otherwise it says
+        that the search for this sub-goal has ended.
         """
         values = {"found": format_found_tools(shown, self._documents), "number": str(goal + 1)}
         last = goal + 1 == len(goals)
@@ -185,7 +187,7 @@ class ToolQP:
 def _ask_for_query(
     ask: Ask, messages: list[Message], question: str, judged: Sequence[Hit] | None, *, seed: int
 ) -> dict[str, Json]:
-    """Ask the model for its next query, append both turns to `messages`, and return the reply."""
+    """Ask the model for its next query and return the reply. Both are appended to `messages`."""
     messages.append(Message("user", question))
     text = ask(
         messages,
@@ -199,8 +201,9 @@ def _ask_for_query(
 
 
 def _is_goal_over(judged: Sequence[Hit] | None, reply: Mapping[str, Json]) -> bool:
-    """Return True if the search for the current sub-goal was given up, or if the model named a tool
-    that serves the sub-goal.
+    """Return True if the search for the current sub-goal has ended.
+
+    It was given up, or the model named a tool that serves the sub-goal.
     """
     if judged is None:
         return True
@@ -208,9 +211,7 @@ def _is_goal_over(judged: Sequence[Hit] | None, reply: Mapping[str, Json]) -> bo
 
 
 def format_found_tools(found: Sequence[Hit], documents: Mapping[str, ToolDocument]) -> str:
-    """Format tools for the model: one numbered line each, with the name and the beginning of the
-    description.
-    """
+    """Return a numbered line for each tool: its name and the beginning of its description."""
     lines = []
     for number, hit in enumerate(found, start=1):
         document = documents.get(hit.tool)
@@ -232,7 +233,7 @@ def _reply_schema(judged: Sequence[Hit] | None) -> JsonObject:
 
 
 def _key(query: str) -> str:
-    """Normalise a query: queries that differ only in case and spaces have the same key."""
+    """Return a query in normal form, which ignores case and repeated spaces."""
     return " ".join(query.casefold().split())
 
 

@@ -1,10 +1,10 @@
 """Splitting of a text into the words that BM25 counts.
 
-Text is brought into Unicode's compatibility form, without accents. Names are split on case and
-underscores (`getUserToken` → get, user, token; `HTTPServer` → http, server); `APIs`, `mp3` and
-`COVID19` stay whole. Words are lower-cased, English stop words dropped, and the rest is stemmed
-(Snowball English). Scripts without spaces (Chinese, Japanese, Korean, Thai, Lao, Burmese, Khmer)
-give each character and each pair of neighbours; words of other scripts stay whole.
+Text is brought into Unicode's compatibility form, without accents. Names are split at changes of
+case and underscores (`getUserToken` → get, user, token; `HTTPServer` → http, server); `APIs`, `mp3`
+and `COVID19` stay whole. Words are lower-cased, English stop words are dropped, and the rest is
+stemmed (Snowball English). Text in scripts without spaces (Chinese, Japanese, Korean, Thai, Lao,
+Burmese, Khmer) gives each character and each pair of neighbours; words of other scripts stay whole.
 """
 
 from __future__ import annotations
@@ -18,12 +18,13 @@ from typing import Any
 from atc.pipeline.retrieve.base import require
 
 TOKENIZER = "words-2"
-"""Version of the rules above. It is part of an index's fingerprint; an index with another version
-is rebuilt.
+"""Version of the rules above.
+
+It is part of an index's fingerprint; an index with another version is rebuilt.
 """
 
 _LONGEST = 64
-"""Maximum characters kept of a word. Longer words are encoded data that nobody searches for."""
+"""Number of characters of a word that are kept. Longer words are encoded data, not searched for."""
 _REMEMBERED = 1 << 17
 """Maximum number of cached stems. When it is reached, the cache is cleared."""
 _STOP_WORDS = frozenset(
@@ -50,13 +51,13 @@ _UNSPACED = re.compile(f"[{_NO_SPACES}]")
 _PIECES = re.compile(
     rf"[{_NO_SPACES}]+|[^\x00-\xbf\u2000-\u2bff\u3000-\u303f\ud800-\udfff{_NO_SPACES}]+|{_PIECE}"
 )
-"""Matches runs of a script without spaces, runs of other letters with their marks, and pieces of
-ASCII words.
+"""Pattern of a run of a script without spaces, a run of other letters, or a piece of an ASCII
+word.
 """
 
 
 def tokens(text: str) -> list[str]:
-    """Return the stems of `text` in order, with repetitions. Stop words are left out.
+    """Return the stems of the words in `text` in order, with repetitions. Stop words are left out.
 
     Raises:
         RetrievalUnavailable: PyStemmer is not installed.
@@ -76,7 +77,7 @@ def tokens(text: str) -> list[str]:
 
 
 class _Stems(dict[str, str]):
-    """Cache of the stem of each word, empty for a stop word. Thread-safe."""
+    """Cache of the stem of each word; the stem of a stop word is "". Thread-safe."""
 
     def __init__(self, stemmer: Any) -> None:
         super().__init__()

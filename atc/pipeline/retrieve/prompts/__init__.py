@@ -1,6 +1,4 @@
-"""Prompts of the search methods: one Markdown file each, whose name begins with the method it
-belongs to.
-"""
+"""Prompts of the search methods: Markdown files whose names begin with the name of the method."""
 
 from __future__ import annotations
 
