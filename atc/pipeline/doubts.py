@@ -30,9 +30,7 @@ from sandbox.trace import Trace
 _NOTHING = re.compile(r"^\W*(none|nan|inf|-inf|null|\[\s*\]|\{\s*\}|\(\s*\))\W*$", re.IGNORECASE)
 _ZERO = re.compile(r"^\W*0+(?:\.0+)?\W*$")
 _UNFINISHED = re.compile(r"<[^\n]{1,200} at 0x[0-9a-f]+>")
-"""The text that Python prints for a value that was not requested: a coroutine, generator or
-`map`.
-"""
+"""The text that Python prints for a coroutine, generator, `map` or function: no value yet."""
 _ALLOWED = re.compile(
     r"\bnone\b(?! of\b)|\bnothing\b|\bnull\b|\bn/a\b|\bnobody\b|\bno one\b"
     r"|\bempty (?:list|text|string)\b|\bif any\b|\bif there(?: is|'s| are| was| were|n't)",
@@ -143,9 +141,7 @@ def says_nothing(answer: str) -> bool:
 def _find_unmatched_texts(
     program: Program, nodes: list[ast.AST], trace: Trace, answer: str
 ) -> Iterator[str]:
-    """Yield a warning for each string in a comparison of the program that no tool result
-    contains.
-    """
+    """Yield a doubt for each string in a comparison of the program that no result contains."""
     results = json.dumps([call.result for call in trace.calls], ensure_ascii=False, default=repr)
     folds = any(f".{name}(" in program.source for name in ("lower", "casefold", "upper", "title"))
     for side in (

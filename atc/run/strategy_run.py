@@ -233,7 +233,7 @@ class Run:
 
 
 class RetrievedTools(NamedTuple):
-    """The tools that a prompt describes, and the search for further ones, or None."""
+    """The tools that a prompt describes, and the search for further tools, or None."""
 
     tools: Toolbox
     search: ToolSearch | None

@@ -194,8 +194,9 @@ class AttributionTrace:
         return first
 
     def _find_broken_candidate(self, suspect: Suspect, source: CallSource) -> Candidate | None:
-        """Return a candidate whose response violates its schema on the way to the value, or
-        None.
+        """Return a candidate whose response violates its schema on the path to the value.
+
+        None if no response does.
         """
         if not any(call.drift for call in self.find_calls(source)):
             return None

@@ -31,8 +31,9 @@ _KINDS: dict[str, FaultKind] = {
     **dict.fromkeys(_OWN, "error"),
 }
 _KINDS |= {"unknown-tool": "unknown_tool", "tool-reassigned": "unknown_tool"}
-"""Kind of fault by finding code. A missing code is `bad_arguments` if it concerns an argument,
-else `misread_result`.
+"""Kind of fault, keyed by the code of the finding.
+
+For other codes it is `bad_arguments` if the finding concerns an argument, else `misread_result`.
 """
 
 

@@ -233,10 +233,10 @@ class CallSources:
         return found
 
     def _find_filling_sources(self, made: Definition) -> list[CallSource]:
-        """Return the sources of the loops around a definition; they decide how often it is
-        executed.
+        """Return the sources of the loops around a definition.
 
-        The `if` conditions around the definition become filters.
+        They decide how often the definition is executed. The `if` conditions around it become
+        filters.
         """
         found: list[CallSource] = []
         tests: list[ast.expr] = []

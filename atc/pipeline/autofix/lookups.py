@@ -58,7 +58,7 @@ def search_for(text: str, tool: Tool, argument: str, tools: Toolbox) -> str | No
 
 
 class _Route(NamedTuple):
-    """A chain of lookups: the expression that makes the calls, and the keys of the last result."""
+    """A chain of lookups: its expression, and the keys of the record that it returns."""
 
     expression: str
     keys: frozenset[str]

@@ -1,6 +1,4 @@
-"""Conversion of JSON Schemas to types, one level at a time, so that a recursive schema is
-finite.
-"""
+"""Conversion of JSON Schemas to types, one level at a time, since recursive schemas have no end."""
 
 from __future__ import annotations
 

@@ -324,9 +324,7 @@ def members(value: Type) -> tuple[Type, ...]:
 
 
 def join(*values: Type) -> Type:
-    """Return the union of the types `values`, that is, the type of a value that may have any of
-    them.
-    """
+    """Return the union of the types `values`: the type of a value that may have any of them."""
     if len(values) == 1 or (len(values) == 2 and values[0] is values[1]):
         return values[0]
     found: list[Type] = []

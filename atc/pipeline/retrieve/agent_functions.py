@@ -94,8 +94,9 @@ class _NamesFunction:
     def _resolve_names(
         self, search: SearchState, agent: SearchAgent, argument: Json
     ) -> tuple[list[str], str]:
-        """Return the known names in an argument, without duplicates, and a line about unknown
-        names.
+        """Return the known names in an argument, and a line about the unknown ones.
+
+        Duplicates are left out.
         """
         wanted = [argument] if isinstance(argument, str) else argument
         if not isinstance(wanted, list) or not wanted:

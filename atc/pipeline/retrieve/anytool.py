@@ -106,12 +106,12 @@ class AgentSearch(SearchState):
         )
 
     def resume(self, reason: str) -> None:
-        """Tell each unfinished agent why the APIs found so far do not suffice, then wake one after
-        another.
+        """Wake the unfinished agents, because the APIs found so far do not suffice.
 
-        This is §4.3 of the AnyTool paper. The deepest agents come first, and of these the youngest.
-        Each acts, together with the agents it creates, until none of them has anything left to do.
-        Waking stops as soon as the APIs found suffice.
+        This is §4.3 of the AnyTool paper. Each agent is told the `reason`. Then the agents are
+        woken one after another, the deepest first, and of these the youngest. Each acts, together
+        with the agents it creates, until none of them has anything left to do. Waking stops as soon
+        as the APIs found suffice.
 
         Raises:
             ModelUnavailable: the model did not answer an agent.
@@ -172,9 +172,7 @@ class AgentSearch(SearchState):
         self.ended = self._limit()
 
     def _answer(self, agent: SearchAgent, call: str, result: str) -> None:
-        """Add the result of a call to the agent's history, and stop the agent after its last
-        step.
-        """
+        """Add the result of a call to the agent's history; stop the agent after its last step."""
         agent.steps += 1
         agent.add_message(result)
         self.transcript.append(

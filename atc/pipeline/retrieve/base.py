@@ -94,9 +94,7 @@ class Ranker(Protocol):
         """The name of each document, by position. Names may be read from disk on access."""
 
     def top(self, views: Sequence[View], *, n: int) -> list[Ranking]:
-        """Return, for each of the queries `views`, the `n` best documents, or fewer if fewer
-        match.
-        """
+        """Return the `n` best documents for each of the queries `views`; fewer if fewer match."""
 
     def scores(self, views: Sequence[View], positions: Positions | None = None) -> Floats:
         """Return the score of each document for each of the queries `views`.
@@ -111,9 +109,7 @@ class Embedder(Protocol):
 
     @property
     def name(self) -> str:
-        """Identifies the model and how it is used. Vectors are comparable if the names are
-        equal.
-        """
+        """Name of the model and of how it is used. Vectors of equal names are comparable."""
 
     @property
     def dimensions(self) -> int:

@@ -120,10 +120,9 @@ class Signals:
         return [select_best(row, self.names, n=n) for row in self.scores(views)]
 
     def popularity(self, bank: Sequence[str], vectors: Floats) -> Floats:
-        """Return the log of how much more often than average the queries of `bank` find each
-        document.
+        """Return the log of how much more often than average each document is found.
 
-        `vectors` are the embeddings of these queries. Without queries the result is 0.
+        `bank` are the queries, and `vectors` their embeddings. Without queries the result is 0.
         """
         mass = np.zeros(len(self.names), np.float64)
         for start in range(0, len(bank), _BLOCK):

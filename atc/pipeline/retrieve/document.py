@@ -14,8 +14,9 @@ from protocols.schema import JsonObject, parse_path
 from protocols.toolbox import Tool
 
 _DEEPEST = 3
-"""Maximum nesting depth of response fields that are indexed; deeper ones say little about a
-tool.
+"""Maximum nesting depth of response fields that are indexed.
+
+Deeper fields say little about the tool.
 """
 _ARGUMENTS = 8
 _FIELDS = 4
@@ -47,9 +48,7 @@ class ToolDocument:
 
     @cached_property
     def digest(self) -> str:
-        """Hash of all fields. Data derived from the document (vectors, synthetic queries) is
-        keyed by it.
-        """
+        """Hash of all fields, the key for derived data such as vectors and synthetic queries."""
         return hashlib.sha256(json.dumps(_json_fields(self), sort_keys=True).encode()).hexdigest()[
             :24
         ]

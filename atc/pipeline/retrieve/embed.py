@@ -20,8 +20,9 @@ from atc.pipeline.retrieve.embedders import DEFAULT, MODELS, PACKAGES, Encoder
 from protocols.errors import ModelUnavailable
 
 _BATCH_TOKENS = 1024
-"""Number of tokens in one batch, including padding. More brings no gain on a CPU and takes
-memory.
+"""Number of tokens in one batch, including padding.
+
+More brings no gain on a CPU and takes memory.
 """
 _TOKEN_CHARACTERS = 100
 """Maximum length of a token in characters.
@@ -244,9 +245,7 @@ class OpenAIEmbedder:
 
     @property
     def dimensions(self) -> int:
-        """The length of a vector. If it is not known yet, one vector is requested from the
-        endpoint.
-        """
+        """The length of a vector. If it is unknown, one vector is requested from the endpoint."""
         return self._dimensions or int(self.embed(["length"]).shape[1])
 
     def embed(self, texts: Sequence[str]) -> Floats:

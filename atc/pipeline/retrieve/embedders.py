@@ -115,7 +115,7 @@ def is_ready(name: str = DEFAULT, *, folder: Path | None = None) -> bool:
 
 
 def list_embedders(chosen: str, *, folder: Path) -> Iterator[tuple[str, str, str]]:
-    """Yield the name, state and purpose of each embedding model, including the `chosen` one.
+    """Yield the name, state and description of each embedding model, including the `chosen` one.
 
     `folder` is where downloaded models are kept.
     """

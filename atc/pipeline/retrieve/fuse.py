@@ -56,10 +56,10 @@ def select_best(
 
 
 def zscores(scores: Floats) -> Floats:
-    """Scale each row to mean 0 and standard deviation 1, so that scores of different kinds can be
-    added.
+    """Scale each row to mean 0 and standard deviation 1; a constant row becomes 0.
 
-    A constant row becomes 0. Input and output have the shape (views, documents) or (documents,).
+    Scores of different kinds can then be added. Input and output have the shape (views, documents)
+    or (documents,).
     """
     if not scores.size:
         return scores
@@ -78,8 +78,7 @@ def standardize(scores: Floats, mean: Floats, deviation: Floats) -> Floats:
 
 
 def peak_rank(lists: Sequence[Sequence[Hit]]) -> list[Hit]:
-    """Merge the results of several queries as ToolQP does: a tool counts with its best rank in any
-    list.
+    """Merge the results of several queries as in ToolQP: a tool counts with its best rank.
 
     Tools with equal best ranks are ordered by the highest similarity in any list, then by name.
     """
@@ -175,9 +174,7 @@ class Hybrid:
         return found
 
     def _sample(self) -> Positions:
-        """Return evenly spaced positions, few enough that these documents can be scored for
-        every query.
-        """
+        """Return evenly spaced positions, few enough to score these documents for every query."""
         return np.unique(
             np.linspace(0, len(self.names) - 1, num=min(self._full, 4096)).astype(np.int64)
         )

@@ -198,9 +198,7 @@ def clip_to_room(text: str, *, room: int) -> str:
 
 
 def _fit_lines(lines: Callable[[int], list[str]], room: int) -> list[str]:
-    """Return `lines(n)` for the largest description length n at which they fit into `room`
-    tokens.
-    """
+    """Return `lines(n)` for the largest description length n with which they fit `room` tokens."""
     for most in _BEGINNINGS:
         found = lines(most)
         if sum(tokens_of(line) + 1 for line in found) <= room:

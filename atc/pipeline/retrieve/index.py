@@ -76,12 +76,11 @@ class ToolIndex:
         embed_all: EmbedAll | None = None,
         watch: Watch | None = None,
     ) -> Self:
-        """Build an index of exactly `documents`, in memory or in `folder`. Only new ones are
-        embedded.
+        """Build an index of exactly `documents`, in memory or in `folder`.
 
-        A process that builds in the same folder at the same time waits until this build has ended.
-        `embed_all` computes the vectors elsewhere with the same model as `embedder`. `watch` is
-        called with the number of documents done.
+        Only new documents are embedded. A process that builds in the same folder at the same time
+        waits until this build has ended. `embed_all` computes the vectors elsewhere with the same
+        model as `embedder`. `watch` is called with the number of documents done.
 
         Raises:
             ValueError: two documents have the same name, or one has no name. The folder is left

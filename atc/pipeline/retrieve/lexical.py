@@ -158,14 +158,14 @@ class Lexical:
         self._engine.save(folder, show_progress=False)
 
     def top(self, views: Sequence[View], *, n: int) -> list[Ranking]:
-        """Return, for each of the queries `views`, the `n` best documents; equal ones are in
-        name order.
+        """Return the `n` best documents for each of the queries `views`.
+
+        Documents with equal scores are ordered by name.
         """
         return [self._best(self._scores(view), n) for view in views]
 
     def scores(self, views: Sequence[View], positions: Positions | None = None) -> Floats:
-        """Return the score of each document for each of the queries `views`, shape (views,
-        documents).
+        """Return the score of each document for each query, shape (views, documents).
 
         If `positions` is not None, only the documents at these positions are scored.
         """

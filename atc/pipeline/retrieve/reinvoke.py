@@ -156,9 +156,7 @@ _OPENING = re.compile(
     re.IGNORECASE,
 )
 _LEAST_WORDS = 3
-"""Minimum number of words in a request. Shorter parts request nothing: `Thank you`, `any
-ideas?`.
-"""
+"""Minimum number of words in a request. Shorter parts request nothing, such as `Thank you`."""
 _MOST_REQUESTS = 8
 
 

@@ -67,9 +67,7 @@ class RewriteMethod:
     writes: Literal["tool", "search"]
     """What the model writes: a hypothetical tool, or a query for a search engine of tools."""
     combine: Literal["mean", "append"]
-    """How the texts are used: next to the query (`mean`), or each appended to the query
-    (`append`).
-    """
+    """How the texts are used: next to the query (`mean`), or appended to the query (`append`)."""
     samples: int = 5
     temperature: float = 0.7
     feedback: int = 0

@@ -51,9 +51,7 @@ _UNSPACED = re.compile(f"[{_NO_SPACES}]")
 _PIECES = re.compile(
     rf"[{_NO_SPACES}]+|[^\x00-\xbf\u2000-\u2bff\u3000-\u303f\ud800-\udfff{_NO_SPACES}]+|{_PIECE}"
 )
-"""Pattern of a run of a script without spaces, a run of other letters, or a piece of an ASCII
-word.
-"""
+"""Pattern of a run of letters of a script without spaces, of other letters, or of ASCII."""
 
 
 def tokens(text: str) -> list[str]:
