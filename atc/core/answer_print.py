@@ -10,9 +10,9 @@ from __future__ import annotations
 from atc.core.types import Program
 
 PRINT_ANSWER = "print_answer"
-"""The name under which such a program keeps the real `print`."""
+"""The name under which a program that prints only its answer keeps the real `print`."""
 HEAD = f"{PRINT_ANSWER} = print\ndef print(*_, **__): pass  # only the answer is printed\n"
-"""The first lines of such a program: they rename `print` and disable it."""
+"""First lines of a program that prints only its answer: they rename `print` and disable it."""
 
 
 def print_name(program: Program) -> str:

@@ -181,7 +181,7 @@ def render_finding(finding: Finding, program: Program) -> str:
 
 
 def render_place(finding: Finding, program: Program) -> str:
-    """Return the line of a finding with carets below it; "" if the program has no such line."""
+    """Return the line of a finding with carets below it, or "" if the program lacks this line."""
     text = program.raw_line(finding.line)
     if text is None:
         return ""

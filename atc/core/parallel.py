@@ -62,12 +62,10 @@ OpenWorker: TypeAlias = Callable[[], AbstractContextManager[Callable[[_Item], _R
 The opening function can be pickled by cloudpickle.
 """
 Pool: TypeAlias = Callable[[OpenWorker[Any, Any], Iterable[Any]], Generator[Any, None, None]]
-"""A pool of workers.
+"""A pool of workers, that is, threads (`Threads`) or processes of a cluster (`RayPool`).
 
-The workers are threads of this process (`Threads`) or processes of a cluster
-(`atc.core.ray_pool.RayPool`). The pool yields the result of each item as it finishes. When the
-caller stops iterating, no further item is started. An exception of a worker, or of opening one, is
-raised to the caller.
+The pool yields the result of each item as it finishes. When the caller stops iterating, no further
+item is started. An exception of a worker, or of opening one, is raised to the caller.
 """
 
 

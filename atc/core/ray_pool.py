@@ -192,7 +192,9 @@ class _Order(NamedTuple):
     """
 
     opener: bytes
-    """Pickled function that opens a worker. Tasks with the same one share a worker per process."""
+    """Pickled function that opens a worker. In one process, tasks with equal openers use one
+    worker.
+    """
     versions: str
     folder: str
     """Folder in which the command was started."""

@@ -49,8 +49,8 @@ class Turn:
 class Turns:
     """A conversation: the opening, which ends with a user message, and the turns that are kept.
 
-    If the turns exceed `room` (in tokens), the oldest feedback is shortened first; then the oldest
-    turns are left out of the prompt.
+    `room` is the maximum number of tokens of the turns. If they exceed it, the oldest feedback is
+    shortened first; then the oldest turns are left out of the prompt.
     """
 
     opening: Sequence[Message]

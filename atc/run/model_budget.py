@@ -27,8 +27,9 @@ from protocols.errors import OutOfTime
 from protocols.model import Ask, Completion, Message, Powers, powers
 
 PROGRAM_TOKENS = 900
-"""Maximum length of a program, in tokens. A small model that writes more has usually started to
-repeat itself.
+"""Maximum length of a program, in tokens.
+
+A small model that writes more has usually started to repeat itself.
 """
 
 

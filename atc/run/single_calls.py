@@ -172,7 +172,7 @@ class SingleCallRun(Run):
     def describe_tools(self, tools: Toolbox, *, share: int = 1) -> str:
         """Return a description of the tools for a prompt.
 
-        It takes at most one part in `share` of the tokens for tool descriptions: half of them if 2.
+        It takes at most 1 / `share` of the tokens for tool descriptions.
         """
         return describe_within_budget(
             tools, budget=self.parts.prompt_tokens // share, docs=self.parts.config.docs

@@ -127,7 +127,7 @@ class _AnyTool(SingleCallRun):
         self.answer = self.attempts[-1].answer
 
     def _round(self, failed: _FailedRound | None) -> _FailedRound | None:
-        """Solve with the current pool. Return why this failed, or None if the run is over.
+        """Solve with the tools found so far. Return why this failed, or None if the run is over.
 
         `failed` says why the round before failed, if there was one.
         """
@@ -180,7 +180,7 @@ class _AnyTool(SingleCallRun):
         return _FailedRound(clip_text(reason, _LONGEST_REASON))
 
     def _replace_doubts(self, *doubts: str) -> Attempt:
-        """Replace the doubts about the last attempt's answer with `doubts`."""
+        """Set the doubts about the last attempt's answer to `doubts`."""
         self.attempts[-1] = replace(self.attempts[-1], doubts=doubts)
         self.parts.observer(AttemptEnded(len(self.attempts) - 1, self.attempts[-1]))
         return self.attempts[-1]
@@ -204,7 +204,7 @@ class _AnyTool(SingleCallRun):
         return self.search.ask.usage.model_calls > before
 
     def _candidates(self) -> Toolbox:
-        """Return the tools of the pool that fit a prompt.
+        """Return those of the tools found that fit a prompt.
 
         Tools that the solver has not tried come first.
         """

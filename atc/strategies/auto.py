@@ -27,8 +27,8 @@ _MOST_MISREAD = 2
 def solve(task: str, parts: Parts) -> Solution:
     """Solve with `chain`, and continue with `stepwise` once two rounds have misread a response.
 
-    The change comes at once if a program passes an unknown response to a writing tool, that is, a
-    response that was neither described nor observed. The run keeps its budget and its journal.
+    The change comes at once if a program may pass a response to a writing tool that was neither
+    described nor observed. The run keeps its budget and its journal.
     """
     first = _First(task, parts)
     tools = first.tools

@@ -34,7 +34,7 @@ MOST_STEPS = 30
 The published code has 5; ToolFlow's long tasks need many more.
 """
 MOST_ROUNDS = 3
-"""Maximum number of rewrites in one step, by all agents together.
+"""Maximum number of rewrites in one step, counted over all agents.
 
 The published code tries a call this many times.
 """

@@ -20,8 +20,8 @@ def build_page(
     """Return an HTML page with `body`, and with the `style.css` and `script.js` of `package`.
 
     `made_by` is the command that made the page. `skip` is the id of the element to which the link
-    for keyboard users jumps. A page with `live` may send requests to the server that it came from;
-    any other page may send none.
+    for keyboard users jumps. If `live` is True, the page may send requests to the server that it
+    came from; any other page may send none.
     """
     style = _asset("atc.core.pages", "base.css") + _asset(package, "style.css")
     script = _asset(package, "script.js")

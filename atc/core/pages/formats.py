@@ -1,4 +1,4 @@
-"""Formatting of numbers, shares, durations and amounts on HTML pages."""
+"""Formatting of numbers, percentages, durations and amounts on HTML pages."""
 
 from __future__ import annotations
 
@@ -6,19 +6,19 @@ MISSING = "–"
 
 
 def percent(share: float | None) -> str:
-    """Return a share between 0 and 1 as `62.5%`, or a dash if it is None."""
+    """Return a fraction as a percentage: `62.5%` for 0.625; a dash for None."""
     return MISSING if share is None else f"{100 * share:.1f}%"
 
 
 def interval(low_high: tuple[float, float] | None) -> str:
-    """Return an interval of shares between 0 and 1 as `55–69%`, or a dash if it is None."""
+    """Return an interval of fractions in percent: `55–69%`; a dash for None."""
     if low_high is None:
         return MISSING
     return f"{100 * low_high[0]:.0f}–{100 * low_high[1]:.0f}%"
 
 
 def points(difference: float) -> str:
-    """Return a difference of two shares in percentage points: `+4.2` for 0.042."""
+    """Return a difference of two fractions in percentage points: `+4.2` for 0.042."""
     text = f"{100 * difference:+.1f}".replace("-", "−")
     return "0.0" if text in ("+0.0", "−0.0") else text
 

@@ -66,9 +66,7 @@ class Facts:
         return "".join(special.get(s) or f"[{json.dumps(s, ensure_ascii=False)}]" for s in seen)
 
     def result_of(self, call: ToolCall, path: JsonPath = ()) -> str:
-        """Return a description of a value, such as "`[0]` of the result of get_flights (call
-        2)".
-        """
+        """Return a description of a value: "`[0]` of the result of get_flights (call 2)"."""
         whole = f"the result of {call.tool} (call {call.index})"
         place = self.format_subscripts(call, path)
         return f"`{place}` of {whole}" if place else whole

@@ -37,7 +37,7 @@ _MOST_NAMES = 40
 def correction(case: RepairCase, mode: str = "facts") -> list[Message]:
     """Build the messages after a failed or doubtful attempt: its program, and what went wrong.
 
-    `mode` is one of `WAYS`.
+    `mode` is the way of repair, one of `WAYS`.
 
     Raises:
         ValueError: the mode is `reflection`, and the case has no `complete`.

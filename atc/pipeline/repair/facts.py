@@ -227,10 +227,10 @@ def better_lines(case: RepairCase) -> Iterator[str]:
 
 
 def sources(case: RepairCase, fault: Fault, call: ToolCall | None) -> Iterator[str]:
-    """Yield a line for each suspicious id in a call, which names the tool that returns such ids.
+    """Yield lines that name, for ids which a call may have invented, the tool that returns them.
 
-    An id is suspicious if the call was refused or found nothing, and no earlier response contains
-    the id.
+    These are ids with which the call was refused or found nothing, and which no earlier response
+    contains.
     """
     if (
         call is None

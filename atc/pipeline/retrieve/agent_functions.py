@@ -52,12 +52,12 @@ class AgentFunction(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True)
 class _NamesFunction:
-    """A function whose argument `key` takes names of the categories, tools or APIs of its agent.
+    """A function with an argument `key` that takes names of categories, tools or APIs.
 
-    `scope` says which of these three. `most` returns the maximum number of names per call; None
-    means exactly one. `used` returns the names that cannot be chosen any more. If `pages` is True,
-    the function also takes a page number. The reply schema enforces a short list of names; names of
-    a long list are checked in the reply.
+    `scope` says which of the three; the names must be among those of the agent. `most` returns the
+    maximum number of names per call; None means exactly one. `used` returns the names that cannot
+    be chosen any more. If `pages` is True, the function also takes a page number. The reply schema
+    enforces a short list of names; names of a long list are checked in the reply.
     """
 
     key: str
@@ -160,7 +160,7 @@ def _list_apis(search: SearchState, agent: SearchAgent, names: list[str], page: 
 def _detail_apis(search: SearchState, agent: SearchAgent, names: list[str], _: Json) -> str:
     """Return description, parameters and response fields of each API.
 
-    A reminder of how to add APIs to the pool follows, unless all of them are already decided.
+    A reminder of how to add APIs follows, unless all of them were already added or pruned.
     """
     agent.studied |= dict.fromkeys(names)
     room = search.room.result // len(names)
@@ -169,7 +169,7 @@ def _detail_apis(search: SearchState, agent: SearchAgent, names: list[str], _: J
 
 
 def _add(search: SearchState, agent: SearchAgent, names: list[str], _: Json) -> str:
-    """Add the APIs to the pool of APIs that the search has found, as many as still fit."""
+    """Add APIs to those that the search has found (`search.pool`), as many as still fit."""
     added = names[: max(0, search.options.pool - len(search.pool))]
     search.pool += added
     search.awaiting.append(agent)
@@ -177,7 +177,9 @@ def _add(search: SearchState, agent: SearchAgent, names: list[str], _: Json) -> 
 
 
 def _check(search: SearchState, agent: SearchAgent, _: JsonObject) -> str:
-    """Register the agent for the verdict on the pool, which follows at the end of the round."""
+    """Register the agent for the verdict on the APIs found, which follows at the end of the
+    round.
+    """
     search.awaiting.append(agent)
     return ""
 
@@ -241,7 +243,7 @@ FUNCTIONS: Mapping[AgentRole, Mapping[str, AgentFunction]] = {
 }
 """Functions of each agent role (Table 8 of the AnyTool paper).
 
-The flat agent has those of category and tool agents but cannot create agents (§5.3).
+The flat agent has those of category and tool agents but cannot create agents (§5.3 of the paper).
 """
 
 
@@ -251,7 +253,7 @@ def reply_schema(
     """Return the JSON Schema of a reply of `agent`: a thought and one function call.
 
     Only functions that can do something now are included. Names that are used up (a category that
-    has an agent, an API in the pool) are not included.
+    has an agent, an API that was added) are left out.
     """
     calls: list[Json] = [
         an_object({"function": {"type": "string", "enum": [name]}, **takes}, optional=["page"])

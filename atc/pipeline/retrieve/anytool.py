@@ -54,7 +54,7 @@ class AgentSearch(SearchState):
     """The search for one query.
 
     `run` lets the agents act until the search ends; `resume` wakes the unfinished agents after a
-    solver found the pool insufficient.
+    solver has failed with the APIs found.
     """
 
     def begin(self) -> None:
@@ -77,7 +77,7 @@ class AgentSearch(SearchState):
                 self.add_agent(role, categories=tuple(names), places=self.hierarchy.places(names))
 
     def prune(self, names: Iterable[str]) -> None:
-        """Remove APIs from the pool permanently, because a solver found them useless."""
+        """Remove APIs from those found, permanently, because a solver found them useless."""
         gone = set(names)
         self.dropped |= gone
         self.pool = [name for name in self.pool if name not in gone]
@@ -135,7 +135,7 @@ class AgentSearch(SearchState):
                 self.run()
 
     def retrieval(self, *, k: int) -> Retrieval:
-        """Return the first `k` APIs of the pool, in the order in which they were added.
+        """Return the first `k` of the APIs found, in the order in which agents added them.
 
         The scores only express that order.
         """
@@ -145,8 +145,8 @@ class AgentSearch(SearchState):
     def _round(self, agents: Sequence[SearchAgent]) -> None:
         """Run one step of each agent.
 
-        The model is asked in parallel, the calls are performed in order, and then the pool is
-        checked once.
+        The model is asked in parallel, the calls are performed in order, and then the model checks
+        once if the APIs found suffice.
         """
         requests = [
             ModelRequest(
@@ -182,9 +182,9 @@ class AgentSearch(SearchState):
             agent.status = "stopped"
 
     def _verdict(self) -> str:
-        """Return the verdict on the pool as the text of a result.
+        """Return the verdict on the APIs found as the text of a result.
 
-        The model is asked only if the pool has changed since the last check.
+        The model is asked only if the APIs have changed since the last verdict.
         """
         if not self.pool:
             return "Unsolvable: the pool is empty"
@@ -196,7 +196,7 @@ class AgentSearch(SearchState):
         return str(self.verdict)
 
     def _ask_verdict(self) -> PoolVerdict:
-        """Ask the model whether the APIs in the pool suffice for the query.
+        """Ask the model whether the APIs found suffice for the query.
 
         The list of APIs in the prompt may have as many tokens as an agent's list of tools and one
         result together.
@@ -234,10 +234,10 @@ class AgentSearch(SearchState):
 class AnyTool:
     """A `Retriever` in which agents choose tools, as in AnyTool.
 
-    Meta agents choose categories, category agents choose tools, and tool agents choose APIs, which
-    they add to the pool. The hits are the pool in this order. Several threads may search at once.
-    See `AgentSearch` for how agents act and `Hierarchy` for tools without categories. The hierarchy
-    is built from the documents at the first search.
+    Meta agents choose categories, category agents choose tools, and tool agents choose APIs. The
+    hits are the chosen APIs in the order in which agents added them. Several threads may search at
+    once. See `AgentSearch` for how agents act and `Hierarchy` for tools without categories. The
+    hierarchy is built from the documents at the first search.
     """
 
     def __init__(
@@ -252,7 +252,7 @@ class AnyTool:
         self._options = options
 
     def search(self, query: str, *, k: int) -> Retrieval:
-        """Return the first `k` APIs that the agents added to the pool, see `Retriever.search`.
+        """Return the first `k` of the APIs that the agents have added, see `Retriever.search`.
 
         Raises:
             ModelUnavailable: the model did not answer.

@@ -28,7 +28,7 @@ were chosen on the odd-numbered queries of ToolE's development split; for `ADAPT
 to .6 were about equally good.
 """
 COVERED = 0.95
-"""Minimum share of documents with synthetic queries for these queries to be used.
+"""Minimum fraction of documents that must have synthetic queries for these queries to be used.
 
 Below it, the other documents would rarely be found, because a query resembles other queries more
 than it resembles a document.

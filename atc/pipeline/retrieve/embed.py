@@ -78,7 +78,7 @@ def open_embedder(
 ) -> Iterator[Callable[[list[str]], tuple[list[str], Floats]]]:
     """Yield a function that embeds a list of texts and returns the list with its vectors.
 
-    Workers of a pool use it.
+    The workers that build an index in parallel use it.
     """
     embedder = choose_embedder(name, folder=folder)
     yield lambda texts: (texts, embedder.embed(texts))
@@ -111,8 +111,8 @@ def embed_distinct(
 class MixedEmbedder:
     """An `Embedder` that concatenates the vectors of several embedders.
 
-    Each vector is scaled by the square root of its embedder's share; the shares add up to one. A
-    cosine is then the mean of the embedders' cosines, weighted by the shares.
+    Each embedder has a weight (`share`); the weights add up to one. Its vectors are scaled by the
+    square root of the weight, so that a cosine is the weighted mean of the embedders' cosines.
     """
 
     def __init__(self, name: str, parts: Sequence[tuple[Embedder, float]]) -> None:

@@ -78,17 +78,17 @@ It takes half of MiniLM's time and is less accurate, but it makes different erro
 """
 
 DEFAULT = "minilm+paraphrase"
-"""The default model.
+"""The default model, a mix of two encoders.
 
-Its shares were chosen on the questions of KAMEL and BFCL, where the mix gains 2.7 and 2.8 points of
-nDCG@5.
+Their weights were chosen on the questions of KAMEL and BFCL, where the mix gains 2.7 and 2.8 points
+of nDCG@5.
 """
 MODELS: dict[str, tuple[tuple[Encoder, float], ...]] = {
     "minilm": ((_MINILM, 1.0),),
     "paraphrase": ((_PARAPHRASE, 1.0),),
     DEFAULT: ((_MINILM, 0.7), (_PARAPHRASE, 0.3)),
 }
-"""Encoders of each model with their shares (see `MixedEmbedder`).
+"""Encoders of each model with their weights (see `MixedEmbedder`).
 
 If a model has several encoders, its vector is the concatenation of their vectors.
 """

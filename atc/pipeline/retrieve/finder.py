@@ -95,7 +95,7 @@ def open_index(
     The index is kept in the configured folder, else in the cache under a hash of the toolbox's
     sources, else (for tools made in Python) in memory. The index has vectors if `method` needs
     them. If `method` is `auto`, it has vectors if the embedding model is already installed. `pool`
-    runs the embedding in other workers. `watch` is called with the number of tools read.
+    is a pool of workers that compute the vectors. `watch` is called with the number of tools read.
 
     Raises:
         RetrievalUnavailable: a package or the embedding model is missing, or the folder cannot be

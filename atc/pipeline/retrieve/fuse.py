@@ -89,8 +89,8 @@ def multi_view(lists: Sequence[Sequence[Hit]]) -> list[Hit]:
     """Merge the results of several queries for one task as in Re-Invoke (Algorithm 2).
 
     For each query a tool has the pair (reversed rank, similarity). Tools are ordered by their
-    greatest pair over all queries. The first k tools are exact if each list holds at least k,
-    because every such tool has a rank of at most k in some list.
+    greatest pair over all queries. The first k tools are exact if each list has at least k tools,
+    because a tool among the first k has a rank of at most k in some list.
     """
     return _by_places(lists, anywhere=False)
 
@@ -138,7 +138,7 @@ class Hybrid:
 
     @property
     def names(self) -> Sequence[str]:
-        """The name of each document, by position."""
+        """The name of each document, in order of position."""
         return self._parts[0][0].names
 
     def scores(self, views: Sequence[View], positions: Positions | None = None) -> Floats:

@@ -58,7 +58,7 @@ class ToolIndex:
         self.lexical: Ranker = self._words()
         """The ranker by words: BM25 over `words_text`."""
         self.names: Sequence[str] = self.lexical.names
-        """The names of the documents, by position."""
+        """The names of the documents, in order of position."""
         self.dense: Dense | None = None if embedder is None else self._vectors(embedder, watch)
         """The ranker by meaning over `vector_text`; None if the index has no embedder."""
         self.documents: Mapping[str, ToolDocument] = _Documents(store, self.names)

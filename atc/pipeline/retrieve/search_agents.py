@@ -1,7 +1,4 @@
-"""The agents of an AnyTool search, and the state that they share.
-
-The state is a pool of APIs (those found so far), limits, and a transcript.
-"""
+"""The agents of an AnyTool search and their common state: the APIs found, limits, a transcript."""
 
 from __future__ import annotations
 
@@ -28,8 +25,8 @@ steps, or the whole search ended.
 EndReason = Literal["", "solvable", "pool full", "budget", "done"]
 """Why a search ended, or "" if it has not.
 
-The APIs found suffice, the pool of APIs is full, the token budget is spent, or no agent has more to
-do.
+The APIs found suffice (`solvable`), there are as many as allowed (`pool full`), the token budget is
+spent, or no agent has more to do (`done`).
 """
 VerdictWord = Literal["Solvable", "Unsolvable", "Unsure"]
 
@@ -49,7 +46,7 @@ class AnyToolOptions:
     """
 
     pool: int = 64
-    """Maximum number of APIs in the pool. The search ends when the pool is full."""
+    """Maximum number of APIs that the agents may add. The search ends when it is reached."""
     tools_per_agent: int = 5
     """Maximum number of tools for one tool agent.
 
@@ -78,8 +75,9 @@ class AnyToolOptions:
 class SearchAgent:
     """One agent of a search, identified by its number in order of creation.
 
-    `history` is the complete conversation; a prompt may contain only part of it. `categories`,
-    `places` (tools) and `apis` are what the agent may delegate to other agents or add to the pool.
+    `history` is the complete conversation; a prompt may contain only part of it. `categories` and
+    `places` (tools) are what the agent may choose from and delegate to other agents, `apis` what it
+    may add to the APIs found.
     """
 
     number: int
@@ -143,7 +141,7 @@ class SearchAgent:
 
 @dataclass(frozen=True, slots=True)
 class PoolVerdict:
-    """The model's verdict on whether the APIs in `pool` suffice.
+    """The model's verdict on whether the APIs found (`pool`) suffice for the query.
 
     An unreadable reply counts as *Unsure*.
     """
@@ -157,11 +155,11 @@ class PoolVerdict:
 
 
 class SearchState:
-    """The agents of a search for one query and its pool, the APIs that they have found.
+    """The agents of a search for one query, and the APIs that they have found (`pool`).
 
-    The functions that agents call read and change it. `pool` is in order of addition and `agents`
-    in order of creation. `ended` is the reason why the search last stopped. `dropped` are the
-    pruned APIs, which no agent can add again. Not thread-safe.
+    The functions that agents call read and change this state. `pool` is in order of addition and
+    `agents` in order of creation. `ended` is the reason why the search last stopped. `dropped` are
+    the pruned APIs, which no agent can add again. Not thread-safe.
     """
 
     def __init__(
@@ -176,14 +174,14 @@ class SearchState:
         self.ended: EndReason = ""
         self.verdict: PoolVerdict | None = None
         self.awaiting: list[SearchAgent] = []
-        """Agents that get the verdict on the pool at the end of this round."""
+        """Agents that get the verdict on the APIs found at the end of this round."""
         self.ask = Tally(ask)
         self.room = Room.of(options.prompt_tokens or ask.prompt_tokens)
         self.query = listing.clip_to_room(query, room=self.room.request)
 
     @property
     def decided_apis(self) -> set[str]:
-        """APIs that cannot be added: those already in the pool and those that were pruned."""
+        """APIs that cannot be added: those already added and those that were pruned."""
         return self.dropped.union(self.pool)
 
     def add_category_agent(
@@ -207,8 +205,8 @@ class SearchState:
     ) -> SearchAgent:
         """Create an agent with its instructions and its task.
 
-        It may choose from `categories` and the tools `places`, whose APIs tool and flat agents may
-        add to the pool. `creator` is the agent that delegated the task, if any.
+        It may choose from `categories` and the tools `places`; tool and flat agents may add the
+        APIs of these tools. `creator` is the agent that delegated the task, if any.
         """
         match role:
             case "meta" | "flat":
