@@ -1,4 +1,4 @@
-"""`Agent`: solves tasks with a toolbox, a model and a sandbox."""
+"""The class `Agent`, which solves tasks with a toolbox, a model and a sandbox."""
 
 from __future__ import annotations
 

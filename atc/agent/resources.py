@@ -36,7 +36,11 @@ class AgentResources:
 
     @property
     def store(self) -> RunStore:
-        """The store of runs. Raises ValueError if the agent has none."""
+        """The store of runs.
+
+        Raises:
+            ValueError: The agent has no store.
+        """
         if self._store is None:
             raise ValueError("an agent without a store has no runs to load or to go on with")
         return self._store

@@ -34,7 +34,7 @@ class ModelAsked:
 
 @dataclass(frozen=True, slots=True)
 class ModelReplied:
-    """The model has replied to the last `ModelAsked`."""
+    """The model has replied to the prompt of the last `ModelAsked`."""
 
     purpose: str
     completion: Completion
@@ -51,12 +51,12 @@ class ProgramWritten:
     program: Program
     findings: tuple[Finding, ...]
     mended: tuple[Finding, ...] = ()
-    """Findings in the model's version of the program that were corrected automatically."""
+    """Findings in the program as the model wrote it that were fixed automatically."""
 
 
 @dataclass(frozen=True, slots=True)
 class ToolsNamed:
-    """A program is about to run."""
+    """A program is about to run; sent with the tools that the program names."""
 
     protocols: Mapping[str, ToolProtocol]
     """The protocols (descriptions) of the tools that the program names, keyed by alias."""

@@ -109,7 +109,10 @@ def _follow_step(value: Json, step: PathStep) -> list[tuple[PathStep, Json]] | N
 
 
 def walk(value: Json) -> Iterator[tuple[JsonPath, Json]]:
-    """Yield every value inside `value` with its path, in document order, at most `MAX_NODES`."""
+    """Yield every value inside `value` with its path, in document order.
+
+    At most `MAX_NODES` values are yielded. The first one is `value` itself.
+    """
     stack: list[tuple[JsonPath, Json]] = [((), value)]
     visited = 0
     while stack and visited < MAX_NODES:
@@ -125,7 +128,10 @@ def walk(value: Json) -> Iterator[tuple[JsonPath, Json]]:
 
 
 def walk_responses(calls: Iterable[ToolCall]) -> Iterator[tuple[ToolCall, JsonPath, Json]]:
-    """Yield every value in the responses of calls with its call and path, at most `MAX_NODES`."""
+    """Yield every value in the responses of `calls`, each with its call and path.
+
+    At most `MAX_NODES` values are yielded.
+    """
     values = ((call, path, inner) for call in calls for path, inner in walk(call.result))
     return islice(values, MAX_NODES)
 
@@ -178,9 +184,9 @@ class ResponseOrigin:
     """A position in an earlier response at which a value was found."""
 
     call: int
-    """Index of the call."""
+    """Index of the call in the trace."""
     tool: str
-    """Alias of the tool."""
+    """Alias of the called tool."""
     path: str
     """Path in the whole response, with `[]` if the value was found at several list positions."""
     steps: JsonPath

@@ -20,7 +20,7 @@ _MOST_COMPARED = 100_000
 _COST_OF_GUESS = 30
 """Fixed cost of a guess, expressed as a number of compared names."""
 MOST_KEYS = 20
-"""Most keys of an object that a message lists."""
+"""Maximum number of keys of an object that a message lists."""
 _ARTICLE = {"object": "an object", "integer": "an integer", "null": "None"}
 _compared: ContextVar[list[int] | None] = ContextVar("compared", default=None)
 
@@ -36,7 +36,9 @@ def make_finding(
     keys: Iterable[str] = (),
     certain: bool = True,
 ) -> Finding:
-    """Return a finding about `node`, or about its first line if it spans several lines."""
+    """Return a finding at the position of `node`; if that spans several lines, at its first
+    line.
+    """
     line = getattr(node, "lineno", 1)
     column = getattr(node, "col_offset", 0)
     ends_here = getattr(node, "end_lineno", line) == line
@@ -168,7 +170,7 @@ def describe_keys(value: Json) -> str:
 
 
 def format_expression(node: ast.AST, *, most: int = 60) -> str:
-    """Return the source of an expression on one short line."""
+    """Return the source of an expression on one line of at most `most` characters."""
     try:
         return shorten(" ".join(ast.unparse(node).split()), most)
     except (RecursionError, ValueError):

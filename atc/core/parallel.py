@@ -44,7 +44,7 @@ def run_parallel(
 
 
 def _run_item(work: Callable[[_Item], _Result], item: _Item) -> Future[_Result]:
-    """Return the result or exception of one item as a future.
+    """Return a future with the result of `work(item)`, or with the exception that it raised.
 
     A thread pool by itself would lose a BaseException.
     """
@@ -81,7 +81,7 @@ class Threads:
     def __call__(
         self, open_worker: OpenWorker[_Item, _Result], items: Iterable[_Item], /
     ) -> Generator[_Result, None, None]:
-        """Yield the results of the items; see `Pool`."""
+        """Yield the results of the items as they finish; see `Pool`."""
         idle: queue.SimpleQueue[Callable[[_Item], _Result]] = queue.SimpleQueue()
 
         def work(item: _Item) -> _Result:
@@ -125,7 +125,7 @@ def ask_each(ask: Ask, requests: Sequence[ModelRequest], most: int) -> Sequence[
 
 
 def ask_once(ask: Ask, request: ModelRequest) -> ModelReply:
-    """Return the reply to one request, or the outage that prevented it."""
+    """Return the model's reply to one request, or the outage that prevented it."""
     options = request._asdict()
     try:
         return ask(options.pop("messages"), **options)

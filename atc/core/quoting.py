@@ -36,7 +36,7 @@ They are those that Unicode calls default ignorable (DerivedCoreProperties.txt),
 and symbols.
 """
 MOST = 120
-"""Most characters of a value that are shown; a longer value is cut in the middle."""
+"""Maximum number of characters of a value that are shown; a longer value is cut in the middle."""
 _LONGEST_NAME = 80
 _LONGEST_TYPED = 200
 """Longest text, in characters, that may be part of a command for a person to copy."""

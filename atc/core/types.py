@@ -26,7 +26,7 @@ FactKind = Literal[
     "call", "argument", "origin", "field", "keys", "nearest", "elsewhere", "schema", "test",
     "drift", "line", "limit", "finding", "advice",
 ]  # fmt: skip
-"""What a fact is about."""
+"""Kinds of facts: what a fact is about."""
 
 Status = Literal["solved", "failed", "paused"]
 
@@ -108,7 +108,7 @@ class Finding:
     """The argument of `tool` that is wrong: its alias, or the name that the program used for it."""
     suggestion: str | None = None
     keys: tuple[str, ...] = ()
-    """For a missing key: the keys that exist."""
+    """The keys that exist, if the finding is about a missing key."""
     certain: bool = True
     """False if the error depends on the data, such as a field that can be null.
 
@@ -195,7 +195,7 @@ class Attempt:
 
     @property
     def paused(self) -> bool:
-        """True if the attempt was stopped before a write that nobody had allowed."""
+        """True if the attempt was stopped before a write that no setting or person had allowed."""
         return (
             self.trace is not None
             and self.trace.failure is not None
@@ -215,7 +215,7 @@ class Attempt:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Usage:
-    """How much a run used the model: requests, tokens and seconds.
+    """Usage of the model by a run: requests, tokens and seconds.
 
     `model_seconds` is the time spent waiting for replies. `cached_tokens` is the part of
     `input_tokens` that the model had in its cache.

@@ -1,1 +1,1 @@
-"""Steps of a run, in order: retrieve, synthesize, check, attribute, autofix, repair, doubts."""
+"""Steps of a run: retrieve, synthesize, check, attribute, autofix, repair and doubts."""

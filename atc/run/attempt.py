@@ -105,7 +105,7 @@ def _begin(run: Run, result: Attempt, *, blind: bool) -> Attempt | None:
 
 
 def _end(run: Run, result: Attempt) -> Attempt:
-    """Report the attempt and add it to the run."""
+    """Report the finished attempt and add it to the run."""
     run.parts.observer(AttemptEnded(len(run.attempts), result))
     run.attempts.append(result)
     return result

@@ -144,7 +144,9 @@ class BudgetedModel:
         each: Callable[..., Iterable[ModelReply]],
         purpose: str,
     ) -> list[ModelReply]:
-        """Return the replies to requests. `each` is `map`, or a parallel version of it."""
+        """Return the replies to requests. `each` applies a function to each request, as `map`
+        does.
+        """
         requests = [self._redacted(request) for request in requests]
         known = [self._past.reply(request.messages, self._redact) for request in requests]
         config = self._config
@@ -200,7 +202,11 @@ class BudgetedModel:
         return _BudgetedAsk(self, self._ask, purpose)
 
     def _require_budget(self) -> None:
-        """Raise `BudgetSpent` if one of the limits is reached."""
+        """Check that no limit of the budget is reached.
+
+        Raises:
+            BudgetSpent: a limit is reached.
+        """
         spent = {
             "max_seconds": self.seconds,
             "max_tokens": self.usage.tokens,

@@ -52,7 +52,7 @@ class OutputType(Generic[T]):
         return f"{task}\n\n{fill('typed', schema=dumps(self._schema))}"
 
     def check_attempt(self, attempt: Attempt) -> Attempt:
-        """Return the attempt, with a fault if its answer does not have the type."""
+        """Return the attempt; it gets a fault if its answer does not have the required type."""
         try:
             if attempt.answer is not None:
                 self.read_answer(attempt.answer)
@@ -62,7 +62,7 @@ class OutputType(Generic[T]):
         return attempt
 
     def read_answer(self, answer: str) -> T:
-        """Return the answer as a value of the type.
+        """Return the answer, which is text, as a value of the type.
 
         Raises:
             pydantic.ValidationError: the answer does not have the type.
@@ -77,7 +77,7 @@ class OutputType(Generic[T]):
             return self._adapter.validate_python(answer)
 
     def to_typed(self, solved: Solution) -> TypedSolution[T]:
-        """Return the solution with its answer parsed."""
+        """Return the solution with its answer parsed as a value of the type."""
         known = {one.name: getattr(solved, one.name) for one in fields(Solution)}
         output = (
             self.read_answer(solved.answer)

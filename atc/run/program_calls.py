@@ -32,7 +32,7 @@ def list_outputs(attempts: Sequence[Attempt]) -> Iterator[Json]:
 
 
 def find_writes(run: Run) -> dict[CallKey, ToolCall]:
-    """Return the calls of all attempts that wrote something or may have, each once.
+    """Return the calls of all attempts that wrote something or may have, without duplicates.
 
     They are read from the attempts, not from the journal, because the journal of a resumed run
     already contains later calls.

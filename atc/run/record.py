@@ -96,7 +96,7 @@ class RunRecord:
         return spans
 
     def finish(self, solution: Solution) -> Solution:
-        """Record the solution and return it with the run's id."""
+        """Record the solution of the run, and return it with the run's id."""
         for attempt in solution.attempts:  # the caller may keep thousands of solutions
             attempt.program.forget_tree()
         self.solution = replace(solution, run_id=self.run or None)

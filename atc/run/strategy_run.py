@@ -139,7 +139,9 @@ class Run:
         self.limit: str | None = None
 
     def act(self) -> None:
-        """Work until there is an `answer`, a person must decide, or a `limit` is reached.
+        """Work on the task until it is solved, a person must decide, or a limit is reached.
+
+        Then `answer` or `limit` is set, or the last attempt is paused.
 
         Raises:
             BudgetSpent: the run's budget is used up.
@@ -271,7 +273,7 @@ def retrieve(task: str, parts: Parts, meter: BudgetedModel) -> RetrievedTools:
 
 
 def _is_fitting(toolbox: Toolbox, budget: int, docs: Docs) -> bool:
-    """Return True if the shortest descriptions of all tools fit the budget."""
+    """Return True if the shortest descriptions of all tools fit the budget (in tokens)."""
     if len(toolbox) > budget:
         return False
     least = "\n".join(toolbox) if docs == "names" else stubs(toolbox, detail=DETAILS[-1])
@@ -281,11 +283,11 @@ def _is_fitting(toolbox: Toolbox, budget: int, docs: Docs) -> bool:
 def drop_undone(
     orphans: Sequence[ToolCall], made: Sequence[ToolCall], tools: Toolbox
 ) -> tuple[ToolCall, ...]:
-    """Return the orphans that no later call has undone.
+    """Return those of the writes `orphans` that no later call has undone.
 
-    A call undoes a write if its tool is declared destructive and each of its required arguments
-    equals the field of the same name in the write's response (or, if there is none, the argument of
-    the same name of the write).
+    Orphans are writes that the final program does not make. A call undoes a write if its tool is
+    declared destructive and each of its required arguments equals the field of the same name in the
+    write's response (or, if there is none, the argument of the same name of the write).
     """
     return tuple(orphan for orphan in orphans if not _is_undone(orphan, made, tools))
 

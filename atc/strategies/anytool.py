@@ -59,7 +59,7 @@ class Options(AnyToolOptions):
 
 
 def solve(task: str, parts: Parts, *, options: Options | None = None) -> Solution:
-    """Find tools, solve, reflect, and repeat."""
+    """Solve a task with AnyTool: find tools, try to solve, reflect, and repeat."""
     config = parts.config
     options = options or Options()
     tokens = min(options.tokens, config.max_tokens or options.tokens)
@@ -161,7 +161,10 @@ class _AnyTool(SingleCallRun):
         )
 
     def _judge_answer(self, text: str) -> _FailedRound | None:
-        """Ask the judge about an answer. Return None if it is accepted, or why it is rejected."""
+        """Ask the judge about an answer.
+
+        Return None if the answer is accepted, or why it is rejected.
+        """
         attempt = self.finish(text)
         if attempt.answer is None or attempt.trace is None:
             said = attempt.fault.message if attempt.fault is not None else "The answer is empty."
@@ -233,7 +236,7 @@ _VOTES = 3
 _REPLY_TOKENS = 250
 _LONGEST_ANSWER = 2000
 _LONGEST_CALL = 500
-"""Maximum length, in characters, of a result shown to the judge."""
+"""Maximum length, in characters, of a call's result shown to the judge."""
 _MOST_CALLS = 12
 """Maximum number of calls shown to the judge: the last ones, which lead to the answer."""
 

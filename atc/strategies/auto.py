@@ -21,7 +21,7 @@ from atc.strategies.stepwise import Stepwise
 from protocols.toolbox import Toolbox
 
 _MOST_MISREAD = 2
-"""Number of rounds with a misread response after which the strategy changes."""
+"""Number of rounds that misread a response after which the strategy changes to `stepwise`."""
 
 
 def solve(task: str, parts: Parts) -> Solution:

@@ -71,7 +71,10 @@ class _Outcome:
 
 
 def solve(task: str, parts: Parts) -> Solution:
-    """Work step by step, with review, until grounding gives the answer or a budget is used up."""
+    """Work step by step, with review, until the grounding agent gives the answer.
+
+    It also ends when a budget is used up.
+    """
     return _Team(task, parts).solve()
 
 
@@ -163,7 +166,10 @@ class _Team(SingleCallRun):
         )[1]
 
     def _call_and_observe(self, step: Mapping[str, str], call: ReadCall) -> _Outcome:
-        """Review a call, make it and observe the response. A failed call is reviewed once more."""
+        """Review a call, make it, and let the observing agent read the response.
+
+        A failed call is reviewed once more.
+        """
         tool = self.tools[call.tool]
         told = {
             "stubs": self.describe_tools(self.tools.only([call.tool])),
@@ -214,10 +220,11 @@ class _Team(SingleCallRun):
     def _review(
         self, question: str, to: Sequence[AgentName], *, accepts: bool = True
     ) -> _Outcome | None:
-        """Ask the review agent a question. Return what it sends back, or None.
+        """Ask the review agent a question. Return what it sends back, or None if it sends nothing
+        back.
 
-        None if it accepts, its reply cannot be parsed, or no rewrites are left in this step, so
-        that it is not asked. If `accepts` is False, it cannot accept.
+        It accepts, its reply cannot be parsed, or it is not asked because no rewrites are left in
+        this step. If `accepts` is False, it cannot accept.
         """
         if not self.rounds:
             return None

@@ -39,7 +39,7 @@ _BACK = 2
 This leads to the turn before its last call.
 """
 _LONGEST_TOLD = 600
-"""Maximum length, in characters, of an earlier alternative's text that is shown again."""
+"""Maximum length, in characters, of the text of an earlier alternative in a prompt."""
 _OUT = DEPTH + 2
 """A number of levels larger than any depth; going back so many levels ends the search."""
 

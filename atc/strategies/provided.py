@@ -27,7 +27,7 @@ GIVEN = "given"
 
 @dataclass(frozen=True)
 class NoModel:
-    """Placeholder `Ask` for runs without a model."""
+    """A placeholder for the model (`Ask`) in runs without a model."""
 
     name: str = "none"
     prompt_tokens: int = 0

@@ -29,9 +29,10 @@ class UnknownStrategy(AtcError):
 class Strategy:
     """One way to solve a task. Its modules are imported when it is used.
 
-    `solver` names its function, as `module:function`. It is called with the task, the `Parts` of
-    the run and the arguments in `keywords`, and returns a `Solution`. The flags of the strategy are
-    the settings in `settings` and the fields of the dataclass that `options` names.
+    `solver` names a function in the form `module:function`. The function is called with the task,
+    the `Parts` of the run and the arguments in `keywords`, and returns a `Solution`. The flags of
+    the strategy are the settings in `settings` and the fields of the dataclass that `options`
+    names.
     """
 
     name: str
@@ -139,7 +140,7 @@ _ALL = (
     ),
 )
 STRATEGIES: Mapping[str, Strategy] = {one.name: one for one in _ALL}
-"""All strategies in display order."""
+"""All strategies, keyed by name, in display order."""
 
 
 def parse_spec(spec: str) -> tuple[Strategy, Flags]:

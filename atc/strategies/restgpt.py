@@ -1,10 +1,10 @@
 """RestGPT: coarse-to-fine planning with a planner and an executor (Song et al., 2023).
 
 A planner that sees no API says in words what to do next. An API selector picks the API for it, a
-caller writes the call, and a parser reads the response: with a few lines of Python written for the
-response's schema and run on the response, or, if they print nothing or no schema is known, by
-asking the model with a sample. The result goes back to the planner, which continues the step
-(`Continue`), plans the next one, or gives the final answer.
+caller writes the call, and a parser reads the response. The parser writes a few lines of Python for
+the response's schema and runs them on the response. If they print nothing, or no schema is known,
+it asks the model with a sample of the response. The result goes back to the planner, which
+continues the step (`Continue`), plans the next one, or gives the final answer.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ _FINAL = re.compile(
     re.IGNORECASE | re.MULTILINE | re.DOTALL,
 )
 _WRITE = partial(write_call, bounds=replace(BOUNDS, characters=1_000))
-"""`write_call` with longer strings: the caller's final text is all that the planner learns."""
+"""`write_call` for longer strings, because the planner learns only the caller's final text."""
 
 
 def solve(task: str, parts: Parts) -> Solution:

@@ -246,7 +246,7 @@ class Stepwise(Run):
         return False
 
     def _tell(self, step: _Step, *, last: bool) -> None:
-        """Add the outcome of the piece to the conversation."""
+        """Add the piece and its outcome to the conversation."""
         result = step.result
         told = [fill("step_output", output=step.output)] if step.output else []
         then = fill("step_last" if last else "step_next")
@@ -330,11 +330,11 @@ def _format_doubts(result: Attempt) -> str:
 
 
 def _format_next(output: str) -> str:
-    """Return the message with a piece's output that asks for the next piece."""
+    """Return the message that shows a piece's output and asks for the next piece."""
     return paragraphs([fill("step_output", output=output), fill("step_next")])
 
 
 def _format_piece(piece: str) -> str:
-    """Return a piece formatted as the model's message."""
+    """Return the source of a piece in the form in which the model writes it."""
     source = piece.strip("\n")
     return f"```python\n{source}\n```" if source.strip() else "(no program)"

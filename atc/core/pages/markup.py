@@ -15,7 +15,9 @@ __all__ = ["ESCAPES", "NOTHING", "Markup", "escape", "escape_text", "span"]
 
 # Tabs and line feeds are as harmless as spaces.
 ESCAPES = {code: escape_visibly(code) for code in (*UNSAFE, *INVISIBLE) if code not in (0x09, 0x0A)}
-"""JSON escapes of the characters that are invisible or change how the text around them is shown."""
+"""JSON escapes, keyed by code point, of invisible characters and of those that change other
+text.
+"""
 NOTHING = Markup()
 
 

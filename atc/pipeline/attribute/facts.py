@@ -39,7 +39,7 @@ _CLAUSES = {
 
 @dataclass(frozen=True)
 class Facts:
-    """Builder of facts about calls of `tools`."""
+    """Builder of facts, sentences that say what happened in calls of `tools`."""
 
     tools: Toolbox
 

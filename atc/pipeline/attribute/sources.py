@@ -317,7 +317,7 @@ class CallSources:
         return self._find_argument_sources(call, args, path)
 
     def _find_function(self, name: str) -> FunctionNode | None:
-        """Return the program's own function of this name, or None."""
+        """Return the function of this name that the program defines, or None."""
         nodes = (node for node in ast.walk(self.tree.root) if isinstance(node, FunctionNode))
         return next((node for node in nodes if node.name == name), None)
 
@@ -328,7 +328,9 @@ class CallSources:
         return [source for value in values for source in self.find_sources(value, path)]
 
     def _find_gathered_sources(self, call: ast.Call, path: JsonPath) -> list[CallSource]:
-        """Return the sources of `gather`, which returns the results of its arguments in order."""
+        """Return the sources of a call of `gather`, which returns its arguments' results in
+        order.
+        """
         found: list[CallSource] = []
         for n, arg in enumerate(call.args):
             if isinstance(arg, ast.Starred):
@@ -397,7 +399,7 @@ def _iterated_argument(call: ast.Call, function: ast.AST) -> ast.expr | None:
 
 
 def _parameter(function: FunctionNode | ast.Lambda, name: str) -> int | None:
-    """Return the position of a parameter, or None if the function has no parameter of this name."""
+    """Return the position of the parameter `name`, or None if the function does not have it."""
     args = function.args
     names = [arg.arg for arg in (*args.posonlyargs, *args.args, *args.kwonlyargs)]
     return names.index(name) if name in names else None

@@ -50,7 +50,9 @@ class _Fixes:
         }
 
     def find_edit(self, finding: Finding) -> Edit | None:
-        """Return the edit for a finding, or None if there is more than one possible correction."""
+        """Return the edit that fixes a finding, or None unless there is exactly one possible
+        edit.
+        """
         offsets = self._offsets
         better = finding.suggestion or ""
         for node in self._at(finding):

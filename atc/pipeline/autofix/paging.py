@@ -161,7 +161,7 @@ def _rows_of(value: Json) -> tuple[str | None, list[Json] | None]:
 
 
 def _only_first_rows(program: Program, tool: str) -> bool:
-    """Return True if the program uses only rows counted from the first: `near[0]`, `rows[:3]`."""
+    """Return True if the program uses only the first rows of a result: `near[0]`, `rows[:3]`."""
     tree = program.tree
     parents = {child: node for node in ast.walk(tree) for child in ast.iter_child_nodes(node)}
     calls = [node for node in ast.walk(tree) if _is_call_of(node, tool)]
@@ -317,7 +317,7 @@ def every_page_of_{tool}(**arguments):
 
 
 def _argument(tool: Tool, alias: str) -> Mapping[str, Any]:
-    """Return the schema of an argument."""
+    """Return the schema of the argument `alias` of a tool."""
     return resolve(tool.protocol.parameters[tool.arguments[alias]], tool.protocol.input_schema)
 
 

@@ -30,18 +30,18 @@ class CallArguments:
     loose: list[t.Type]
 
     def after(self) -> CallArguments:
-        """Return the arguments without the first positional one."""
+        """Return these arguments without the first positional one."""
         return replace(self, values=self.values[1:], nodes=self.nodes[1:])
 
     def every(self) -> Iterator[t.Type]:
-        """Yield the types of all values that are passed."""
+        """Yield the types of all arguments."""
         yield from self.values
         yield from self.named.values()
         yield from self.loose
 
 
 def read_arguments(core: Interpreter, node: ast.Call) -> CallArguments:
-    """Evaluate every argument of a call."""
+    """Evaluate the arguments of a call and return their types."""
     values: list[t.Type] = []
     nodes: list[ast.expr] = []
     named: dict[str, t.Type] = {}
@@ -107,7 +107,7 @@ def call_function(
 
 
 def run_body(core: Interpreter, function: t.Function, frame: ScopeFrame) -> t.Type:
-    """Execute a function's body, with types, in `frame`, and return the type of its result."""
+    """Follow a function's body in `frame`, with types for values; return the type of its result."""
     node = function.node
     outer = core.frame
     core.frame = frame

@@ -20,7 +20,7 @@ from protocols.toolbox import Toolbox
 
 @dataclass(slots=True)
 class Env:
-    """What is known at one point of the program.
+    """The knowledge about the program at one point.
 
     `names` are the types of the variables. `null_checked` are the nullable response fields that the
     program has already tested for None.
@@ -30,7 +30,7 @@ class Env:
     null_checked: frozenset[t.ResponseLocation] = frozenset()
 
     def copy(self) -> Env:
-        """Return an independent copy."""
+        """Return a copy, whose changes do not affect this environment."""
         spend(len(self.names) // 8)
         return Env(dict(self.names), self.null_checked)
 
@@ -71,7 +71,7 @@ class ScopeFrame:
 
     @property
     def is_class_body(self) -> bool:
-        """True if the frame executes the body of a class."""
+        """True if the frame is that of a class body."""
         return isinstance(self.scope, ast.ClassDef)
 
 
@@ -117,7 +117,9 @@ class Interpreter:
         raise NotImplementedError
 
     def execute(self, body: list[ast.stmt]) -> None:
-        """Execute statements in the current frame, with types in place of values."""
+        """Follow statements in the current frame as if they were executed, with types for
+        values.
+        """
         raise NotImplementedError
 
     def step(self) -> None:
@@ -163,7 +165,7 @@ class Interpreter:
         return self.frame.env if self.frame.env is not None else Env()
 
     def bind(self, name: str, value: t.Type) -> None:
-        """Bind a name of the current frame to a value."""
+        """Give a name of the current frame the type `value`."""
         if self.frame.env is not None:
             self.frame.env.names[name] = value
 
@@ -249,7 +251,7 @@ class Interpreter:
     # Tools.
 
     def tool_result(self, alias: str) -> t.Type:
-        """Return the type of a tool's response, derived from its schema."""
+        """Return the type of a tool's result, derived from its response schema."""
         if alias not in self._results:
             document = response_document(self.tools[alias], lenient=self.lenient)
             self._results[alias] = (

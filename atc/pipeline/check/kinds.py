@@ -80,7 +80,7 @@ def forget_constants(value: Type) -> Type:
 
 
 def type_of_constant(value: Any) -> Type:
-    """Return the type of a constant."""
+    """Return the type of a Python constant such as `"a"` or 3."""
     if value is None:
         return NONE
     name = type(value).__name__
@@ -90,7 +90,7 @@ def type_of_constant(value: Any) -> Type:
 
 
 def constant(value: Type) -> Any:
-    """Return the only possible value of the type, or None if it is not known."""
+    """Return the only value that the type allows, or None if there are several or unknown ones."""
     return (
         value.values[0]
         if isinstance(value, Atom) and value.values and len(value.values) == 1
@@ -147,7 +147,7 @@ _JSON = {
 
 
 def json_types(value: Type) -> set[str] | None:
-    """Return the JSON types that the value can have, or None if they are unknown."""
+    """Return the JSON types that a value of this type can have, or None if they are unknown."""
     match value:
         case Mapped():
             return {"object"}

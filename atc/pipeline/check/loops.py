@@ -1,4 +1,4 @@
-"""Execution of loops: the body is repeated until the types of all variables are stable."""
+"""Analysis of loops: the body is followed again until the types of all variables are stable."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _MOST_PASSES = 6
 
 
 def leave_loop(core: Interpreter, node: ast.Break | ast.Continue) -> None:
-    """Execute `break` or `continue`.
+    """Follow a `break` or `continue`.
 
     The current environment is recorded for the loop, and the code after the statement is
     unreachable.
@@ -55,7 +55,7 @@ def _report_shrinking(core: Interpreter, node: ast.For | ast.AsyncFor) -> None:
 
 
 def execute_for(core: Interpreter, node: ast.For | ast.AsyncFor) -> None:
-    """Execute a `for` loop."""
+    """Follow a `for` loop as if it were executed, with types for values."""
     value = core.evaluate(node.iter)
     _report_shrinking(core, node)
     items = t.ANY if isinstance(node, ast.AsyncFor) else iterate(core, value, node.iter)
@@ -77,7 +77,7 @@ def execute_for(core: Interpreter, node: ast.For | ast.AsyncFor) -> None:
 
 
 def execute_while(core: Interpreter, node: ast.While) -> None:
-    """Execute a `while` loop."""
+    """Follow a `while` loop as if it were executed, with types for values."""
 
     def start() -> Env | None:
         core.evaluate(node.test)
@@ -95,7 +95,7 @@ def _loop(
     *,
     always: bool,
 ) -> None:
-    """Execute a loop's body until a pass changes no type. Only findings of the last pass are kept.
+    """Follow a loop's body until a pass changes no type. Only findings of the last pass are kept.
 
     `start` begins an iteration and returns the environment in which the loop condition fails.
     `always` is True for a `while` loop, which only ends if its condition fails or with `break`; a

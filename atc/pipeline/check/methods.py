@@ -1,4 +1,4 @@
-"""Types of calls of methods of strings, dicts, lists and sets, and their effects on containers."""
+"""Types of method calls on strings, dicts, lists and sets, and their effects on containers."""
 
 from __future__ import annotations
 

@@ -72,7 +72,7 @@ def _is_supported(op: ast.operator, left: str, right: str) -> bool:
 
 
 def _number(op: ast.operator, left: t.Type, right: t.Type) -> t.Type:
-    """Return the numeric type of an arithmetic operation."""
+    """Return the numeric type that an arithmetic operation gives."""
     if isinstance(op, ast.Div):
         return t.FLOAT
     names = {
@@ -95,7 +95,7 @@ def _report(
     right: t.Type,
     node: ast.AST,
 ) -> None:
-    """Report an operator that does not accept both operands."""
+    """Report that an operator does not accept both operands."""
     if core.catches("TypeError"):
         return
     better = None

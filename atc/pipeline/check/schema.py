@@ -75,7 +75,7 @@ def result_type(tool: Tool, document: t.ResponseSchema) -> t.Type:
 
 
 def convert(schema: Any, document: t.ResponseSchema, origin: t.ResponseLocation) -> t.Type:
-    """Return the type of a value that conforms to `schema`."""
+    """Return the type of the values that conform to `schema`."""
     if len(origin.path) > _DEEPEST:
         return t.ANY
     done = document.types.get((id(schema), origin))

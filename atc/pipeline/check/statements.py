@@ -32,7 +32,7 @@ _OF_NAMES = ("undefined-", "unknown-", "used-", "missing-argument", "positional-
 
 
 class ProgramInterpreter(Interpreter):
-    """The complete interpreter: `Interpreter` with statements and expressions."""
+    """The complete interpreter, which adds statements and expressions to `Interpreter`."""
 
     sure = 0
     """Number of findings in the parts of the program that were analysed completely."""
@@ -42,7 +42,7 @@ class ProgramInterpreter(Interpreter):
         return expressions.evaluate(self, node)
 
     def execute(self, body: list[ast.stmt]) -> None:
-        """Execute statements in the current frame until control leaves the frame."""
+        """Follow statements in the current frame until control leaves the frame."""
         for statement in body:
             if self.frame.env is None:
                 return
@@ -186,7 +186,7 @@ def _function(core: Interpreter, node: ast.FunctionDef | ast.AsyncFunctionDef) -
 
 
 def _class(core: Interpreter, node: ast.ClassDef) -> None:
-    """Execute a class body.
+    """Follow a class body.
 
     Nothing is known about the class itself; its methods are analysed like functions that are never
     called.
@@ -233,7 +233,7 @@ def _if(core: Interpreter, node: ast.If) -> None:
 
 
 def _match(core: Interpreter, node: ast.Match) -> None:
-    """Execute a `match` statement. The types of captured names are unknown."""
+    """Follow a `match` statement. The types of captured names are unknown."""
     core.evaluate(node.subject)
     start = core.frame.env
     result = None

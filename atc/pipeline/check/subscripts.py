@@ -301,7 +301,7 @@ _OF_NONE = frozenset(dir(None))
 
 
 def read_attribute(core: Interpreter, node: ast.Attribute) -> t.Type:
-    """Return the type of `value.attr` where it is not called immediately."""
+    """Return the type of the attribute `value.attr`, except for method calls."""
     value = core.evaluate(node.value)
     if isinstance(value, t.Library):
         return library_part(core, value, node)

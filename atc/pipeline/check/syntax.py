@@ -272,9 +272,11 @@ class SyntaxFacts:
     """Syntactic facts about the whole program, collected once before it is analysed."""
 
     functions: list[FunctionNode] = field(default_factory=list)
-    """All functions and lambdas."""
+    """All functions and lambdas of the program."""
     shared: set[str] = field(default_factory=set)
-    """Names declared `global` or `nonlocal` somewhere. Their value at any point is unknown."""
+    """Names that the program declares `global` or `nonlocal`. Their value at any point is
+    unknown.
+    """
     opaque: list[ast.AST] = field(default_factory=list)
     """Nodes that may bind or remove names invisibly (`exec`, `import *`)."""
     tolerated: set[ast.AST] = field(default_factory=set)
@@ -285,11 +287,11 @@ class SyntaxFacts:
     alternative: set[ast.AST] = field(default_factory=set)
     """Comparisons inside an `or` or an `elif` chain. There it is no error if one is never true."""
     stored: set[str] = field(default_factory=set)
-    """Constant keys that the program assigns to in any dict."""
+    """Constant keys to which the program assigns a value in any dict."""
 
 
 def collect_syntax_facts(nodes: list[ast.AST]) -> SyntaxFacts:
-    """Collect the facts from all nodes of a tree."""
+    """Return the facts about a program, whose syntax nodes are `nodes`."""
     hints = SyntaxFacts(functions=[node for node in nodes if isinstance(node, FunctionNode)])
     for node in nodes:
         match node:

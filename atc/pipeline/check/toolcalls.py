@@ -77,7 +77,10 @@ def selects_response(argument: str) -> bool:
 
 
 def _read_keywords(core: Interpreter, call: ast.Call) -> tuple[KeywordArguments, bool]:
-    """Evaluate the keyword arguments of a call. Also return True if a `**` may pass more."""
+    """Evaluate the keyword arguments of a call.
+
+    Also return True if `**` may pass further arguments.
+    """
     found: KeywordArguments = []
     more = False
     for keyword in call.keywords:

@@ -159,7 +159,7 @@ class ObjectShape:
 
 @dataclass(eq=False)
 class ArrayShape:
-    """The schema of the items of an array."""
+    """The schema of the items of an array; arrays with equal shape objects are of one type."""
 
     document: ResponseSchema
     items: Any
@@ -170,7 +170,7 @@ class Record(Type):
     """A JSON object that a schema describes.
 
     `refined` holds more precise types of single keys, learned from conditions in the program.
-    `null_checked` is True if a condition of the program may have ruled out nulls inside the object.
+    `null_checked` is True if a condition of the program may have excluded nulls inside the object.
     """
 
     shape: ObjectShape
@@ -196,7 +196,7 @@ class Array(Type):
 class ListCell:
     """The type of the items of all lists, sets or deques that one expression creates.
 
-    The type is only ever widened.
+    The type is only ever widened, as the analysis finds further items.
     """
 
     item: Type = NEVER

@@ -69,7 +69,7 @@ _LAST_WRITES = 10
 
 
 def describe_writes(made: Sequence[ToolCall]) -> str:
-    """Return a text that lists the writes which took effect, or "" if there are none.
+    """Return a text that lists the writes which took effect, or "" without writes.
 
     It explains how the next program must treat them: if the program keeps such a call, the journal
     answers it with the stored result.

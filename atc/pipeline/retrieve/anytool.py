@@ -108,10 +108,10 @@ class AgentSearch(SearchState):
     def resume(self, reason: str) -> None:
         """Wake the unfinished agents, because the APIs found so far do not suffice.
 
-        This is §4.3 of the AnyTool paper. Each agent is told the `reason`. Then the agents are
-        woken one after another, the deepest first, and of these the youngest. Each acts, together
-        with the agents it creates, until none of them has anything left to do. Waking stops as soon
-        as the APIs found suffice.
+        This is §4.3 of the AnyTool paper. Each agent gets the `reason`. Then the agents are woken
+        one after another, the deepest first, and of these the youngest. Each acts, together with
+        the agents it creates, until none of them has anything left to do. Waking stops as soon as
+        the APIs found suffice.
 
         Raises:
             ModelUnavailable: the model did not answer an agent.
@@ -198,8 +198,8 @@ class AgentSearch(SearchState):
     def _ask_verdict(self) -> PoolVerdict:
         """Ask the model whether the APIs found suffice for the query.
 
-        The list of APIs in the prompt may have as many tokens as an agent's list of tools and one
-        result together.
+        The prompt lists these APIs in at most as many tokens as an agent's scope and one result
+        take.
         """
         most = self.room.scope + self.room.result
         lines = listing.pages(listing.api_lines(self.pool, self.hierarchy, room=most), room=most)[0]

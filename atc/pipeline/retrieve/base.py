@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 Floats: TypeAlias = "NDArray[np.float32]"
 Positions: TypeAlias = "NDArray[np.int64]"
-"""Positions of documents in an index, int64."""
+"""Positions of documents in an index, as an int64 array."""
 
 
 class RetrievalUnavailable(AtcError):
@@ -118,7 +118,7 @@ class Embedder(Protocol):
         """The length of a vector."""
 
     def embed(self, texts: Sequence[str]) -> Floats:
-        """Return one row for each text, shape (texts, dimensions).
+        """Return the vector of each text as one row, shape (texts, dimensions).
 
         A blank text gets the zero vector, which is similar to nothing.
 

@@ -164,7 +164,7 @@ class DocumentStore:
             yield from (self._read(record) for _, record in rows)
 
     def embed_texts(self, texts: Sequence[str], embedder: Embedder) -> Floats:
-        """Return one row for each text, float32, shape (texts, dimensions).
+        """Return the vector of each text as one row, float32, shape (texts, dimensions).
 
         Each text is embedded only once; its vector is stored.
 

@@ -94,7 +94,7 @@ def normalize_rows(vectors: NDArray[np.floating[Any]]) -> Floats:
 def embed_distinct(
     texts: Sequence[str], embed: Callable[[list[str]], Floats], dimensions: Callable[[], int]
 ) -> Floats:
-    """Return one row for each of `texts`.
+    """Return the vector of each of `texts` as one row.
 
     `embed` gets each distinct text once; a blank text gets the zero vector. `dimensions` is called
     only if all texts are blank.

@@ -56,7 +56,7 @@ class ExpansionKind:
 
     @cached_property
     def schema(self) -> JsonObject:
-        """JSON Schema of a reply."""
+        """JSON Schema of a reply of the model."""
         return an_object(dict.fromkeys(self.keys, a_text(_LONGEST, least=8)))
 
     @cached_property

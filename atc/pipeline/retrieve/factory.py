@@ -37,9 +37,9 @@ from atc.pipeline.retrieve.toolqp import ToolQP
 
 @dataclass(frozen=True, kw_only=True)
 class Setup:
-    """What search methods are built from.
+    """Components from which search methods are built.
 
-    A method that needs something that is None raises `RetrievalUnavailable` when it is built.
+    A method that needs a component that is None raises `RetrievalUnavailable` when it is built.
     """
 
     index: ToolIndex
@@ -52,7 +52,7 @@ class Setup:
 
     @property
     def documents(self) -> list[ToolDocument]:
-        """All documents of the index."""
+        """All documents of the index, in its order."""
         return list(self.index.documents.values())
 
 

@@ -58,7 +58,7 @@ class Hierarchy:
         return cls(frozen, documents)
 
     def places(self, categories: Iterable[str] | None = None) -> tuple[CategorizedTool, ...]:
-        """Return the tools of `categories`, or of all categories."""
+        """Return the tools of `categories`, or of all categories if it is None."""
         chosen = self.tools if categories is None else categories
         return tuple(
             CategorizedTool(category, tool) for category in chosen for tool in self.tools[category]
@@ -84,7 +84,7 @@ def resolve_name(name: str, known: Sequence[str]) -> str | None:
 
 
 class Room(NamedTuple):
-    """How many tokens a prompt and each part of it may take.
+    """Numbers of tokens that a prompt and each part of it may take.
 
     Of the tokens that the instructions leave, a third is for the list of categories or tools that
     the agent may choose from (`scope`), a quarter for the request and a quarter for one result.

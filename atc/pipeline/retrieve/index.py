@@ -99,7 +99,7 @@ class ToolIndex:
 
     @cached_property
     def expansions(self) -> DocumentStore | None:
-        """The store, if a model has written texts about the documents; else None."""
+        """The store, if it has texts that a model wrote about the documents; else None."""
         return self.store if self.store.expanded_count else None
 
     def close(self) -> None:
