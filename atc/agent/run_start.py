@@ -178,7 +178,7 @@ def make_parts(
     ask_person: AskPerson | None = None,
     given: bool = False,
 ) -> Parts:
-    """Return the components of one run, whose tools ask for consent before each call.
+    """Return the components of one run. Its tools ask for consent before they are called.
 
     `given` is True if the caller writes the programs. Such a run uses the consent that is given
     now, not the stored one, and may use tools that its first program did not name.

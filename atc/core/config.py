@@ -110,11 +110,12 @@ class CredentialEntry(Credential):
     """
 
     value: Annotated[Secret, of_form(r"^[^\n]*\Z", "one line of text")] = Field("", repr=False)
-    """`env:NAME`, `file:PATH` (its first line) or the secret itself: a key, a token,
-    `user:password`.
+    """`env:NAME`, `file:PATH` (its first line) or the secret itself.
+
+    The secret is a key, a token, or `user:password`.
     """
     hosts: tuple[Host, ...] = Field(min_length=1)
-    """Hosts such as `api.example.org` or `localhost:8080`. The secret is sent to no other."""
+    """Hosts to which the secret may be sent, such as `api.example.org` or `localhost:8080`."""
     client_secret: Secret = Field("", repr=False)
     scopes: tuple[Text, ...] = ()
 
@@ -133,8 +134,9 @@ class McpEntry(McpServer):
     """The words of the command, or one line as for a shell. Either this or `url` is set."""
     url: Annotated[str, PlainSerializer(mask_source)] = ""
     env: Mapping[Text, Secret] = Field(default_factory=dict, repr=False)
-    """Variables of the command: `env:NAME`, `file:PATH` or the text itself. The command inherits
-    only HOME, LOGNAME, PATH, SHELL, TERM and USER.
+    """Environment variables of the command: `env:NAME`, `file:PATH` or the text itself.
+
+    Of the current environment, the command inherits only HOME, LOGNAME, PATH, SHELL, TERM and USER.
     """
 
     @model_validator(mode="after")
@@ -149,12 +151,13 @@ class Config:
     """All settings with their defaults.
 
     Raises:
-        InvalidConfig: There is no such setting, or it does not take this value.
+        InvalidConfig: There is no such setting, or the setting does not accept the value.
     """
 
     model: Model | None = None
-    """A model's name, or `local`. None: the endpoint of OPENAI_BASE_URL or OPENAI_API_KEY if one is
-    set, else the embedded model.
+    """A model's name, or `local`.
+
+    None: the endpoint of OPENAI_BASE_URL or OPENAI_API_KEY if one is set, else the embedded model.
     """
     model_timeout: AboveZero = 120.0
     """Seconds to wait for one reply of an endpoint."""
@@ -162,33 +165,40 @@ class Config:
     """How often a request to an endpoint is repeated after a failure that may be temporary."""
     tools: Annotated[Names, PlainSerializer(mask_sources)] = ()
     """Protocol folders, OpenAPI files or addresses, Python modules, HAR recordings and MCP servers.
-    Without any, the built-in flights service.
+
+    If there are none, the built-in flights service is used.
     """
     start_servers: bool = False
     """Start the commands of MCP servers in `tools` without asking."""
     trust_annotations: bool = False
-    """Believe every MCP server that says that a tool only reads."""
+    """Believe every MCP server that declares that a tool only reads."""
     lend_credentials: bool = True
-    """Let tools use the credentials and MCP servers below. Tools of an untrusted `atc.toml` never
-    can.
+    """Let tools use the credentials and MCP servers below.
+
+    Tools that an untrusted `atc.toml` names can never use them.
     """
     near_hosts: bool = True
-    """Let tools call services of this machine and of its own networks. Tools of an untrusted
-    `atc.toml` never can.
+    """Let tools call services on this machine and in its own networks.
+
+    Tools that an untrusted `atc.toml` names can never call them.
     """
     strategy: Text = "auto"
     """How a task is solved: a strategy, perhaps with flags, as in `anytool:solver=cot,pool=16`."""
     repair: Literal["facts", "reflection", "traceback", "none"] = "facts"
-    """Content of a repair prompt: facts about the failure, the paper's reflection, or the
-    traceback; `none` for no repair.
+    """Content of the prompt that asks for a repair.
+
+    `facts` are those about the failure, `reflection` is that of the ATC paper, `traceback` is
+    Python's; `none` means no repair.
     """
     retrieval: Text = AUTO
-    """How tools are found if not all of them fit the prompt: a method of `atc tools search
+    """Method of finding tools if not all of them fit the prompt, see `atc tools search
     --method`.
     """
     embedder: Text = "minilm+paraphrase"
-    """Model that turns tools and queries into vectors: two small ones combined, another one of `atc
-    models list` (`minilm` is a third of the size), or `openai:NAME`.
+    """Model that turns tools and queries into vectors.
+
+    The default combines two small models. Others are those of `atc models list` (`minilm` has a
+    third of the size), or `openai:NAME`.
     """
     index: Folder | None = None
     """Folder of the search index. None: one in the cache for each set of sources."""
@@ -197,76 +207,88 @@ class Config:
     policy: bool = False
     """Review each program before it runs, and refuse with a reason what only attacks need."""
     max_tools: AtLeastOne = 40
-    """Most tools in one prompt, if not all of them fit."""
+    """Maximum number of tools in one prompt, if not all of them fit."""
     prompt_tokens: Annotated[int, Field(ge=200)] | None = None
-    """Most tokens of tool descriptions in a prompt. None: a number that suits the model."""
+    """Maximum number of tokens of tool descriptions in a prompt. None: suitable for the model."""
     samples: AtLeastOne | None = None
-    """Most replies that are sampled for one prompt until one is a new program. None: 4 for the
-    embedded model, else 1.
+    """Maximum number of replies that are sampled for one prompt until one contains a new program.
+
+    None: 4 for the embedded model, else 1.
     """
     max_repairs: NotNegative = 3
-    """Most programs that are written after the first one failed."""
+    """Maximum number of programs that are written after the first one failed."""
     max_calls: NotNegative = 500
-    """Most tool calls of one execution."""
+    """Maximum number of tool calls of one execution."""
     max_tokens: AtLeastOne | None = None
-    """Most model tokens of one run, prompts and replies. None: no limit."""
+    """Maximum number of model tokens of one run, prompts and replies together. None: no limit."""
     max_model_calls: AtLeastOne | None = None
-    """Most requests to the model in one run. None: no limit."""
+    """Maximum number of requests to the model in one run. None: no limit."""
     max_seconds: AboveZero | None = None
-    """Most wall time of one run. None: no limit."""
+    """Maximum duration of one run in seconds of wall time. None: no limit."""
     max_cost: AboveZero | None = None
-    """Most USD that the model of one run may cost, by `model_price`. None: no limit."""
+    """Maximum cost of the model in one run in USD, see `model_price`. None: no limit."""
     model_price: Prices | None = None
-    """USD for a million tokens of prompts, and of replies. None: the list price
-    (`atc/models/prices.py`).
+    """Price of a million tokens in USD, of prompts and of replies.
+
+    None: the list price (`atc/models/prices.py`).
     """
     allow_writes: Names = ()
-    """Tools that may change something without a question to the user; `all` means every tool."""
+    """Tools that may change something without asking a person; `all` means every tool."""
     on_unknown: OnUnknown = "stop"
-    """What to do if nothing shows whether a write took effect: `stop` pauses the run, `skip` goes
-    on without the write.
+    """What to do if it is unknown whether a write took effect.
+
+    `stop` pauses the run, `skip` continues without the write.
     """
     settle_seconds: Annotated[float, Field(ge=0, allow_inf_nan=False)] = 10.0
-    """Seconds to wait until a write whose response was lost shows in the read that verifies it."""
+    """Seconds to wait for a write to become visible in the read that verifies it.
+
+    Such a read is made if the response of the write was lost.
+    """
     trust: Names = ()
-    """Sources of values for sensitive arguments: `tool`, `tool:path` or `value=…`."""
+    """Sources whose values sensitive arguments may have: `tool`, `tool:path` or `value=…`."""
     temperature: Annotated[float, Field(ge=0, le=2)] = 0.7
-    """Temperature of all samples but the first, which is greedy."""
+    """Temperature of all samples except the first one, for which it is 0."""
     decoding: Literal["off", "calls", "auto"] = "auto"
-    """Constrained decoding of single calls: `calls` allows only calls that fit the tools' schemas,
-    `auto` does the same if the endpoint can, without a message if it cannot. Programs are never
-    constrained.
+    """Constrained decoding of single calls; programs are never constrained.
+
+    `calls` allows only calls that fit the tools' schemas. `auto` does the same if the endpoint
+    supports it, and gives no message if it does not.
     """
     docs: Literal["full", "requests", "names"] = "full"
-    """Content of prompts about tools: a stub each, stubs without the shapes of responses, or names
-    only.
+    """What prompts say about each tool.
+
+    `full` is a stub, `requests` a stub without the shape of the response, `names` the name only.
     """
     workers: Annotated[str, of_form(r"^ray(:\S+)?$", "'ray' or 'ray:ADDRESS'")] | None = None
-    """Workers of benchmarks, indexes and probing: `ray:HOST:PORT` is a Ray cluster, `ray` the one
-    that RAY_ADDRESS names, or else one on this machine. None: this process.
+    """Where benchmarks, indexing and probing run.
+
+    `ray:HOST:PORT` is a Ray cluster, `ray` the cluster that RAY_ADDRESS names, or else one on this
+    machine. None: this process.
     """
     learn: bool = True
-    """Learn the response schemas of tools that declare none, or a wrong one, from their responses,
-    and keep them for later runs.
+    """Learn response schemas from responses, and keep them for later runs.
+
+    Only tools that declare no response schema, or a wrong one, get a learned one.
     """
     state_dir: Folder = field(
         default_factory=lambda: platformdirs.user_state_path("atc", appauthor=False)
     )
-    """Folder of the runs, unless `store` is set, and of the response schemas that were learned."""
+    """Folder of the learned response schemas, and of the runs if `store` is not set."""
     store: DatabaseAddress | None = field(default=None, repr=False)
-    """PostgreSQL database for the runs of several machines (extra `scale`). None: a file in
-    `state_dir`. Better keep the password in `~/.pgpass`.
+    """PostgreSQL database for the runs of several machines (extra `scale`).
+
+    None: a file in `state_dir`. It is better to keep the password in `~/.pgpass`.
     """
     cache_dir: Folder = field(
         default_factory=lambda: platformdirs.user_cache_path("atc", appauthor=False)
     )
-    """Folder of models and built data; it can be deleted at any time."""
+    """Folder of models and derived data; it can be deleted at any time."""
     credentials: Mapping[str, CredentialEntry] = field(default_factory=dict)
-    """Credentials by the name that a tool's binding uses."""
+    """Credentials, keyed by the name that a tool's binding uses."""
     mcp: Mapping[str, McpEntry] = field(default_factory=dict)
-    """MCP servers by the name that a tool's binding uses."""
+    """MCP servers, keyed by the name that a tool's binding uses."""
     headers: Mapping[Host, Mapping[str, str]] = field(default_factory=dict)
-    """Fixed headers, by the host that they are sent to. Secrets belong into `credentials`."""
+    """Fixed headers, keyed by the host to which they are sent. Secrets belong in `credentials`."""
 
     @model_validator(mode="wrap")
     @classmethod

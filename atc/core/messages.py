@@ -36,9 +36,7 @@ def make_finding(
     keys: Iterable[str] = (),
     certain: bool = True,
 ) -> Finding:
-    """Return a finding at the position of `node`; if that spans several lines, at its first
-    line.
-    """
+    """Return a finding at the position of `node`, or at its first line if it spans several."""
     line = getattr(node, "lineno", 1)
     column = getattr(node, "col_offset", 0)
     ends_here = getattr(node, "end_lineno", line) == line

@@ -192,9 +192,7 @@ class _Order(NamedTuple):
     """
 
     opener: bytes
-    """Pickled function that opens a worker. In one process, tasks with equal openers use one
-    worker.
-    """
+    """Pickled function that opens a worker. In one process, equal openers open one worker."""
     versions: str
     folder: str
     """Folder in which the command was started."""

@@ -78,13 +78,11 @@ class Program:
         return type(self), (self.source,)
 
     def line(self, number: int | None) -> str:
-        """Return the line with a 1-based number without surrounding blanks, or "" if it is
-        missing.
-        """
+        """Return the line with this number (from 1) without surrounding blanks; "" without one."""
         return (self.raw_line(number or 0) or "").strip()
 
     def raw_line(self, number: int) -> str | None:
-        """Return the line with a 1-based number unchanged, or None if it is missing."""
+        """Return the line with this number (from 1) unchanged, or None without one."""
         lines = self.source.splitlines()
         return lines[number - 1] if 0 < number <= len(lines) else None
 

@@ -129,7 +129,10 @@ def paragraphs(parts: Iterable[str]) -> str:
 
 
 def room_for_turns(budget: int) -> int:
-    """Return the number of tokens for turns if tool descriptions get `budget` tokens."""
+    """Return how many tokens the turns of a conversation may take.
+
+    `budget` is the number of tokens for tool descriptions.
+    """
     return max(_LEAST_ROOM, budget // 2)
 
 

@@ -144,9 +144,7 @@ class BudgetedModel:
         each: Callable[..., Iterable[ModelReply]],
         purpose: str,
     ) -> list[ModelReply]:
-        """Return the replies to requests. `each` applies a function to each request, as `map`
-        does.
-        """
+        """Return the replies to requests. `each` applies a function to all, as `map` does."""
         requests = [self._redacted(request) for request in requests]
         known = [self._past.reply(request.messages, self._redact) for request in requests]
         config = self._config

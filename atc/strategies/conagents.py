@@ -220,11 +220,10 @@ class _Team(SingleCallRun):
     def _review(
         self, question: str, to: Sequence[AgentName], *, accepts: bool = True
     ) -> _Outcome | None:
-        """Ask the review agent a question. Return what it sends back, or None if it sends nothing
-        back.
+        """Ask the review agent a question. Return what it sends back, or None if nothing.
 
-        It accepts, its reply cannot be parsed, or it is not asked because no rewrites are left in
-        this step. If `accepts` is False, it cannot accept.
+        It sends nothing back if it accepts, if its reply cannot be parsed, or if no rewrites are
+        left in this step, so that it is not asked. If `accepts` is False, it cannot accept.
         """
         if not self.rounds:
             return None

@@ -133,7 +133,7 @@ def next_turn(turns: Turns, offer: Offer, acting: SingleCallRun, *, then: str = 
 def carry_out_call(turn: Turn, call: ReadCall, offer: Offer, acting: SingleCallRun) -> Turn:
     """Carry out the valid call of a turn.
 
-    Return the turn with an observation, or with the way in which it ended the path.
+    Return the turn with an observation, or with its `end` set if no turn follows.
     """
     turn = replace(turn, tool=call.tool)
     given = call.arguments

@@ -15,9 +15,7 @@ __all__ = ["ESCAPES", "NOTHING", "Markup", "escape", "escape_text", "span"]
 
 # Tabs and line feeds are as harmless as spaces.
 ESCAPES = {code: escape_visibly(code) for code in (*UNSAFE, *INVISIBLE) if code not in (0x09, 0x0A)}
-"""JSON escapes, keyed by code point, of invisible characters and of those that change other
-text.
-"""
+"""JSON escapes of characters that are invisible or change other text, keyed by code point."""
 NOTHING = Markup()
 
 

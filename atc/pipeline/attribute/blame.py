@@ -92,7 +92,7 @@ class AttributionTrace:
         ]
 
     def find_calls(self, source: CallSource) -> list[ToolCall]:
-        """Return the calls that the expression of a source made, latest first."""
+        """Return the recorded calls that the expression of a source made, latest first."""
         if source.index is not None:
             return [self.calls[source.index]]
         own = [call for call in self.trace.calls if call.tool == source.tool]
@@ -114,7 +114,8 @@ class AttributionTrace:
     def items(self, source: CallSource) -> Iterator[tuple[ToolCall, Place]]:
         """Yield the positions in responses where the value of a source may be, likeliest first.
 
-        Paths start at the full response.
+        A source is a value in the result of an expression that calls a tool. Paths start at the
+        full response.
         """
         for call in self.find_calls(source):
             path = (
@@ -159,8 +160,9 @@ class AttributionTrace:
         return None
 
     def candidates(self, suspect: Suspect, sources: Iterable[CallSource]) -> list[Candidate]:
-        """Return the candidates that follow from the `sources` of a suspect expression.
+        """Return the calls that may be to blame for a suspect expression.
 
+        They follow from `sources`, the tool results from which the expression may get its value.
         The one nearest to the failing expression comes last.
         """
         found = [self._candidate(suspect, source) for source in sources]
@@ -174,10 +176,10 @@ class AttributionTrace:
         return [c for c in found if c is not None and c not in unlike]
 
     def _candidate(self, suspect: Suspect, source: CallSource) -> Candidate | None:
-        """Return the candidate of one source, or None if no response has the source's path.
+        """Return the call to blame according to one source, or None if no response has its path.
 
-        It is a position where the response violates its schema, else a position whose value fails
-        as the program did, else the first position.
+        The position is one where the response violates its schema, else one whose value fails as
+        the program did, else the first.
         """
         broken = self._find_broken_candidate(suspect, source)
         if broken is not None:

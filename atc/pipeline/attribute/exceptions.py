@@ -264,7 +264,7 @@ class _FieldTest(NamedTuple):
 def _explain_filter(
     head: str, failure: Failure, chosen: Candidate, record: AttributionTrace
 ) -> Fault:
-    """Build the fault for conditions of the program that excluded every item of a result.
+    """Build the fault for a program whose conditions excluded every item of a result.
 
     The program expected other values in the fields that it tested.
     """

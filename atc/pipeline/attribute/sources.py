@@ -1,10 +1,10 @@
 """Search for the tool calls from which the value of an expression may come.
 
-The search follows definitions and access paths: asking for `[]["dest"]` of `rows` leads through
-`rows.extend(page["flights"])` to `["flights"][]["dest"]` of the call behind `page`. If the sandbox
-recorded a hint for an expression, that is, the call and the path at which it found the expression's
-value, the hint is used. If the program text allows several sources, all are returned; the recorded
-responses decide between them.
+A source is a value in the result of such a call. The search follows definitions and access paths:
+asking for `[]["dest"]` of `rows` leads through `rows.extend(page["flights"])` to
+`["flights"][]["dest"]` of the call behind `page`. If the sandbox recorded a hint for an expression,
+that is, the call and the path at which it found the expression's value, the hint is used. If the
+program text allows several sources, all are returned; the recorded responses decide between them.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ _MODULES = frozenset(
 
 @dataclass(frozen=True, eq=False, slots=True)
 class CallSource:
-    """The value at `path` of the result of a tool call.
+    """A source of a value: the value at `path` of the result of a tool call.
 
     The expression `node` calls `tool`; `index` is the number of the recorded call, if it is known.
     `exact` is True if the value is unchanged, False if it was computed from the result. `filters`
@@ -76,12 +76,12 @@ class CallSource:
     index: int | None = None
 
     def as_derived(self, filters: Sequence[ast.expr] = ()) -> CallSource:
-        """Return the source of a value that is computed from the value of this source."""
+        """Return the source for a value that is computed from the value of this source."""
         return replace(self, exact=False, filters=(*self.filters, *filters))
 
 
 class CallSources:
-    """Search for the sources of expressions of a program.
+    """Search for the tool results from which expressions of a program get their values.
 
     `hints` are calls and paths at which the sandbox found values of expressions, see the module.
     """
@@ -97,9 +97,9 @@ class CallSources:
         self._steps = 0
 
     def find_sources(self, expr: ast.expr, path: JsonPath = ()) -> list[CallSource]:
-        """Return the possible sources of the value at `path` of an expression.
+        """Return the tool results from which the value at `path` of an expression may come.
 
-        Duplicates are left out; the nearest source comes last.
+        Duplicates are left out; the nearest comes last.
         """
         key = (id(expr), path)
         self._steps += 1
@@ -121,9 +121,9 @@ class CallSources:
         return list(kept.values())
 
     def find_control(self, expr: ast.expr) -> list[CallSource]:
-        """Return the sources of the loops and conditions around the assignments to a variable.
+        """Return the tool results that decide whether a variable was filled.
 
-        They decide whether the variable was filled.
+        They are those of the loops and conditions around the assignments to the variable.
         """
         if not isinstance(expr, ast.Name):
             return []
@@ -135,7 +135,7 @@ class CallSources:
         ]
 
     def _find_by_form(self, expr: ast.expr, path: JsonPath) -> list[CallSource]:
-        """Return the sources of an expression, according to what kind of expression it is."""
+        """Return the tool results from which an expression may come, by the kind of expression."""
         hint = self._hints.get(position(expr))
         if hint is not None and isinstance(expr, ast.Name | ast.Subscript | ast.Call):
             return [CallSource(expr, "", (*hint.path, *path), index=hint.call)]
@@ -165,7 +165,7 @@ class CallSources:
     def _find_display_sources(
         self, expr: ast.Dict | ast.Tuple | ast.List, path: JsonPath
     ) -> list[CallSource]:
-        """Return the sources of the values in `{…}`, `(…)` or `[…]` that the path may lead to."""
+        """Return the tool results from which values in `{…}`, `(…)` or `[…]` at `path` may come."""
         if isinstance(expr, ast.Dict):
             steps: list[PathStep] = [constant_step(key) for key in expr.keys]
             values = expr.values
@@ -179,11 +179,14 @@ class CallSources:
         return found
 
     def _find_operand_sources(self, exprs: Iterable[ast.expr]) -> list[CallSource]:
-        """Return the sources of a value that is computed from the values of `exprs`."""
+        """Return the tool results from which a value computed from `exprs` may come."""
         return [source.as_derived() for expr in exprs for source in self.find_sources(expr)]
 
     def _name(self, name: ast.Name, path: JsonPath) -> list[CallSource]:
-        """Return the sources of a name, from the innermost enclosing scope that binds it."""
+        """Return the tool results from which a name may get its value.
+
+        The innermost enclosing scope that binds the name decides.
+        """
         for around in self.tree.around(name):
             match around:
                 case ast.ListComp() | ast.SetComp() | ast.GeneratorExp() | ast.DictComp():
@@ -207,9 +210,9 @@ class CallSources:
         )
 
     def _each(self, iterated: ast.expr, path: JsonPath) -> list[CallSource]:
-        """Return the sources of the value at `path` of each item of an iterable.
+        """Return the tool results from which the value at `path` of each item may come.
 
-        Iterating an object gives its keys.
+        `iterated` is the iterable. Iterating an object gives its keys.
         """
         return [
             *(() if path else self.find_sources(iterated, (KEY,))),
@@ -219,7 +222,10 @@ class CallSources:
     def _find_definition_sources(
         self, reached: Sequence[Definition], path: JsonPath
     ) -> list[CallSource]:
-        """Return the sources of the value at `path` of a name with the definitions `reached`."""
+        """Return the tool results from which the value at `path` of a name may come.
+
+        `reached` are the definitions that may give the name its value.
+        """
         found: list[CallSource] = []
         for made in reached[::-1]:
             if all(can_overlap(a, b) for a, b in zip(made.writes, path, strict=False)):
@@ -233,9 +239,9 @@ class CallSources:
         return found
 
     def _find_filling_sources(self, made: Definition) -> list[CallSource]:
-        """Return the sources of the loops around a definition.
+        """Return the tool results that decide how often the definition `made` is executed.
 
-        They decide how often the definition is executed. The `if` conditions around it become
+        They are those over which the loops around it iterate. The `if` conditions around it become
         filters.
         """
         found: list[CallSource] = []
@@ -255,7 +261,7 @@ class CallSources:
         return found
 
     def _comprehension(self, expr: Comprehension, path: JsonPath) -> list[CallSource]:
-        """Return the sources of a comprehension.
+        """Return the tool results from which the items of a comprehension may come.
 
         With a path, they are those of its element; without, those of its iterables, with its tests
         as filters.
@@ -273,9 +279,9 @@ class CallSources:
     def _find_parameter_sources(
         self, function: FunctionNode | ast.Lambda, name: str, at: int, path: JsonPath
     ) -> list[CallSource]:
-        """Return the sources of the arguments that are passed for a parameter of a function.
+        """Return the tool results from which a parameter of a function may get its value.
 
-        This includes the items that `sorted(key=…)`, `map` and others pass to it.
+        This includes the items that `sorted(key=…)`, `map` and others pass to the function.
         """
         found: list[CallSource] = []
         for call in (node for node in ast.walk(self.tree.root) if isinstance(node, ast.Call)):
@@ -289,7 +295,7 @@ class CallSources:
         return found
 
     def _call(self, call: ast.Call, path: JsonPath) -> list[CallSource]:
-        """Return the sources of the result of a call.
+        """Return the tool results from which the result of a call may come.
 
         The call may be of a tool, of a function that passes items on, or of any function that
         computes from its arguments.
@@ -322,14 +328,15 @@ class CallSources:
         return next((node for node in nodes if node.name == name), None)
 
     def _find_returned_sources(self, function: FunctionNode, path: JsonPath) -> list[CallSource]:
-        """Return the sources of the values that a function returns."""
+        """Return the tool results from which the values that a function returns may come."""
         returns = (node for node in ast.walk(function) if isinstance(node, ast.Return))
         values = [node.value for node in returns if node.value]
         return [source for value in values for source in self.find_sources(value, path)]
 
     def _find_gathered_sources(self, call: ast.Call, path: JsonPath) -> list[CallSource]:
-        """Return the sources of a call of `gather`, which returns its arguments' results in
-        order.
+        """Return the tool results from which the results of a call of `gather` may come.
+
+        `gather` returns the results of its arguments in order.
         """
         found: list[CallSource] = []
         for n, arg in enumerate(call.args):
@@ -342,7 +349,7 @@ class CallSources:
     def _find_accessed_sources(
         self, receiver: ast.expr, method: str, args: Sequence[ast.expr], path: JsonPath
     ) -> list[CallSource] | None:
-        """Return the sources of a method that reads parts of its object; None for other methods."""
+        """Return the tool results from which a method like `get` reads; None for other methods."""
         if method in ("get", "setdefault", "pop") and args:
             return self.find_sources(receiver, (constant_step(args[0]), *path))
         if method in ("items", "most_common"):
@@ -353,7 +360,10 @@ class CallSources:
     def _find_argument_sources(
         self, call: ast.Call, args: Sequence[ast.expr], path: JsonPath
     ) -> list[CallSource]:
-        """Return the sources of a call whose result consists of `args` or is computed from them."""
+        """Return the tool results from which a call gets values through its arguments `args`.
+
+        The result of the call consists of these values or is computed from them.
+        """
         method = simple_name(call)
         named = [keyword.value for keyword in call.keywords]
         if not args:

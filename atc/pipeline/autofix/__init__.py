@@ -50,9 +50,7 @@ class _Fixes:
         }
 
     def find_edit(self, finding: Finding) -> Edit | None:
-        """Return the edit that fixes a finding, or None unless there is exactly one possible
-        edit.
-        """
+        """Return the edit that fixes a finding, or None if there is none or more than one."""
         offsets = self._offsets
         better = finding.suggestion or ""
         for node in self._at(finding):

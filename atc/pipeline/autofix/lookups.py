@@ -82,7 +82,7 @@ def lookup(field: str, keys: Iterable[str], tools: Toolbox) -> str | None:
 
 
 def _extend_route(route: _Route, tools: Toolbox) -> Iterator[_Route]:
-    """Yield the routes that are one lookup longer.
+    """Yield the chains of lookups that extend `route` by one lookup.
 
     There is one for each reading tool whose required arguments the record can fill.
     """
@@ -101,7 +101,7 @@ def _extend_route(route: _Route, tools: Toolbox) -> Iterator[_Route]:
 
 
 def _find_fitting_keys(tool: Tool, alias: str, route: _Route, tools: Toolbox) -> list[str]:
-    """Return the keys of a record that may fill an argument: its own name, else linked keys."""
+    """Return the keys of a record that may fill an argument: the same name, else linked keys."""
     if alias in route.keys:
         return [alias]
     linked = {_end(producer.path) for producer in tools.producers(tool, tool.arguments[alias])}

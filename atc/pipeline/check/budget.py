@@ -28,7 +28,7 @@ class OutOfSteps(Exception):
 
 @contextmanager
 def bounded() -> Iterator[None]:
-    """Start a new budget for the work within the block, which `spend` charges."""
+    """Start a new budget, to which `spend` charges the work done within the block."""
     token = _left.set([MOST_WORK])
     try:
         yield

@@ -155,7 +155,7 @@ def _is_short(value: Any) -> bool:
 
 
 def _bool_op(core: Interpreter, node: ast.BoolOp) -> t.Type:
-    """Return the type of `a or b` or `a and b`.
+    """Return the type of `a or b`, or of `a and b`.
 
     Each operand is evaluated under the condition that the earlier ones were false (`or`) or true
     (`and`).

@@ -117,9 +117,7 @@ class Interpreter:
         raise NotImplementedError
 
     def execute(self, body: list[ast.stmt]) -> None:
-        """Follow statements in the current frame as if they were executed, with types for
-        values.
-        """
+        """Follow statements in the current frame as if they were run, with types for values."""
         raise NotImplementedError
 
     def step(self) -> None:

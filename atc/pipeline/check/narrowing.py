@@ -233,7 +233,7 @@ _MENTIONED = f"{__name__}.mentioned"
 
 
 def _relax(core: Interpreter, test: ast.expr) -> None:
-    """Mark the nullable fields inside every variable that a condition mentions as checked.
+    """Mark as checked the nullable fields inside every variable that a condition mentions.
 
     The condition may exclude None in a way that the check does not understand.
     """

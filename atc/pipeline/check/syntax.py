@@ -274,9 +274,7 @@ class SyntaxFacts:
     functions: list[FunctionNode] = field(default_factory=list)
     """All functions and lambdas of the program."""
     shared: set[str] = field(default_factory=set)
-    """Names that the program declares `global` or `nonlocal`. Their value at any point is
-    unknown.
-    """
+    """Names that the program declares `global` or `nonlocal`. Their values are unknown."""
     opaque: list[ast.AST] = field(default_factory=list)
     """Nodes that may bind or remove names invisibly (`exec`, `import *`)."""
     tolerated: set[ast.AST] = field(default_factory=set)

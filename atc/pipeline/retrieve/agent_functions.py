@@ -177,8 +177,9 @@ def _add(search: SearchState, agent: SearchAgent, names: list[str], _: Json) -> 
 
 
 def _check(search: SearchState, agent: SearchAgent, _: JsonObject) -> str:
-    """Register the agent for the verdict on the APIs found, which follows at the end of the
-    round.
+    """Register the agent for the verdict on the APIs found.
+
+    The verdict follows at the end of the round.
     """
     search.awaiting.append(agent)
     return ""
@@ -188,7 +189,7 @@ def _finish(search: SearchState, agent: SearchAgent, _: JsonObject) -> str:
     """Mark the agent as finished.
 
     An agent that studied APIs but added none is asked once to reconsider. Without this, the
-    embedded model left 14 of 25 pools empty.
+    embedded model found no API in 14 of 25 searches.
     """
     if agent.studied and not agent.reminded and search.decided_apis.isdisjoint(agent.studied):
         agent.reminded = True

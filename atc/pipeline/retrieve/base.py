@@ -91,9 +91,7 @@ class Ranker(Protocol):
 
     @property
     def names(self) -> Sequence[str]:
-        """The name of each document, in order of position. Names may be read from disk on
-        access.
-        """
+        """The name of each document, in order of position. Names may be on disk until accessed."""
 
     def top(self, views: Sequence[View], *, n: int) -> list[Ranking]:
         """Return the `n` best documents for each of the queries `views`; fewer if fewer match."""
