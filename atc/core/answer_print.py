@@ -23,8 +23,8 @@ def print_name(program: Program) -> str:
 def count_kept_lines(program: Program, before: Program) -> int:
     """Return how many lines at the start of `program` are those of the earlier program `before`.
 
-    0 if `program` does not continue `before`. The lines of `HEAD` count as kept if they are all
-    that is new at the start.
+    0 if `program` does not continue `before`. If only `program` begins with the lines of `HEAD`,
+    these are counted, too.
     """
     kept = before.source.splitlines()
     lines = program.source.splitlines()

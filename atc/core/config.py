@@ -191,8 +191,9 @@ class Config:
     Python's; `none` means no repair.
     """
     retrieval: Text = AUTO
-    """Method of finding tools if not all of them fit the prompt, see `atc tools search
-    --method`.
+    """Method of finding tools if not all of them fit the prompt.
+
+    The methods are listed by `atc tools search --method`.
     """
     embedder: Text = "minilm+paraphrase"
     """Model that turns tools and queries into vectors.

@@ -115,8 +115,8 @@ ModelReply: TypeAlias = Completion | ModelUnavailable
 def ask_each(ask: Ask, requests: Sequence[ModelRequest], most: int) -> Sequence[ModelReply]:
     """Return the reply to each request, or the outage that prevented it; send `most` at once.
 
-    An `Ask` with a method `each` must record its requests in order; this method is then used
-    instead.
+    Some models (`Ask`) must record their requests in order; they have a method `each`, which is
+    used instead.
     """
     if each := getattr(ask, "each", None):
         replies: Sequence[ModelReply] = each(requests, most)

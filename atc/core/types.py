@@ -78,11 +78,13 @@ class Program:
         return type(self), (self.source,)
 
     def line(self, number: int | None) -> str:
-        """Return the line with this number (from 1) without surrounding blanks; "" without one."""
+        """Return the line with this number (from 1) without surrounding blanks; "" if it is
+        missing.
+        """
         return (self.raw_line(number or 0) or "").strip()
 
     def raw_line(self, number: int) -> str | None:
-        """Return the line with this number (from 1) unchanged, or None without one."""
+        """Return the line with this number (from 1) unchanged; None if it does not exist."""
         lines = self.source.splitlines()
         return lines[number - 1] if 0 < number <= len(lines) else None
 

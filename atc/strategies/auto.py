@@ -103,7 +103,7 @@ class _First(Chain):
 
 
 def unseen_writes(program: Program, tools: Toolbox) -> tuple[str, str] | None:
-    """Return a writing tool and an earlier called tool whose response is unknown, or None.
+    """Return a writing tool and a tool called before it whose response is unknown, or None.
 
     A response is unknown if no response schema describes it.
     """

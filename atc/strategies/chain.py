@@ -105,8 +105,8 @@ class Chain(Run):
     def _has_ended(self, before: int) -> bool:
         """Return True if the last attempt is paused, or its answer needs no confirmation.
 
-        No confirmation is needed without doubts, or if one of the first `before` attempts gave an
-        answer, too.
+        An answer needs none if there are no doubts about it, or if one of the first `before`
+        attempts already gave an answer.
         """
         last = self.attempts[-1]
         was_asked = any(attempt.answer is not None for attempt in self.attempts[:before])

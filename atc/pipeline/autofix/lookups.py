@@ -113,7 +113,7 @@ def _required(tool: Tool) -> list[str]:
 
 
 def _fields(tool: Tool) -> Mapping[str, bool]:
-    """Return the fields of a tool's result; each is mapped to True if its value is a scalar.
+    """Return the names of the fields of a tool's result, mapped to True if the value is a scalar.
 
     Empty if the result is not a single object, or if its schema is missing or guessed.
     """

@@ -57,7 +57,10 @@ def outcomes(core: Interpreter, test: ast.expr) -> tuple[Env | None, Env | None]
 
 
 def refine(core: Interpreter, test: ast.expr, truth: bool) -> None:
-    """Update the current environment with what follows if the condition `test` is `truth`."""
+    """Update the current environment with what follows from a condition.
+
+    The condition `test` is true if `truth` is True, else false.
+    """
     if core.frame.env is None:
         return
     match test:
@@ -99,7 +102,10 @@ def _constant_last(
 def _refine_compare(
     core: Interpreter, left: ast.expr, op: ast.cmpop, right: ast.expr, truth: bool
 ) -> None:
-    """Update the current environment with what follows if a comparison is `truth`."""
+    """Update the current environment with what follows from a comparison.
+
+    The comparison is true if `truth` is True, else false.
+    """
     if isinstance(op, ast.NotEq | ast.NotIn | ast.IsNot):
         op = _OPPOSITE[type(op)]
         truth = not truth
@@ -154,7 +160,10 @@ def _kind_names(node: ast.expr) -> list[str]:
 
 
 def _refine_kind(core: Interpreter, subject: ast.expr, names: list[str], truth: bool) -> None:
-    """Update the environment with what follows if `isinstance(subject, names)` is `truth`."""
+    """Update the environment with what follows from `isinstance(subject, names)`.
+
+    The result of the call is `truth`.
+    """
     if any(name not in _KINDS for name in names):
         _change(core, subject, lambda _: t.ANY)
         return

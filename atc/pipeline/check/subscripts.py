@@ -237,7 +237,7 @@ def _get_known_key(
 def _expects_missing_key(core: Interpreter, node: ast.Call, key: Any) -> bool:
     """Return True if a `.get()` call evidently allows for a missing key.
 
-    It is used as a condition, its key is one of `ENVELOPE`, or its default is computed.
+    The call is used as a condition, its key is one of `ENVELOPE`, or its default is computed.
     """
     if node in core.hints.tolerated or key in ENVELOPE:
         return True

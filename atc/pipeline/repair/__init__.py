@@ -98,7 +98,7 @@ def _reflection(case: RepairCase) -> list[Message]:
 
 
 def _traceback(case: RepairCase) -> list[Message]:
-    """Build the messages of the plain method: only what Python itself prints about a failure."""
+    """Build the messages that contain only what Python itself prints about a failure."""
     return [
         case.program_message,
         case.rewrite(["That program failed:", traceback_text(case.attempt)]),

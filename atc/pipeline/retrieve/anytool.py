@@ -182,7 +182,7 @@ class AgentSearch(SearchState):
             agent.status = "stopped"
 
     def _verdict(self) -> str:
-        """Return the verdict on the APIs found as the text of a result.
+        """Return the verdict on whether the APIs found suffice, as text.
 
         The model is asked only if the APIs have changed since the last verdict.
         """

@@ -109,7 +109,10 @@ class Embedder(Protocol):
 
     @property
     def name(self) -> str:
-        """Name of the model and of how it is used. Vectors of equal names are comparable."""
+        """Name of the model with its options.
+
+        Vectors are comparable if the names of their embedders are equal.
+        """
 
     @property
     def dimensions(self) -> int:
