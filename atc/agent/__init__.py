@@ -227,11 +227,11 @@ class Agent(ProgramRunner):
         """Continue a stored run that was paused, or whose process ended. The agent needs a `store`.
 
         Model replies and tool responses that the run already has are not requested again. If the
-        response of a write was lost, it is first found out whether the write took effect. If the
+        response of a write was lost, it is first determined whether the write took effect. If the
         run was started by `execute`, its last program runs again. `max_seconds` replaces the
-        setting and `ask_person` that of the agent. `accept_orphans` allows that writes remain which
-        the final program does not make. `resend` sends writes of unknown outcome again, because a
-        person has found out that they did not take effect.
+        setting and `ask_person` that of the agent. If `accept_orphans` is True, writes may remain
+        that the final program does not make. If `resend` is True, writes of unknown outcome are
+        sent again, because a person has found out that they did not take effect.
 
         Raises:
             UnknownRun, RunRefused: There is no such run, or it cannot be continued, for example
@@ -286,7 +286,8 @@ class Agent(ProgramRunner):
         return self._execute(source, options, task=task, continues=continues)
 
     def check(self, source: str) -> tuple[Finding, ...]:
-        """Return what is wrong with a program, sorted by line. No program is run, no tool called.
+        """Return what is wrong with a program, sorted by line. Nothing is run, and no tool is
+        called.
 
         `execute` does not run a program with a finding that is `certain`. Other findings depend on
         the data, such as a field that can be null.

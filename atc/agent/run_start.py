@@ -31,9 +31,9 @@ from sandbox.lost_writes import WriteRecovery
 from sandbox.trace import Pins
 
 BeforeWrite = Callable[[str, Tool, JsonObject], None]
-"""Called before a write with the id of the run, the tool, and its arguments keyed by original name.
+"""A function that is called before a write. It may raise `Paused`.
 
-It may raise `Paused`.
+Its arguments are the id of the run, the tool, and the tool's arguments keyed by original name.
 """
 
 
@@ -49,7 +49,7 @@ class GatewayClient:
     """Name of the client, unique among all clients of the store."""
     before_write: BeforeWrite
     answered: Collection[str] = ()
-    """Ids of the questions of earlier programs of the run that `ask_person` can answer."""
+    """Ids of questions that earlier programs of the run asked, and that `ask_person` can answer."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -58,9 +58,9 @@ class RunOptions:
 
     observer: Observer | None = None
     max_seconds: float | None = None
-    """Replaces the setting of the same name, if not None."""
+    """If not None, replaces the setting of the same name."""
     ask_person: AskPerson | None = None
-    """Replaces the agent's function for questions, if not None."""
+    """If not None, replaces the agent's function that asks a person."""
     accept_orphans: bool = False
     """True if writes that the final program does not make may remain."""
     resend: bool = False
@@ -151,10 +151,13 @@ def continue_run(
 
 
 def last_program(stored: StoredRun) -> str:
-    """Return the last program of a stored run that `execute` started, with which it continues.
+    """Return the last program of a stored run that `execute` has started.
+
+    The run continues with this program.
 
     Raises:
-        RunRefused: The run is not paused or interrupted, and no write of it has an unknown outcome.
+        RunRefused: The run is not paused or interrupted, and none of its writes has an unknown
+            outcome.
     """
     run = stored.summary
     doubtful = run.status == "failed" and any(one.call.outcome == "unknown" for one in stored.calls)

@@ -67,7 +67,7 @@ def names_of(allow_writes: object) -> tuple[str, ...]:
 def configured(config: Config, **settings: Any) -> Config:
     """Return the configuration with the settings that were passed as arguments.
 
-    None leaves a setting as it is.
+    An argument that is None leaves its setting as it is.
 
     Raises:
         InvalidConfig: A setting does not accept its value, or a strategy or search method has wrong
@@ -123,7 +123,7 @@ def open_tools(
 
 
 def require_tools(names: Iterable[str], toolbox: Toolbox) -> None:
-    """Check that the toolbox has all tools in `names`, which an argument of the agent contains.
+    """Check that the toolbox has all tools that are named in an argument of the agent.
 
     Raises:
         UnknownTool: It lacks one of them; the error carries the nearest names.

@@ -185,15 +185,15 @@ class Config:
     strategy: Text = "auto"
     """How a task is solved: a strategy, perhaps with flags, as in `anytool:solver=cot,pool=16`."""
     repair: Literal["facts", "reflection", "traceback", "none"] = "facts"
-    """Content of the prompt that asks for a repair.
+    """Content of the prompt that asks the model to repair a program.
 
-    `facts` are those about the failure, `reflection` is that of the ATC paper, `traceback` is
-    Python's; `none` means no repair.
+    `facts`: what is known about the failure; `reflection`: the method of the ATC paper;
+    `traceback`: Python's traceback; `none`: programs are not repaired.
     """
     retrieval: Text = AUTO
     """Method of finding tools if not all of them fit the prompt.
 
-    The methods are listed by `atc tools search --method`.
+    The methods are listed by `atc tools search --help`.
     """
     embedder: Text = "minilm+paraphrase"
     """Model that turns tools and queries into vectors.
@@ -202,15 +202,15 @@ class Config:
     third of the size), or `openai:NAME`.
     """
     index: Folder | None = None
-    """Folder of the search index. None: one in the cache for each set of sources."""
+    """Folder of the search index. None: a folder in the cache for each set of tool sources."""
     sandbox: Backend = AUTO
     """Sandbox that runs the program: a backend, or `auto` for the best one available."""
     policy: bool = False
-    """Review each program before it runs, and refuse with a reason what only attacks need."""
+    """Review each program before it runs, and refuse, with a reason, what only attacks need."""
     max_tools: AtLeastOne = 40
     """Maximum number of tools in one prompt, if not all of them fit."""
     prompt_tokens: Annotated[int, Field(ge=200)] | None = None
-    """Maximum number of tokens of tool descriptions in a prompt. None: suitable for the model."""
+    """Maximum number of tokens for tool descriptions in a prompt. None: it suits the model."""
     samples: AtLeastOne | None = None
     """Maximum number of replies that are sampled for one prompt until one contains a new program.
 
@@ -229,7 +229,7 @@ class Config:
     max_cost: AboveZero | None = None
     """Maximum cost of the model in one run in USD, see `model_price`. None: no limit."""
     model_price: Prices | None = None
-    """Price of a million tokens in USD, of prompts and of replies.
+    """Prices of a million tokens in USD: of prompts, and of replies.
 
     None: the list price (`atc/models/prices.py`).
     """

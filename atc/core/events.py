@@ -25,7 +25,7 @@ class ToolsChosen:
 class ModelAsked:
     """A prompt is about to be sent to the model.
 
-    `purpose` says what for, such as `write`, `sample` or `repair`.
+    `purpose` is what the reply is for, such as `write`, `sample` or `repair`.
     """
 
     purpose: str
@@ -74,7 +74,7 @@ class ToolCalled:
 
 @dataclass(frozen=True, slots=True)
 class NoteAdded:
-    """A sentence about something that is done otherwise than the settings ask for.
+    """A sentence about something that is not done as the settings ask.
 
     The same sentence is sent once per run.
     """
@@ -84,7 +84,7 @@ class NoteAdded:
 
 @dataclass(frozen=True, slots=True)
 class AttemptEnded:
-    """An attempt is over. The `fault` of its result is None if it gave an answer.
+    """An attempt is over. `result.fault` is None if it gave an answer.
 
     The event is sent again if the doubts about the answer change.
     """

@@ -36,7 +36,10 @@ JsonPath = tuple[PathStep, ...]
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """A position in a response, or, if a path does not exist there, the last position that does."""
+    """The position in a response at the end of a path.
+
+    If the path does not exist there, it is the last position on the path that exists.
+    """
 
     path: JsonPath
     """The steps of the path that exist."""
@@ -92,7 +95,7 @@ def find_places(value: Json, path: JsonPath, *, limit: int = MAX_NODES) -> Itera
 def _follow_step(value: Json, step: PathStep) -> list[tuple[PathStep, Json]] | None:
     """Return the steps and values that `step` matches in `value`; None if the step does not exist.
 
-    EACH exists in an empty list or object too, and matches nothing there.
+    In an empty list or object, EACH exists but matches nothing.
     """
     match step, value:
         case Many.EACH, list():
@@ -194,7 +197,7 @@ class ResponseOrigin:
 
 
 def is_distinctive(value: Json) -> bool:
-    """Return True if an equal value elsewhere is unlikely by chance, as for ids and names.
+    """Return True if the same value elsewhere is probably no coincidence, as for ids and names.
 
     None, booleans, 0, 1, "" and common words are not distinctive.
     """

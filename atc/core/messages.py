@@ -57,10 +57,10 @@ def make_finding(
 
 @contextmanager
 def limit_guesses() -> Iterator[None]:
-    """Limit how many names are compared within the block in order to guess misspelled ones.
+    """Limit how many names are compared within the block to guess what misspelled names mean.
 
-    A program may have so many errors that guessing what each unknown name means takes too long.
-    `may_guess` returns False after `_MOST_COMPARED` comparisons.
+    A program may have so many errors that guessing takes too long. `may_guess` returns False after
+    `_MOST_COMPARED` comparisons.
     """
     token = _compared.set([0])
     try:
@@ -129,7 +129,7 @@ def _fold(name: str) -> str:
 
 
 def format_list(names: Iterable[str], *, most: int = 24) -> str:
-    """Return `a, b, c`; of more than `most` names, the first ones and ` and 7 more`."""
+    """Return `a, b, c`. If there are more than `most` names, return the first and ` and 7 more`."""
     known = list(names)
     return ", ".join(known[:most]) + (f" and {len(known) - most} more" if len(known) > most else "")
 
@@ -157,7 +157,7 @@ def format_tool_call(call: ToolCall, *, most: int = 60) -> str:
 
 
 def describe_keys(value: Json) -> str:
-    """Return `its keys are a, b, c` for an object, or what else the value is: `it is a string`."""
+    """Return `its keys are a, b, c` for an object, and `it is a string` or the like for others."""
     if isinstance(value, Mapping):
         return (
             f"its keys are {format_list(map(str, value), most=MOST_KEYS)}"

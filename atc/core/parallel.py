@@ -57,9 +57,9 @@ def _run_item(work: Callable[[_Item], _Result], item: _Item) -> Future[_Result]:
 
 
 OpenWorker: TypeAlias = Callable[[], AbstractContextManager[Callable[[_Item], _Result]]]
-"""Opens a worker, a function that then processes one item at a time.
+"""A function that opens a worker; the worker is a function that processes one item at a time.
 
-The opening function can be pickled by cloudpickle.
+cloudpickle can pickle the opening function.
 """
 Pool: TypeAlias = Callable[[OpenWorker[Any, Any], Iterable[Any]], Generator[Any, None, None]]
 """A pool of workers, that is, threads (`Threads`) or processes of a cluster (`RayPool`).

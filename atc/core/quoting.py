@@ -135,7 +135,7 @@ def _quotable(text: str) -> list[str]:
 
 
 def _within_word(text: str, place: int) -> bool:
-    """Return True if letters surround this index, so that an apostrophe there ends no quotation."""
+    """Return True if letters surround this index, so that a reader sees an apostrophe in a word."""
     return 0 < place < len(text) - 1 and text[place - 1].isalpha() and text[place + 1].isalpha()
 
 
@@ -186,7 +186,7 @@ def _escape_lookalikes(text: str, *, strict: bool = False) -> list[str]:
 
 
 def _lookalike_test(word: str, *, strict: bool) -> Callable[[str], bool]:
-    """Return a function that is True for a non-Latin character that may deceive in this word."""
+    """Return a function that is True for a non-Latin character which may deceive in this word."""
     if re.search(r"[A-Za-z]", word):
         address = strict or re.search(r"[@/:.\\]\w", word) is not None
         return (lambda _: True) if address else _passes_for_latin
@@ -220,7 +220,9 @@ def _is_latin(character: str) -> bool:
 
 
 def _escape_units(text: str) -> list[str]:
-    """Return the printable form of each character: an escape if it is invisible or hides others."""
+    """Return the printable form of each character; those that are invisible or hide others are
+    escaped.
+    """
     units: list[str] = []
     marks = _MOST_MARKS  # a mark at the very beginning belongs to no letter
     for character in text:

@@ -96,9 +96,8 @@ def connect_cluster(workers: str) -> Iterator[None]:
 def _away_from_folder() -> Iterator[None]:
     """Run the block as if the command had been started in the folder where atc is installed.
 
-    Ray puts the current folder into the import path of its workers, so a module in a folder from an
-    untrusted source could be imported. Under `uv run`, Ray would also send that folder to the
-    workers.
+    Ray puts the current folder into the import path of its workers, so a module of an untrusted
+    folder could be imported. Under `uv run`, Ray would also send that folder to the workers.
     """
     here = Path.cwd()
     before = ray_constants.RAY_ENABLE_UV_RUN_RUNTIME_ENV
@@ -112,7 +111,7 @@ def _away_from_folder() -> Iterator[None]:
 
 
 def _require_reachable(address: str, more: str = "") -> None:
-    """Check that something listens at HOST:PORT. (Ray itself would try for long and then exit.)
+    """Check that something listens at HOST:PORT. (Ray itself would try for a long time, then exit.)
 
     Raises:
         ClusterUnavailable: Nothing listens there. The text `more` is appended to the message.
@@ -192,7 +191,7 @@ class _Order(NamedTuple):
     """
 
     opener: bytes
-    """Pickled function that opens a worker. In one process, equal openers open one worker."""
+    """Pickled function that opens a worker. Tasks with equal openers use one worker per process."""
     versions: str
     folder: str
     """Folder in which the command was started."""

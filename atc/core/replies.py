@@ -33,7 +33,9 @@ def program_in_reply(reply: str) -> Program | None:
 
 
 def _does_something(node: ast.stmt) -> bool:
-    """Return True for any statement except an expression without a call, such as a plain word."""
+    """Return True for any statement except an expression that calls nothing, such as a plain
+    word.
+    """
     return not isinstance(node, ast.Expr) or isinstance(node.value, ast.Call)
 
 

@@ -41,7 +41,8 @@ def read_value(what: str, value: str) -> str:
 
 
 def with_secrets(config: Config) -> tuple[Config, dict[str, str]]:
-    """Return the configuration with all secrets read, and the reason for each that cannot be read.
+    """Return the configuration with its secrets, and the reason for each secret that cannot be
+    read.
 
     The reasons are keyed by the name of the credential, or by `mcp.SERVER`.
     """

@@ -1,4 +1,4 @@
-"""Edits of a program's source text at the positions of its syntax nodes, which count bytes."""
+"""Edits of a program's source text. Positions are those of its syntax nodes, which count bytes."""
 
 from __future__ import annotations
 

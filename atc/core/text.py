@@ -36,7 +36,10 @@ def escape_controls(text: str, *, keep_newlines: bool = False) -> str:
 
 
 def clipped(text: str, width: int | None) -> str:
-    """Return `text` on one line, cut to `width` characters with an ellipsis; None: not cut."""
+    """Return `text` on one line, cut to `width` characters with an ellipsis.
+
+    If `width` is None, the text is not cut.
+    """
     line = " ".join(text.split())
     most = max(width or 0, 10)
     return line if width is None or len(line) <= most else line[: most - 1] + "…"

@@ -78,8 +78,8 @@ class Program:
         return type(self), (self.source,)
 
     def line(self, number: int | None) -> str:
-        """Return the line with this number (from 1) without surrounding blanks; "" if it is
-        missing.
+        """Return the line with this number (from 1), stripped of blanks; "" if it does not
+        exist.
         """
         return (self.raw_line(number or 0) or "").strip()
 

@@ -20,13 +20,14 @@ def attempt(
     """Check and execute a program, attribute a failure, and add the attempt to the run.
 
     The program is executed only if the check finds nothing. `blind` is True if the model had seen
-    no tool output when it wrote the program; None: it is so if no attempt has made a call. `seen`
-    are tool results that were shown to the model; values in them do not count as invented. If
-    `look` is True, the program only shows intermediate results and need not answer.
+    no tool output when it wrote the program. By default that is so if no attempt has made a call.
+    `seen` are tool results that were shown to the model; values in them do not count as invented.
+    If `look` is True, the program only shows intermediate results and need not answer.
 
-    A program whose findings rest on response schemas alone is executed if the model repeated it
-    despite the findings and it writes nothing. If the actual responses confirm the findings, its
-    answer is discarded. Response schemas observed in the calls are added to the run's toolbox.
+    There is one exception: a program whose findings rest on response schemas alone is executed if
+    the model repeated it despite the findings and it writes nothing. If the actual responses
+    confirm the findings, its answer is discarded. Response schemas observed in the calls are added
+    to the run's toolbox.
     """
     blind = not seen_output(run.attempts) if blind is None else blind
     passes = prepare(run, program, blind=blind, seen=seen, look=look)
@@ -52,7 +53,7 @@ def attempt(
 def prepare(
     run: Run, program: Program, *, blind: bool = True, seen: str = "", look: bool = False
 ) -> Passes:
-    """Return the passes for a program that may call the run's tools and all tools that it names.
+    """Return the passes for a program, which may call the run's tools and all tools that it names.
 
     The arguments are those of `attempt`.
     """
@@ -63,7 +64,7 @@ def prepare(
 def run_unchecked(run: Run, program: Program, tools: Toolbox, *, look: bool = False) -> Attempt:
     """Execute a program without checks or automatic fixes, and attribute a failure.
 
-    For strategies that have no check. The arguments are those of `attempt`.
+    Strategies that have no check use this. The arguments are those of `attempt`.
     """
     tools = with_named(program, tools, run.parts.toolbox)
     passes = Passes(run=run, tools=tools, look=look)
@@ -77,7 +78,7 @@ def run_unchecked(run: Run, program: Program, tools: Toolbox, *, look: bool = Fa
 def run_given_program(run: Run, program: Program, findings: tuple[Finding, ...]) -> Attempt:
     """Execute a program that the caller wrote, unless it has findings.
 
-    The attempt also has the doubts about the answer.
+    If it gives an answer, doubts about the answer are added to the attempt.
     """
     passes = Passes(run=run, tools=run.tools)
     result = Attempt(program, findings, round=run.round)

@@ -20,7 +20,7 @@ _LEAST_ROOM = 1_600
 With this many, the opening, the turns and a reply fit the context of the embedded model.
 """
 _OUTPUTS = 4
-"""Number of full-length outputs that fit into the tokens for turns, together with the replies."""
+"""Number of full-length outputs that fit into the tokens for turns, together with replies."""
 _CHARACTERS_A_TOKEN = 3
 _BRIEF = 160
 """Length, in characters, to which old feedback is shortened."""

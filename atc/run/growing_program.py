@@ -1,8 +1,8 @@
 """A growing program: each new piece is executed after all earlier ones, as one program.
 
-There is no live session. Calls of earlier pieces are not sent again; the journal answers them.
-Output of earlier pieces is repeated, and cut off before it is shown. The finished program prints
-only its answer, like a program that is written at once.
+There is no live session. The calls of earlier pieces are not sent again, because the journal
+answers them. Their output is repeated, and cut off before the new output is shown. The finished
+program prints only its answer, like a program that is written at once.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ class GrowingProgram:
     def preanswer_calls(self, calls: tuple[ToolCall, ...] | None = None) -> None:
         """Tell the journal which calls the next execution will repeat.
 
-        They are `calls`, or those of the program so far.
+        They are `calls` or, if it is None, those of the program so far.
         """
         self.journal.preanswered = self.issued if calls is None else calls
 

@@ -98,7 +98,7 @@ class BudgetedModel:
         return tuple(self._notes)
 
     def note(self, sentence: str) -> None:
-        """Report, once for each sentence, what was done otherwise than the settings ask for."""
+        """Report, once for each sentence, what was not done as the settings ask."""
         if sentence not in self._notes:
             self._notes[sentence] = None
             self._observer(NoteAdded(sentence))

@@ -21,7 +21,7 @@ from protocols.toolbox import Toolbox
 FIRST_PAGE = "first-page-only"
 ID_PRINTED = "id-printed"
 MISREAD: frozenset[FaultKind] = frozenset({"misread_result", "drift", "empty_result"})
-"""Kinds of fault whose cause is that the program misread a response."""
+"""Kinds of faults that mean that the program misread a response."""
 _FIX_ROUNDS = 3
 """Maximum number of rounds of automatic fixes; one fix may reveal another problem."""
 
@@ -73,7 +73,7 @@ class Passes:
         return attempt if fixed.findings else fixed
 
     def insists(self, attempt: Attempt) -> bool:
-        """Return True if the model repeated a program although it knew the findings.
+        """Return True if the model repeated a program although it knew the findings about it.
 
         All findings must rest on response schemas and must have been reported to the model before.
         """
@@ -203,7 +203,7 @@ def find_certain(program: Program, tools: Toolbox) -> tuple[Finding, ...]:
 
 
 def rests_on_responses(findings: Sequence[Finding], program: Program, tools: Toolbox) -> bool:
-    """Return True if the program would have no findings if the tools had no response schemas."""
+    """Return True if there would be no findings without the tools' response schemas."""
     codes = {found.code for found in findings}
     if not codes or codes & {"made-up-value", "fixed-answer"}:
         return False

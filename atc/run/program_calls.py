@@ -67,7 +67,7 @@ def _is_write(call: ToolCall, parts: Parts) -> bool:
 
 
 def merge_calls(calls: Sequence[ToolCall], before: Attempt) -> tuple[ToolCall, ...]:
-    """Merge the calls of the original program and of its rerun.
+    """Merge the calls of the original program with those of its rerun.
 
     A call of the rerun that the journal answered appears once, as the original call.
     """

@@ -30,7 +30,7 @@ class ResumedRun:
 
     @property
     def usage(self) -> Usage:
-        """The usage of the stored replies."""
+        """The usage of the model for the stored replies."""
         return used_so_far(self._exchanges)
 
     def reply(

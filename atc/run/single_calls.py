@@ -72,10 +72,12 @@ class SingleCallRun(Run):
         self.tried = 0
         """Number of tries that ended without an answer.
 
-        After the first, sampling is not greedy, so that the model tries something else.
+        If it is not 0, sampling is not greedy, so that the model tries something else.
         """
         self.waits = ""
-        """The tool whose last call was refused because it needs an id that is not known, or ""."""
+        """The tool whose last call was refused because it needs an id that is not known yet, or
+        "".
+        """
 
     @property
     def calls_made(self) -> int:
@@ -146,7 +148,7 @@ class SingleCallRun(Run):
 
         `write` is `write_call`, possibly with options. `within` are the tools that a grammar allows
         if they are fewer than `tools`. If a tool's schema is too complex for a grammar, the call is
-        written without constraints, and a note of the run says so.
+        written without constraints, and the run notes this.
 
         Raises:
             BudgetSpent: no time or tokens are left.
@@ -249,7 +251,7 @@ _ANSWER: JsonObject = {"type": ["string", "number", "boolean"]}
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Offer:
-    """The tools that a turn may call.
+    """The tools that the model may call in one turn.
 
     `ends` maps finish, back, give_up and search to the aliases of their pseudo tools.
     """
@@ -292,8 +294,8 @@ def offer_tools(
 ) -> Offer:
     """Return `tools` together with pseudo tools with which the model ends, goes back or searches.
 
-    `tools` keep their aliases. `back`, `give_up` and `searching` add the pseudo tool of that
-    purpose.
+    `tools` keep their aliases. There is always a pseudo tool to finish; `back`, `give_up` and
+    `searching` add one more each.
     """
     ends = {"finish": finish_tool()}
     if back:

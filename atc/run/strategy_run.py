@@ -33,16 +33,16 @@ _FEW = 4
 The prompt describes all of them, in less detail if necessary.
 """
 _FOUND = 12
-"""Maximum number of tools returned by one request of the model for further tools."""
+"""Maximum number of tools that one tool search of the model returns."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Parts:
     """The components that a strategy uses.
 
-    Tools in `toolbox` that write already ask for consent. `past` is the stored part of a resumed
-    run. `accept_orphans` is True if a person accepted that writes remain which the final program
-    does not make.
+    The writing tools in `toolbox` ask for consent before they are called. `past` is the stored part
+    of a resumed run. `accept_orphans` is True if a person accepted that writes remain which the
+    final program does not make.
     """
 
     toolbox: Toolbox
@@ -112,8 +112,8 @@ class Run:
 
     `tools` are those that the prompt describes, and `tool_search` finds further ones; both are
     found by a search if `tools` are not passed. A run that continues another strategy's run gets
-    that run's tools, `meter` and `attempts`. `round` counts restarts and repairs and is stored in
-    each attempt.
+    the tools, `meter` and `attempts` of that run. `round` counts restarts and repairs and is stored
+    in each attempt.
     """
 
     def __init__(
@@ -244,9 +244,9 @@ class RetrievedTools(NamedTuple):
 def retrieve(task: str, parts: Parts, meter: BudgetedModel) -> RetrievedTools:
     """Return the tools for the prompt: all tools if they fit, else the best search hits.
 
-    Hits come with the tools that produce the ids they need. Describing all tools is preferred: no
-    search can miss one, and the constant prompt prefix is cached. If not all are described, the
-    model may search for more.
+    Hits come with the tools that produce the ids that they need. Describing all tools is preferred:
+    then no search can miss one, and the beginning of the prompt is constant and cached. If not all
+    are described, the model may search for more.
     """
     toolbox = parts.toolbox
     budget = parts.prompt_tokens
@@ -286,8 +286,8 @@ def drop_undone(
     """Return those of the writes `orphans` that no later call has undone.
 
     Orphans are writes that the final program does not make. A call undoes a write if its tool is
-    declared destructive and each of its required arguments equals the field of the same name in the
-    write's response (or, if there is none, the argument of the same name of the write).
+    declared destructive and each required argument of the call equals the field of the same name in
+    the write's response (or, if there is none, the write's argument of this name).
     """
     return tuple(orphan for orphan in orphans if not _is_undone(orphan, made, tools))
 

@@ -48,12 +48,14 @@ _LONGEST_REASON = 600
 
 @dataclass(frozen=True, kw_only=True)
 class Options(AnyToolOptions):
-    """Options of AnyTool. The defaults are those of the paper; other values are its ablations."""
+    """Options of AnyTool. The defaults are those of the paper; its ablations use other values."""
 
     solver: Literal["dfsdt", "cot"] = "dfsdt"
     """Solver with backtracking (`dfsdt`) or without (`cot`), see Table 3 of the paper."""
     rounds: int = field(default=6, metadata={"least": 0})
-    """Maximum number of self-reflections; 0 is the ablation without any in Table 3 of the paper."""
+    """Maximum number of self-reflections. 0 is the ablation without any, see Table 3 of the
+    paper.
+    """
     turns: int = 10
     """Maximum number of turns of the solver in one round (the paper's calls, appendix A.1)."""
 
@@ -96,9 +98,9 @@ class _AnyTool(SingleCallRun):
         ).start(task)
 
     def act(self) -> None:
-        """Run rounds until an answer is accepted or nothing changes any more.
+        """Run rounds until an answer is accepted or another round would change nothing.
 
-        Nothing changes if a round fails like the one before and no agent was woken.
+        That is so if a round failed like the one before and no agent was woken.
         """
         failed: _FailedRound | None = None
         self.search.run()
@@ -116,7 +118,7 @@ class _AnyTool(SingleCallRun):
     def choose_answer(self) -> None:
         """Return to the last rejected answer if there is nothing better.
 
-        Its program becomes the last one of the run.
+        The program that gave this answer becomes the last one of the run.
         """
         if self.answer is not None or self.best is None or self.paused:
             return

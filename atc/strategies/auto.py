@@ -21,14 +21,14 @@ from atc.strategies.stepwise import Stepwise
 from protocols.toolbox import Toolbox
 
 _MOST_MISREAD = 2
-"""Number of rounds that misread a response after which the strategy changes to `stepwise`."""
+"""Number of rounds that misread a response, after which the strategy changes to `stepwise`."""
 
 
 def solve(task: str, parts: Parts) -> Solution:
     """Solve with `chain`, and continue with `stepwise` once two rounds have misread a response.
 
-    The change comes at once if a program may pass a response to a writing tool that was neither
-    described nor observed. The run keeps its budget and its journal.
+    The strategy changes at once if a program calls a writing tool after a tool whose response was
+    neither described nor observed. The run keeps its budget and its journal.
     """
     first = _First(task, parts)
     tools = first.tools

@@ -25,7 +25,7 @@ UNCHANGED = "the model wrote the same program again, which would fail as it did.
 def solve(task: str, parts: Parts) -> Solution:
     """Retrieve tools; then write, check, execute and repair programs until an answer is accepted.
 
-    It also ends when the budget is used up.
+    The run also ends when the budget is used up.
     """
     return Chain(task, parts).solve()
 
@@ -52,7 +52,7 @@ class Chain(Run):
     ) -> bool:
         """Return True to switch to another strategy.
 
-        It is asked after `attempts`, and before `program` is executed. The subclass in `auto`
+        This is called after `attempts`, and before `program` is executed. The subclass in `auto`
         overrides it.
         """
         return False
@@ -96,7 +96,10 @@ class Chain(Run):
             messages += correction(case, config.repair)
 
     def _accept_repetition(self) -> None:
-        """End the run because the model repeated a program, which confirms the program's answer."""
+        """End the run because the model repeated a program.
+
+        If the program gave an answer, this confirms the answer.
+        """
         self.confirmed = self.attempts[-1].answer is not None
         if not self.confirmed:
             self.meter.note(UNCHANGED)
@@ -122,8 +125,8 @@ class Chain(Run):
     def _attempt(self, program: Program | None) -> None:
         """Try a program.
 
-        If the model insists on a program that contradicts a response schema and also writes, the
-        reads before its first write are executed alone first.
+        If the model insists on a program that contradicts a response schema and also writes, its
+        reads before the first write are executed first, as a program of their own.
         """
         if program is None:
             self.not_run("The reply held no Python program.")

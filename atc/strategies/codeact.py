@@ -41,7 +41,7 @@ _EXITS = frozenset({"exit", "quit", "SystemExit"})
 def solve(task: str, parts: Parts) -> Solution:
     """Let the model act with blocks of code until it gives its answer on a line of its own.
 
-    It also ends when the budget is used up.
+    The run also ends when the budget is used up.
     """
     return _Session(task, parts).solve()
 

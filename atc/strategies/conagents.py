@@ -36,7 +36,7 @@ The published code has 5; ToolFlow's long tasks need many more.
 MOST_ROUNDS = 3
 """Maximum number of rewrites in one step, counted over all agents.
 
-The published code tries a call this many times.
+It is the number of times that the published code tries a call.
 """
 _LONGEST_CALL = 1_000
 """Maximum length, in characters, of a call in a prompt."""
@@ -59,7 +59,7 @@ _PURPOSES: Mapping[AgentName, str] = {"grounding": "ground", "execution": "execu
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Outcome:
-    """The outcome of an instruction or a call, as text for the agents.
+    """The outcome of an instruction or a call; `feedback` is its text for the agents.
 
     `again` is the agent that must write again, if any.
     """
@@ -73,7 +73,7 @@ class _Outcome:
 def solve(task: str, parts: Parts) -> Solution:
     """Work step by step, with review, until the grounding agent gives the answer.
 
-    It also ends when a budget is used up.
+    The run also ends when a budget is used up.
     """
     return _Team(task, parts).solve()
 
@@ -142,7 +142,9 @@ class _Team(SingleCallRun):
             ]
 
     def _follow_guidance(self, call: ReadCall) -> _Outcome:
-        """Act on grounding's reply: finish with the answer, or let execution do as instructed."""
+        """Act on the grounding agent's reply: finish with its answer, or let the execution agent
+        act.
+        """
         if call.tool != "instruct":
             attempt = self.finish(str(call.arguments["answer"]))
             if attempt.answer is None and not attempt.paused:
@@ -243,7 +245,7 @@ class _Team(SingleCallRun):
     def _send_back(self, feedback: str, to: AgentName) -> _Outcome:
         """Return work to the agent `to` while the step has rewrites left.
 
-        Otherwise grounding continues with the feedback.
+        Otherwise the grounding agent continues with the feedback.
         """
         if not self.rounds:
             return _Outcome(feedback=f"Not done. {feedback}")

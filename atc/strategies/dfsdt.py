@@ -76,7 +76,7 @@ class _Search:
     def expand(self, depth: int) -> int:
         """Try up to `WIDTH` alternatives at this depth. Return how many levels to go back.
 
-        With 1, the caller tries its own next alternative.
+        1 means that the caller tries its own next alternative.
         """
         if depth == DEPTH:
             return 1

@@ -57,7 +57,7 @@ def run_given(
     """Execute a program that the caller wrote, and return the outcome.
 
     `earlier` are attempts of the same run; their completed calls are not repeated. A certain
-    finding stops the program before any call. If all such findings rest on response schemas, the
+    finding stops the program before any call. If all certain findings rest on response schemas, the
     program is executed once its caller has sent it again, in this run or in another one
     (`insists`). `everything` has all tools, from which suggestions for unknown names are taken;
     `parts.toolbox` may contain only the tools that the run needs.
@@ -84,7 +84,7 @@ def named_tools(program: Program, toolbox: Toolbox) -> Toolbox:
 
 
 def certain_findings(program: Program, toolbox: Toolbox) -> tuple[Finding, ...]:
-    """Return the certain findings in `program`.
+    """Return the findings in `program` that do not depend on the data.
 
     Suggestions for an unknown tool are taken from the whole toolbox.
     """

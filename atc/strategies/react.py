@@ -44,17 +44,17 @@ def solve(task: str, parts: Parts, *, tries: int = 1) -> Solution:
 
 
 TurnSolver: TypeAlias = Callable[..., str | None]
-"""`chain_of_turns`, or the `search` of DFSDT.
+"""A function that takes turns: `chain_of_turns`, or the `search` of DFSDT.
 
-Returns the limit that ended it, or None if the last turn ended it.
+It returns the limit that ended it, or None if the last turn ended it.
 """
 
 
 class ByTurns(SingleCallRun):
-    """A run in turns, which `way` takes, with up to `tries` tries.
+    """A run in which the model calls one tool per turn, in up to `tries` tries.
 
-    Each try starts without history; the journal answers repeated calls. If `back` is True, the
-    model may go back to an earlier turn.
+    `way` takes the turns of a try, see `TurnSolver`. Each try starts without history; the journal
+    answers repeated calls. If `back` is True, the model may go back to an earlier turn.
     """
 
     def __init__(
@@ -174,7 +174,9 @@ def format_observation(text: str) -> str:
 def build_react_opening(
     task: str, tools: Toolbox, offer: Offer, *, budget: int, docs: Docs = "full"
 ) -> list[Message]:
-    """Build the rules, an example and the task, with `budget` tokens of tool descriptions."""
+    """Build the rules, an example and the task, with tool descriptions of at most `budget`
+    tokens.
+    """
     rules = fill("react", endings=offer.ending_rules)
     example = fill("react_example", finish=offer.ends["finish"])
     return conversation.build_opening(

@@ -44,11 +44,11 @@ _SCHEMA_TOKENS = 2_500
 _SNIPPET = 1_800
 _SAMPLE = 6_000
 LONGEST_RESULT = 1_800
-"""Maximum lengths in characters, together with `_SNIPPET` and `_SAMPLE`.
+"""Maximum length of the parser's result, in characters.
 
-`_SNIPPET` limits the sample in the second prompt for code, `_SAMPLE` the sample that the model
-reads itself, and this the result of the parser. The paper's published code has 500, 2,000 and 500
-tokens.
+Before it, `_SNIPPET` limits the sample in the second prompt for code, and `_SAMPLE` the sample that
+the model reads itself. The paper's published code has 500 tokens for `_SNIPPET`, 2,000 for
+`_SAMPLE` and 500 for the result.
 """
 INSTRUCTIONS = "output_instructions"
 _TEXT = {"type": "string", "minLength": 1}
@@ -66,7 +66,7 @@ _WRITE = partial(write_call, bounds=replace(BOUNDS, characters=1_000))
 def solve(task: str, parts: Parts) -> Solution:
     """Plan, select, call and parse, step by step, until the planner gives the answer.
 
-    It also ends when the budget is used up.
+    The run also ends when the budget is used up.
     """
     return _RestGPT(task, parts).solve()
 
@@ -246,7 +246,7 @@ def _summary(tool: Tool) -> str:
 def _add_parser_instructions(tool: Tool) -> Tool:
     """Return the tool as the caller sees it.
 
-    Its last argument are the instructions to the parser, and it has no response schema.
+    It has the instructions to the parser as its last argument, and no response schema.
     """
     schema = dict(tool.protocol.input_schema)
     name = INSTRUCTIONS

@@ -69,8 +69,8 @@ def solve(task: str, parts: Parts) -> Solution:
 class _Step:
     """One piece as it was executed.
 
-    `result` is its attempt, and `answers` is True if it gave an answer; otherwise `output` is shown
-    to the model.
+    `result` is the attempt. `answers` is True if the attempt gave an answer; otherwise `output` is
+    shown to the model.
     """
 
     piece: str
@@ -136,7 +136,7 @@ class Stepwise(Run):
     def _step(self) -> _Step | None:
         """Write and execute the next piece, and return it.
 
-        None if a failed piece was repeated, or the same piece came too often.
+        None if the model repeated a piece that had failed, or wrote the same piece too often.
         """
         config = self.parts.config
         blind = not seen_output(self.attempts)
@@ -206,7 +206,9 @@ class Stepwise(Run):
         return attempt(self, program, blind=blind, seen=seen, look=look)
 
     def _format_output(self, result: Attempt) -> str:
-        """Return what a piece showed: its output, else its value, else the results of its calls."""
+        """Return what a piece has shown: its output, else its value, else the results of its
+        calls.
+        """
         trace = result.trace
         most = longest_shown(self.parts.prompt_tokens)
         if trace is None:
