@@ -286,8 +286,7 @@ class Agent(ProgramRunner):
         return self._execute(source, options, task=task, continues=continues)
 
     def check(self, source: str) -> tuple[Finding, ...]:
-        """Return what is wrong with a program, sorted by line. Nothing is run, and no tool is
-        called.
+        """Return what is wrong with a program, sorted by line. Nothing is run, no tool is called.
 
         `execute` does not run a program with a finding that is `certain`. Other findings depend on
         the data, such as a field that can be null.

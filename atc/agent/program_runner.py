@@ -133,9 +133,7 @@ class ProgramRunner(AgentResources):
 
     @contextmanager
     def _open_record(self, record: RunRecord) -> Iterator[None]:
-        """Open the record of a run for the block; then learn response schemas from the run's
-        calls.
-        """
+        """Open the record of a run for the block; then learn response schemas from the calls."""
         with record.open(self.toolbox):
             yield
         if self.learned is None or record.solution is None:

@@ -220,9 +220,7 @@ def _is_latin(character: str) -> bool:
 
 
 def _escape_units(text: str) -> list[str]:
-    """Return the printable form of each character; those that are invisible or hide others are
-    escaped.
-    """
+    """Return each character in printable form, escaped if it is invisible or hides others."""
     units: list[str] = []
     marks = _MOST_MARKS  # a mark at the very beginning belongs to no letter
     for character in text:

@@ -33,9 +33,7 @@ def program_in_reply(reply: str) -> Program | None:
 
 
 def _does_something(node: ast.stmt) -> bool:
-    """Return True for any statement except an expression that calls nothing, such as a plain
-    word.
-    """
+    """Return True for any statement except an expression that calls nothing, such as a word."""
     return not isinstance(node, ast.Expr) or isinstance(node.value, ast.Call)
 
 

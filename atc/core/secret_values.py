@@ -41,8 +41,7 @@ def read_value(what: str, value: str) -> str:
 
 
 def with_secrets(config: Config) -> tuple[Config, dict[str, str]]:
-    """Return the configuration with its secrets, and the reason for each secret that cannot be
-    read.
+    """Return the configuration with its secrets, and the reason for each unreadable secret.
 
     The reasons are keyed by the name of the credential, or by `mcp.SERVER`.
     """

@@ -78,9 +78,7 @@ class Program:
         return type(self), (self.source,)
 
     def line(self, number: int | None) -> str:
-        """Return the line with this number (from 1), stripped of blanks; "" if it does not
-        exist.
-        """
+        """Return the line with this number (from 1), stripped of blanks; "" if it is missing."""
         return (self.raw_line(number or 0) or "").strip()
 
     def raw_line(self, number: int) -> str | None:
@@ -273,7 +271,7 @@ class Solution:
     unknown_writes: tuple[ToolCall, ...] = ()
     """Writes of which it is unknown whether they took effect."""
     notes: tuple[str, ...] = ()
-    """Sentences about what was done otherwise than the settings ask for."""
+    """Sentences about what was not done as the settings ask."""
 
     @property
     def call_count(self) -> int:
@@ -331,7 +329,7 @@ class Solution:
 
     @property
     def repairs(self) -> int:
-        """The number of times that the model got a fault and wrote a new program."""
+        """Number of rounds in which the model got a fault or doubts and wrote a new program."""
         return max((attempt.round for attempt in self.attempts), default=0)
 
 

@@ -121,7 +121,7 @@ def _doubt_failed_calls(trace: Trace) -> Iterator[str]:
 def _doubt_unused_codes(task: str, program: Program, trace: Trace) -> Iterator[str]:
     """Yield a doubt about codes in the task that occur in neither the program nor its calls.
 
-    Examples of such codes are in "Kennedy (JFK)" and "N14228".
+    Such codes are `JFK` in "Kennedy (JFK)", and `N14228`.
     """
     arguments = [dict(call.arguments) for call in trace.calls]
     used = program.source + json.dumps(arguments, default=repr)
@@ -141,7 +141,7 @@ def says_nothing(answer: str) -> bool:
 def _find_unmatched_texts(
     program: Program, nodes: list[ast.AST], trace: Trace, answer: str
 ) -> Iterator[str]:
-    """Yield a doubt for each string in a comparison of the program that no result contains."""
+    """Yield a doubt for each string that the program compares with and no result contains."""
     results = json.dumps([call.result for call in trace.calls], ensure_ascii=False, default=repr)
     folds = any(f".{name}(" in program.source for name in ("lower", "casefold", "upper", "title"))
     for side in (

@@ -75,9 +75,7 @@ class SingleCallRun(Run):
         If it is not 0, sampling is not greedy, so that the model tries something else.
         """
         self.waits = ""
-        """The tool whose last call was refused because it needs an id that is not known yet, or
-        "".
-        """
+        """The tool whose last call was refused for lack of an id that is not known yet, or ""."""
 
     @property
     def calls_made(self) -> int:

@@ -53,9 +53,7 @@ class Options(AnyToolOptions):
     solver: Literal["dfsdt", "cot"] = "dfsdt"
     """Solver with backtracking (`dfsdt`) or without (`cot`), see Table 3 of the paper."""
     rounds: int = field(default=6, metadata={"least": 0})
-    """Maximum number of self-reflections. 0 is the ablation without any, see Table 3 of the
-    paper.
-    """
+    """Maximum number of self-reflections. 0 is the ablation without any (Table 3 of the paper)."""
     turns: int = 10
     """Maximum number of turns of the solver in one round (the paper's calls, appendix A.1)."""
 

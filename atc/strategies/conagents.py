@@ -142,9 +142,7 @@ class _Team(SingleCallRun):
             ]
 
     def _follow_guidance(self, call: ReadCall) -> _Outcome:
-        """Act on the grounding agent's reply: finish with its answer, or let the execution agent
-        act.
-        """
+        """Act on the grounding agent's reply: finish with its answer, or let execution act."""
         if call.tool != "instruct":
             attempt = self.finish(str(call.arguments["answer"]))
             if attempt.answer is None and not attempt.paused:

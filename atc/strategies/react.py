@@ -174,9 +174,7 @@ def format_observation(text: str) -> str:
 def build_react_opening(
     task: str, tools: Toolbox, offer: Offer, *, budget: int, docs: Docs = "full"
 ) -> list[Message]:
-    """Build the rules, an example and the task, with tool descriptions of at most `budget`
-    tokens.
-    """
+    """Build the rules, an example and the task. Tool descriptions take at most `budget` tokens."""
     rules = fill("react", endings=offer.ending_rules)
     example = fill("react_example", finish=offer.ends["finish"])
     return conversation.build_opening(

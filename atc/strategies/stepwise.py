@@ -206,9 +206,7 @@ class Stepwise(Run):
         return attempt(self, program, blind=blind, seen=seen, look=look)
 
     def _format_output(self, result: Attempt) -> str:
-        """Return what a piece has shown: its output, else its value, else the results of its
-        calls.
-        """
+        """Return what a piece has shown: its output, its value, or the results of its calls."""
         trace = result.trace
         most = longest_shown(self.parts.prompt_tokens)
         if trace is None:

@@ -35,10 +35,10 @@ MOST_ITEMS = 5_000
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Candidate:
-    """A call that may be to blame, with the position in its response of the suspect value.
+    """A call that may be to blame, and where in its response the suspect value is.
 
-    `proven` is True if the value at this position fails in the same way as the program did.
-    `broken` is True if the response violates its schema at this position.
+    `proven` is True if the value there fails in the same way as the program did. `broken` is True
+    if the response violates its schema there.
     """
 
     call: ToolCall
@@ -99,7 +99,7 @@ class AttributionTrace:
         return [call for call in own[::-1] if is_on_line(source.node, call.line)] or own[::-1]
 
     def argument(self, call: ToolCall, name: str) -> ast.expr | None:
-        """Return the expression that the program passes for an argument of a call, or None."""
+        """Return the expression that the program passes as argument `name` of a call, or None."""
         nodes = [
             n
             for n in ast.walk(self.tree.root)
@@ -215,7 +215,7 @@ class AttributionTrace:
         return None
 
     def find_candidates(self, suspect: Suspect) -> list[Candidate]:
-        """Return the candidates, that is calls, that may explain a suspect expression.
+        """Return the calls that may explain a suspect expression, as candidates.
 
         These are the call that produced the value, the call that produced the requested key, or the
         call whose empty result left the variable unset.
@@ -257,10 +257,10 @@ class AttributionTrace:
 
 
 def choose_candidate(candidates: Sequence[Candidate]) -> Candidate | None:
-    """Return the candidate with the highest weight.
+    """Return the candidate with the highest weight, or None if there are no candidates.
 
-    Of several, all belonging to the same suspect, the one nearest to the failing expression is
-    chosen.
+    If several have this weight, those of the first one's suspect are considered, and the one
+    nearest to the failing expression is chosen.
     """
     heaviest = max((candidate.weight for candidate in candidates), default=None)
     equal = [candidate for candidate in candidates if candidate.weight == heaviest]

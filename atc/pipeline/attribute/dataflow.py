@@ -37,7 +37,7 @@ class Definition:
 class Tree:
     """Syntax tree of a program, with the parent of each node and the definitions of each name.
 
-    It is empty if the source is not valid Python.
+    The tree is empty if the source is not valid Python.
     """
 
     def __init__(self, root: ast.Module) -> None:
@@ -113,7 +113,7 @@ class Tree:
 
 
 def position(node: ast.AST) -> Position:
-    """Return the position of a node; zeros for a node that has none."""
+    """Return the position of a node; a node without position gets zeros."""
     line = getattr(node, "lineno", 0)
     column = getattr(node, "col_offset", 0)
     return (

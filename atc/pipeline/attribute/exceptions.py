@@ -67,9 +67,9 @@ def _is_raised_by_program(failure: Failure, record: AttributionTrace) -> bool:
 def from_unfilled(
     failure: Failure, call: ToolCall, name: str, record: AttributionTrace
 ) -> Fault | None:
-    """Return the fault of the call whose result should have replaced a None passed to a tool.
+    """Return the fault of the call whose result should have replaced a None, or None without one.
 
-    The program passed the None as the argument `name`. Return None if there is no such call.
+    The program passed this None to a tool as the argument `name`.
     """
     given = record.argument(call, name)
     if call.arguments.get(name) is not None or given is None:
@@ -132,7 +132,7 @@ def _explain_missing_value(
 def _explain_read(
     head: str, failure: Failure, chosen: Candidate, record: AttributionTrace
 ) -> Fault:
-    """Build the fault for a missing key, or for a value whose type the program did not expect."""
+    """Build the fault for reading a missing key, or a value of a type that was not expected."""
     call = chosen.call
     place = chosen.place
     facts = record.facts
@@ -200,7 +200,7 @@ def _explain_iteration(
 
 
 def _hint(value: Json, suspect: Suspect) -> str:
-    """Return the end of a message that says how to use this value, beginning with `;` or `(`."""
+    """Return advice on how to use this value, as the end of a message."""
     if isinstance(value, Mapping):
         # If the mapping has the attribute, one of its items failed instead.
         dotted = suspect.role == "attribute" and not hasattr(value, str(suspect.key))

@@ -130,7 +130,7 @@ class Facts:
             yield self.fact("schema", call, sentence, path)
 
     def about_drift(self, call: ToolCall, path: JsonPath = ()) -> Iterator[Fact]:
-        """Return facts about how a response violates its schema.
+        """Return facts that say how a response violates its schema.
 
         If `path` is not empty, only violations at this path or at a beginning of it are included.
         """
@@ -148,7 +148,7 @@ class Facts:
     def departure(self, call: ToolCall, path: JsonPath) -> JsonPath | None:
         """Return the shortest beginning of `path` at which the full response violates its schema.
 
-        None if the response violates it nowhere on the path.
+        None if the response violates its schema nowhere on the path.
         """
         tool = self.tools[call.tool]
         if not call.drift or tool.protocol.output_schema is None or call.error is not None:

@@ -1,6 +1,6 @@
 """Expressions that may have caused an exception, each with a test for values that cause it.
 
-If the sandbox reports columns, these are parts of the expression that failed. The sandbox `monty`
+If the sandbox reports columns, they are parts of the expression that failed. The sandbox `monty`
 reports only lines; then they are parts of the failing line.
 """
 
@@ -49,10 +49,11 @@ SuspectRole = Literal["key", "attribute", "index", "type", "empty", "value", "le
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Suspect:
-    """An expression that caused the failure if `fails` is true for its value at `path`.
+    """An expression that may have caused the failure.
 
-    `role` is how the value was used. `key` is the requested key, attribute or index; `index` is the
-    expression that computed it, if it is not a constant.
+    It has, if `fails` is true for its value at `path`. `role` is how the value was used. `key` is
+    the requested key, attribute or index; `index` is the expression that computed it, if it is not
+    a constant.
     """
 
     expr: ast.expr
@@ -72,7 +73,7 @@ class Suspect:
 
 
 def suspects(failure: Failure, tree: Tree) -> Iterator[list[Suspect]]:
-    """Yield groups of suspect expressions: in the failing expression, then on its line."""
+    """Yield groups of suspect expressions, first in the failing expression, then around it."""
     if failure.line is None:
         return
     if tests := _stops(tree, failure.line):
@@ -103,7 +104,7 @@ def _regions(failure: Failure, tree: Tree) -> Iterator[list[ast.AST]]:
 
 
 def _expand(exact: list[ast.AST], tree: Tree) -> list[ast.AST]:
-    """Return the nodes with the values that they unpack and with the parts of f-strings."""
+    """Return the nodes, together with the values that they unpack and the parts of f-strings."""
     found = list(exact)
     for node in exact:
         if isinstance(node, ast.Tuple | ast.List) and isinstance(node.ctx, ast.Store):
@@ -203,7 +204,7 @@ def _lacks_key(value: Json, key: Json) -> bool:
 def _make_unpacking_test(wanted: int, got: int) -> Test:
     """Return a test for values whose length does not allow them to be unpacked.
 
-    It is the length `got`, or a length of more than `wanted` if `got` is -1.
+    Such a value has the length `got` or, if `got` is -1, more than `wanted` items.
     """
     fits = got.__eq__ if got >= 0 else wanted.__lt__
     return lambda value: isinstance(value, list | str | Mapping) and fits(len(value))
@@ -299,9 +300,10 @@ def _used_by_parent(node: ast.AST, parent: ast.AST | None) -> Iterator[tuple[ast
 
 
 def _iterated_items(call: ast.Call) -> Iterator[tuple[ast.expr, JsonPath]]:
-    """Yield the items of the iterables among a call's arguments, each as an expression and a path.
+    """Yield the items that a call iterates, each as an iterable and a path inside it.
 
-    If an `itemgetter` is among the arguments, the fields that it reads from the items come, too.
+    If an `itemgetter` is among the arguments, the fields that it reads from the items are yielded,
+    too.
     """
     receiver = [call.func.value] if isinstance(call.func, ast.Attribute) else []
     # The object `d` in `max(d, key=d.get)`.

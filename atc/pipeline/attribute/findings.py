@@ -81,7 +81,7 @@ def _places(finding: Finding, tree: Tree, tools: Toolbox) -> list[tuple[str, str
 
 
 def _full_path(source: CallSource, tools: Toolbox) -> str:
-    """Return the path of a source in the full response, including the key that was unwrapped."""
+    """Return the path of a value in the full response, including the key that was unwrapped."""
     wrapper = tools[source.tool].wrapper
     prefix = (wrapper,) if wrapper else ()
     return format_json_path(generalize((*prefix, *source.path)))

@@ -41,7 +41,7 @@ def from_limit(program: Program, failure: Failure, record: AttributionTrace) -> 
 
 
 def _find_differing_argument(calls: Sequence[ToolCall]) -> str | None:
-    """Return the only argument in which calls of one tool differ, or None unless there is one."""
+    """Return the argument in which calls of one tool differ; None if it is not exactly one."""
     differing = []
     for name in calls[-1].arguments:
         values = {repr(call.arguments.get(name)) for call in calls}
@@ -72,7 +72,7 @@ def _describe_calls(
 def _describe_endless_loop(
     program: Program, line: int | None, record: AttributionTrace
 ) -> list[str]:
-    """Return a sentence about the first `while` loop on the line, or an empty list."""
+    """Return a sentence about the first `while` loop on the line; no sentence if there is none."""
     for node in ast.walk(record.tree.root):
         if isinstance(node, ast.While) and (line is None or is_on_line(node, line)):
             text = program.line(node.lineno)

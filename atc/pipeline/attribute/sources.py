@@ -135,7 +135,10 @@ class CallSources:
         ]
 
     def _find_by_form(self, expr: ast.expr, path: JsonPath) -> list[CallSource]:
-        """Return the tool results from which an expression may come, by the kind of expression."""
+        """Return the tool results from which the value of an expression may come.
+
+        The kind of expression decides which other expressions are searched.
+        """
         hint = self._hints.get(position(expr))
         if hint is not None and isinstance(expr, ast.Name | ast.Subscript | ast.Call):
             return [CallSource(expr, "", (*hint.path, *path), index=hint.call)]
@@ -263,8 +266,8 @@ class CallSources:
     def _comprehension(self, expr: Comprehension, path: JsonPath) -> list[CallSource]:
         """Return the tool results from which the items of a comprehension may come.
 
-        With a path, they are those of its element; without, those of its iterables, with its tests
-        as filters.
+        If `path` is not empty, they are those of its element; otherwise those of its iterables,
+        with its tests as filters.
         """
         if path:
             return self.find_sources(
@@ -298,7 +301,7 @@ class CallSources:
         """Return the tool results from which the result of a call may come.
 
         The call may be of a tool, of a function that passes items on, or of any function that
-        computes from its arguments.
+        computes a value from its arguments.
         """
         name = called_name(call)
         if name in self.tools:

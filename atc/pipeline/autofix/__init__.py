@@ -1,9 +1,9 @@
 """Automatic fixes for findings of the check that have only one possible correction.
 
-They need no model. Typical mistakes of small models are a wrong argument name, an object iterated
-instead of the only list in it, and a name where a code is required that a search tool can look up.
-Asking the model for a new program would take about ten seconds. A fixed program is checked again,
-and only executed if the check finds nothing.
+The fixes need no model. Typical mistakes of small models are a wrong argument name, an object
+iterated instead of the only list in it, and a name where a code is required that a search tool can
+look up. Asking the model for a new program would take about ten seconds. A fixed program is checked
+again, and only executed if the check finds nothing.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ from protocols.toolbox import Toolbox
 
 _SUBSCRIPT = re.compile(r"""\[(?:'[^']*'|"[^"]*")\]$""")
 _SURELY_MEANT = 0.8
-"""Minimum similarity (see `naming.similarity`) of the missing key and an existing one.
+"""Minimum similarity of an existing key to the missing key that it replaces.
 
-From this similarity on, the existing key replaces the missing one.
+It is computed by `naming.similarity`.
 """
 
 
@@ -81,9 +81,9 @@ class _Fixes:
         return None
 
     def _is_removable(self, node: ast.stmt) -> bool:
-        """Return True for a function or import at the top level, which may be removed.
+        """Return True for a function or import at the top level, which can be removed.
 
-        It hides a tool of the same name; without it, the name refers to the tool again.
+        It hides the tool of the same name. After the removal, the name refers to the tool again.
         """
         match node:
             case (
@@ -95,7 +95,7 @@ class _Fixes:
         return False
 
     def _add_subscript(self, node: ast.expr, code: str, better: str) -> Edit | None:
-        """Return an edit that adds the subscript with which `better` ends, or None without one."""
+        """Return an edit that adds the subscript at the end of `better`; None if it has none."""
         subscript = _SUBSCRIPT.search(better)
         if subscript is None:
             return None

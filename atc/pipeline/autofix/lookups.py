@@ -32,10 +32,10 @@ _MOST_VALUES = 20
 
 
 def search_for(text: str, tool: Tool, argument: str, tools: Toolbox) -> str | None:
-    """Return an expression that searches for the id of what `text` names, or None.
+    """Return an expression that looks up, with a search tool, the id of what `text` names, or None.
 
     An example is `search_airlines(query="Hawaiian Airlines")[0]["code"]`. `argument` is the alias
-    of the argument that takes the id. A link must lead to a tool that returns the argument's values
+    of the argument that needs the id. A link must lead to a tool that returns the argument's values
     in a list, whose first item is taken. That tool must search by words: its only required argument
     is free text that no other tool returns.
     """
@@ -101,7 +101,10 @@ def _extend_route(route: _Route, tools: Toolbox) -> Iterator[_Route]:
 
 
 def _find_fitting_keys(tool: Tool, alias: str, route: _Route, tools: Toolbox) -> list[str]:
-    """Return the keys of a record that may fill an argument: the same name, else linked keys."""
+    """Return the keys of a record that may fill an argument.
+
+    It is the key with the name of the argument, or else those that a link connects with it.
+    """
     if alias in route.keys:
         return [alias]
     linked = {_end(producer.path) for producer in tools.producers(tool, tool.arguments[alias])}
@@ -200,9 +203,9 @@ def _lookups(
 
 
 def _find_linked_argument(tool: Tool, source: str, path: str) -> str | None:
-    """Return the only required argument of a reading tool if it takes certain values, or None.
+    """Return the only required argument of a reading tool, or None if no link leads to it.
 
-    A link must connect the argument with the values at `path` of the tool `source`.
+    The link must connect the argument with the values at `path` of the tool `source`.
     """
     required = _required(tool)
     if tool.protocol.writes or len(required) != 1:

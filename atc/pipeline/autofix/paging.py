@@ -44,10 +44,10 @@ class UnreadPages:
 
 
 def unread_pages(program: Program, trace: Trace, tools: Toolbox) -> tuple[UnreadPages, ...]:
-    """Return the tools with more results, if the program read neither all pages nor a total.
+    """Return the tools that have more results than the program read.
 
-    A program that uses only the first rows is not reported, because later pages cannot change its
-    answer.
+    A program that reads a total, or uses only the first rows, is not reported, because later pages
+    cannot change its answer.
     """
     # Calls that only differ in the page or its size.
     series: dict[tuple[str, str], list[ToolCall]] = {}
@@ -146,7 +146,7 @@ def _full_page(tool: Tool, call: ToolCall) -> UnreadPages | None:
 
 
 def _rows_of(value: Json) -> tuple[str | None, list[Json] | None]:
-    """Return the rows of a result and their key: the result itself (key None) or its only list.
+    """Return the key and the rows of a result: its only list, or the result itself (key None).
 
     `(None, None)` if the result has no list or several.
     """
@@ -178,9 +178,9 @@ def _takes_first_rows(
     parents: Mapping[ast.AST, ast.AST],
     names: frozenset[str] = frozenset(),
 ) -> bool:
-    """Return True if the program only uses the first rows of the value of `node`.
+    """Return True if the program uses only the first rows of the value of `node`.
 
-    Testing whether there are any rows is allowed, too. `names` are the variables that were followed
+    A test whether there are any rows is allowed, too. `names` are the variables that were followed
     on the way to `node`.
     """
     parent = parents.get(node)

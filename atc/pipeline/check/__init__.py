@@ -1,9 +1,9 @@
 """Static check: report what is wrong with a program before any tool is called.
 
 The check never raises, executes nothing and asks no model. It is an abstract interpreter: it
-follows the program with types in place of values, where the type of a tool's result comes from the
-tool's response schema. A value about which it is not certain has the type `ANY`, and no finding is
-based on such a value. A program that calls no tool is not reported.
+follows the program with types instead of values, where the type of a tool's result comes from the
+tool's response schema. A value whose type is not certain has the type `ANY`, and no finding is
+based on this type. A program that calls no tool is not reported.
 """
 
 from __future__ import annotations
@@ -32,8 +32,8 @@ MOST_FINDINGS = 10
 def check(program: Program, tools: Toolbox) -> tuple[Finding, ...]:
     """Return the problems found in `program`, sorted by line; at most `MOST_FINDINGS`.
 
-    A finding whose `certain` is False depends on the data that arrives at run time, for example on
-    a field that can be null, or rests on weak evidence about a response (see `lenient` in
+    A finding with `certain` = False depends on the data that arrives at run time, for example on a
+    field that can be null, or it rests on weak evidence about a response (see `lenient` in
     `atc.pipeline.check.schema.response_document`).
     """
     tree = parse_or_report(program)

@@ -45,9 +45,10 @@ class Mismatch(NamedTuple):
 
 
 def find_mismatch(value: Any, schema: Any, root: JsonObject) -> Mismatch | None:
-    """Return why a JSON value violates `schema` (the first clause that it violates), or None.
+    """Return why a JSON value violates `schema`, or None if it does not.
 
-    `root` is the document that contains `schema`.
+    The reason is the first clause that the value violates. `root` is the document that contains
+    `schema`.
     """
     if not isinstance(schema, Mapping) or (
         value is None and resolve(schema, root).get("nullable") is True
@@ -68,7 +69,7 @@ _judges: dict[
 ] = {}
 """Validators, keyed by the ids of a schema and of its document.
 
-Schema and document are stored too, so that their ids stay in use.
+Schema and document are stored too, so that no other object can get their ids.
 """
 
 
@@ -198,7 +199,7 @@ def _strings(values: Iterable[Any]) -> list[str]:
 
 @lru_cache(maxsize=1024)
 def can_match(pattern: str, text: str) -> bool:
-    """Return True if a string matches the pattern of a schema, or if that cannot be decided."""
+    """Return True if a string matches the pattern of a schema, or if this cannot be decided."""
     try:
         return len(text) > _LONGEST or validator({"pattern": pattern}).is_valid(text)
     except ValueError:

@@ -37,7 +37,10 @@ def bounded() -> Iterator[None]:
 
 
 def current_budget() -> list[int] | None:
-    """Return the budget of the current check, which also identifies the check; None outside one."""
+    """Return the budget of the current check, or None outside a check.
+
+    Each check has its own budget, which therefore identifies the check.
+    """
     return _left.get()
 
 

@@ -32,7 +32,8 @@ from atc.pipeline.check.toolcalls import call_tool
 _LONGEST_KNOWN = 10_000
 """Maximum length, in characters, of a string whose value the check knows.
 
-Without a limit, f-strings that each contain the previous one twice would grow exponentially.
+Without a limit, the length would grow exponentially if each f-string contains the previous one
+twice.
 """
 
 

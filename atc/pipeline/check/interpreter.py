@@ -67,7 +67,7 @@ class ScopeFrame:
     returns: list[t.Type] = field(default_factory=list)
     yields: list[t.Type] = field(default_factory=list)
     loops: list[tuple[list[Env], list[Env]]] = field(default_factory=list)
-    """For each enclosing loop, the environments at its `break`s and those at its `continue`s."""
+    """For each enclosing loop, the environments at its `break`s, and those at its `continue`s."""
 
     @property
     def is_class_body(self) -> bool:
@@ -106,7 +106,7 @@ class Interpreter:
         self.tested: set[str] = set()
         """Tools of which the program tests a nullable response value for None."""
         self.foreign = False
-        """True if the program may have stored values of another type into a response."""
+        """True if the program may have stored values in a response that do not fit its schema."""
         self.defined_in: dict[ast.AST, ScopeFrame] = {}
         """For each function, the frame in which it was last defined."""
         self._cells: dict[tuple[ast.AST, str], Any] = {}
@@ -158,12 +158,12 @@ class Interpreter:
     def env(self) -> Env:
         """The current environment.
 
-        At an unreachable point, it is a new empty one whose changes have no effect.
+        At an unreachable point, it is a new, empty environment, and changes of it have no effect.
         """
         return self.frame.env if self.frame.env is not None else Env()
 
     def bind(self, name: str, value: t.Type) -> None:
-        """Give a name of the current frame the type `value`."""
+        """Give the name `name` in the current frame the type `value`."""
         if self.frame.env is not None:
             self.frame.env.names[name] = value
 
@@ -294,10 +294,7 @@ class Interpreter:
             self.version += 1
 
     def escape(self, values: Iterable[t.Type], depth: int = 0) -> None:
-        """Forget the contents of the program's containers in `values`.
-
-        They are passed to unknown code, which may change them.
-        """
+        """Forget the contents of the containers in `values`: unknown code may change them."""
         for value in values if depth < 5 else ():
             for member in t.members(value):
                 inside: list[t.Type] = []

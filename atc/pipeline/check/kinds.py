@@ -67,7 +67,7 @@ def assume_not_none(value: Type) -> Type:
 
 
 def null_origins(value: Type) -> set[ResponseLocation]:
-    """Return the positions in responses from which the alternative None of a type comes."""
+    """Return the positions in responses that explain why a value of this type can be None."""
     nulls = [member for member in members(value) if isinstance(member, Null)]
     return {null.origin for null in nulls if null.origin is not None}
 
@@ -90,7 +90,7 @@ def type_of_constant(value: Any) -> Type:
 
 
 def constant(value: Type) -> Any:
-    """Return the only value that the type allows, or None if there are several or unknown ones."""
+    """Return the only value that the type allows, or None if there is not exactly one."""
     return (
         value.values[0]
         if isinstance(value, Atom) and value.values and len(value.values) == 1

@@ -40,7 +40,7 @@ _FIXED: dict[str, t.Type] = {
     ),
     **dict.fromkeys(["print", "time.sleep", "pprint.pprint"], t.NONE),
 }
-"""Functions that always return this type, and neither keep nor change their arguments."""
+"""Functions with a fixed result type, which neither keep nor change their arguments."""
 _POOL = "concurrent.futures.ThreadPoolExecutor()"
 _ENDS = {"exit", "quit", "sys.exit", "os._exit"}
 
@@ -188,10 +188,10 @@ def _extreme(core: Interpreter, node: ast.Call, arguments: CallArguments) -> t.T
 def check_keyed(
     core: Interpreter, item: t.Type, where: ast.expr, arguments: CallArguments, use: str
 ) -> None:
-    """Report items that cannot be ordered by `sorted`, `max` and others.
+    """Report items that `sorted`, `max` or the like cannot order.
 
-    The results of the argument `key=` decide, or else the items themselves. `use` is the operation
-    in the message (`max()`).
+    The results of the argument `key=` are examined, or else the items themselves. `use` is the
+    operation in the message (`max()`).
     """
     key = arguments.named.get("key", t.NONE)
     place: ast.expr | None = where

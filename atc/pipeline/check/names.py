@@ -63,8 +63,8 @@ def explain_unbound_name(
 ) -> Finding:
     """Build the finding for a name that is never bound.
 
-    It is an unknown tool, a forgotten import or a misspelling. `scopes` are the scopes that enclose
-    the name. `called` is True if the name is called as a function.
+    The name is an unknown tool, a forgotten import or a misspelling. `scopes` are the scopes that
+    enclose the name. `called` is True if the name is called as a function.
     """
     name = node.id
     if name in sys.stdlib_module_names or name in _MODULE_OF:
@@ -101,9 +101,9 @@ def _explain_unknown_function(node: ast.Name, variables: list[str], tools: Toolb
 
 
 def shadowed_tools(module: ast.Module, nodes: list[ast.AST], tools: Toolbox) -> list[Finding]:
-    """Return a finding for each tool whose name the program assigns something else.
+    """Return a finding for each tool whose name the program uses for something else.
 
-    A scope that does not need the tool under this name is not reported.
+    Such a use is not reported where the program does not call the tool.
     """
     found: list[Finding] = []
     for scope in nodes:
@@ -143,7 +143,7 @@ class NameUses:
 def _is_deliberate(uses: NameUses, tool: Tool, node: ast.AST) -> bool:
     """Return True if the program seems to reuse the name of a tool on purpose.
 
-    It then wraps the tool, or does not use the tool.
+    That is so if it wraps the tool or does not use the tool.
     """
     calls = uses.calls[tool.alias]
     callees = {call.func for call in calls}

@@ -1,4 +1,4 @@
-"""Narrowing of types: what a condition implies for the code that runs if it is true or false."""
+"""Narrowing of types: what a condition implies for the code that runs if it is true or if not."""
 
 from __future__ import annotations
 
@@ -162,7 +162,7 @@ def _kind_names(node: ast.expr) -> list[str]:
 def _refine_kind(core: Interpreter, subject: ast.expr, names: list[str], truth: bool) -> None:
     """Update the environment with what follows from `isinstance(subject, names)`.
 
-    The result of the call is `truth`.
+    The result of `isinstance` is `truth`.
     """
     if any(name not in _KINDS for name in names):
         _change(core, subject, lambda _: t.ANY)
@@ -255,7 +255,7 @@ def _relax(core: Interpreter, test: ast.expr) -> None:
 def _find_mentioned_names(test: ast.AST) -> set[str]:
     """Return the variables that a condition examines.
 
-    It compares or tests a field of the variable, or passes it to a function.
+    The condition compares or tests a field of the variable, or passes the variable to a function.
     """
     found: set[str] = set()
     for node in walk_nodes(test):

@@ -196,7 +196,7 @@ def _is_never(member: t.Type, text: str) -> bool:
 
 
 def _check_in(core: Interpreter, node: ast.Compare, left: t.Type, right: t.Type) -> None:
-    """Report `left in right` if the container only has items of another kind."""
+    """Report `left in right` if the items of the container are all of another kind."""
     if not all(isinstance(member, t.Listing | t.Array) for member in t.members(right)):
         return
     container = format_expression(node.comparators[0])

@@ -17,14 +17,14 @@ from atc.pipeline.check.schema import (
 )
 
 _MOST_GIVERS = 5
-"""Maximum number of tools whose response has a missing key for a message to suggest them.
+"""Maximum number of tools that a message may suggest because their response has a missing key.
 
 A key in the responses of more tools (`name`, `id`) is too common for a suggestion.
 """
 
 
 _NEARLY = 0.85
-"""Similarity of two keys, from 0 to 1, from which one is probably a misspelling of the other."""
+"""Minimum similarity of two keys, from 0 to 1, if one is probably a misspelling of the other."""
 _LIST_NAMES = {
     "data",
     "items",
@@ -63,7 +63,7 @@ def report_iterated(core: Interpreter, source: t.KeyOf) -> None:
 def report_read(core: Interpreter, value: t.Type, key: Any, node: ast.expr) -> None:
     """Report that `value[key]` or `value.get(key)` at `node` cannot work.
 
-    `key` is None if the program computes it.
+    `key` is None if the key is not a constant.
     """
     base, key_node = _parts(node)
     text = format_expression(base)

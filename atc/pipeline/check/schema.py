@@ -244,7 +244,10 @@ def _object(fragments: Fragments, document: t.ResponseSchema) -> t.ObjectShape:
 
 
 def _more(fragments: Fragments, properties: Mapping[str, Any], document: t.ResponseSchema) -> Any:
-    """Return the schema of keys that are not listed: `{}` allows any value, False no such key."""
+    """Return the schema for keys that are not listed.
+
+    `{}` allows any value under these keys; False means that there are no other keys.
+    """
     if any(key in part for part in fragments for key in _OPENERS):
         return {}
     declared = [
@@ -336,9 +339,9 @@ def _items(member: t.Type, node: ast.expr | None) -> t.Type:
 
 
 def value_type(record: t.Record) -> t.Type:
-    """Return the type of the values of an object.
+    """Return the type of the values of an object, whatever the key.
 
-    It is only known for an object without named properties.
+    The type is only known for an object without named properties, else it is `ANY`.
     """
     if record.shape.properties or record.shape.is_closed:
         return t.ANY

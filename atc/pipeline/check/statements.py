@@ -79,7 +79,7 @@ def flow_findings(
 
 
 def _run(flow: ProgramInterpreter) -> list[FunctionNode]:
-    """Analyse the program. Return the functions for which it contains no visible call."""
+    """Analyse the program. Return its functions that no analysed call has reached."""
     elsewhere: list[FunctionNode] = []
     try:
         _follow(flow, elsewhere)
@@ -92,7 +92,7 @@ def _run(flow: ProgramInterpreter) -> list[FunctionNode]:
 def _follow(flow: ProgramInterpreter, elsewhere: list[FunctionNode]) -> None:
     """Analyse the program within the work budget.
 
-    Functions for which the program contains no visible call are added to `elsewhere`.
+    Functions that no analysed call has reached are added to `elsewhere`.
     """
     with bounded():
         for statement in flow.module.body:

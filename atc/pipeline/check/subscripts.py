@@ -44,11 +44,11 @@ def need_value(
     *,
     item: bool = False,
 ) -> t.Type:
-    """Report a value that may be None, or always is, where None would fail.
+    """Report a value that may be None where None would fail, and return its type without None.
 
-    Return the type without None. `value` is the type of `node`, or of one of its items if `item` is
-    True. `use` is the part of the message that says what fails. `argument` is the tool's argument
-    for which the value is passed, if any.
+    The value may also always be None. `value` is the type of `node`, or of one of its items if
+    `item` is True. `use` is the part of the message that says what fails. `argument` is the tool's
+    argument for which the value is passed, if any.
     """
     if core.catches("TypeError", "AttributeError"):
         return not_none(value)
@@ -198,7 +198,7 @@ def _read_slice(core: Interpreter, member: t.Type, node: ast.Subscript) -> t.Typ
 
 
 def read_get_call(core: Interpreter, value: t.Type, node: ast.Call, given: list[t.Type]) -> t.Type:
-    """Return the type of `value.get(key, default)`. `given` are the types of the arguments.
+    """Return the type of `value.get(key, default)`, whose arguments have the types `given`.
 
     A key that cannot exist is reported, unless the program evidently expects a missing key.
     """

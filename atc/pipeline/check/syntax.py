@@ -156,7 +156,7 @@ def _find_bound_names(scope: ast.AST) -> set[str]:
 
 
 def times_stored(scope: ast.AST) -> Counter[str]:
-    """Count how often each name is assigned in a scope, including the scopes inside it."""
+    """Return how often each name is assigned in a scope, including the scopes inside it."""
     return once_per_check(scope, _STORED, _count_stores)
 
 
@@ -216,7 +216,7 @@ def parameters(node: FunctionNode) -> list[str]:
 
 
 def is_deferred(node: FunctionNode) -> bool:
-    """Return True if calling a function does not execute its body: a coroutine or a generator."""
+    """Return True for a coroutine or generator, whose body is not executed by the call itself."""
     yields = any(isinstance(part, ast.Yield | ast.YieldFrom) for part in own_nodes(node))
     return yields or isinstance(node, ast.AsyncFunctionDef)
 
@@ -283,7 +283,7 @@ class SyntaxFacts:
     They are in conditions, and in all operands of `and` or `or` except the last.
     """
     alternative: set[ast.AST] = field(default_factory=set)
-    """Comparisons inside an `or` or an `elif` chain. There it is no error if one is never true."""
+    """Comparisons inside an `or` or an `elif` chain, where it is no error if one is never true."""
     stored: set[str] = field(default_factory=set)
     """Constant keys to which the program assigns a value in any dict."""
 
@@ -329,7 +329,7 @@ def _comparisons(node: ast.AST) -> list[ast.Compare]:
 
 
 def _mark_gets(tests: Iterable[ast.expr], found: set[ast.AST]) -> None:
-    """Add the `.get()` calls whose result is checked by `tests` to the set `found`."""
+    """Add to the set `found` the `.get()` calls whose result `tests` check."""
     for test in tests:
         match test:
             case ast.BoolOp(values=values):

@@ -34,7 +34,7 @@ _SELECTING = re.compile(
     r"(?:_?(?:fields?|on|mask|relations|related))?_?",
     re.IGNORECASE,
 )
-"""Names of arguments that select what a response contains; its schema then does not hold."""
+"""Names of arguments that select what a response contains, so that it need not fit its schema."""
 
 
 def call_tool(
@@ -42,8 +42,8 @@ def call_tool(
 ) -> t.Type:
     """Check one call of a tool and return the type of its result.
 
-    The tool's arguments begin after `skip` positional ones, as in `to_thread(tool, …)`. If
-    `partial` is True, the call may leave some arguments out.
+    `skip` is the number of positional arguments before those of the tool, as in `to_thread(tool,
+    …)`. If `partial` is True, the call may leave arguments out.
     """
     tool = core.tools[alias]
     named, more = _read_keywords(core, call)
@@ -140,7 +140,7 @@ def _check_names(
 def _report_positional(
     core: Interpreter, tool: Tool, positional: list[ast.expr], free: list[str]
 ) -> None:
-    """Report each positional argument, with the name of the argument that it probably is.
+    """Report each positional argument, and suggest the name that was probably meant.
 
     The names come from `free`, required ones first.
     """

@@ -18,7 +18,7 @@ NUMBERS = ("int", "float", "number", "bool")
 MOST_VALUES = 64
 _MOST_MEMBERS = 8
 MOST_SIZE = 1_000
-"""Maximum size of a type, that is, the number of types in it.
+"""Maximum size of a type, that is, how many types it consists of.
 
 A type that occurs several times counts each time: `x = (x, x)` doubles the size, and every
 comparison of types visits all of them.
@@ -84,7 +84,7 @@ class Null(Type):
 
 @dataclass(frozen=True, slots=True)
 class KeyOf:
-    """Mark on the type of a string that is a key of an object.
+    """Mark on the type of a string which says that the string is a key of an object.
 
     The program got the string by iterating the object `record` at `node`, perhaps by mistake.
     """
@@ -159,7 +159,7 @@ class ObjectShape:
 
 @dataclass(eq=False)
 class ArrayShape:
-    """The schema of the items of an array; arrays with equal shape objects are of one type."""
+    """The schema of the items of an array."""
 
     document: ResponseSchema
     items: Any
@@ -206,8 +206,9 @@ class ListCell:
 class DictCell:
     """Contents of all dicts that one expression of the program creates.
 
-    `keys` maps constant keys to types. `open` is True if there are computed keys too; `key` and
-    `value` are then the types of these keys and their values. The types are only ever widened.
+    `keys` maps constant keys to the types of their values. `open` is True if there are computed
+    keys too; `key` and `value` are then the types of these keys and their values. The types are
+    only ever widened.
     """
 
     keys: dict[Any, Type] = field(default_factory=dict)
@@ -314,7 +315,7 @@ class Union(Type):
 
 
 def size(value: Type) -> int:
-    """Return the number of types in a type; comparing it with another type costs that much."""
+    """Return how many types a type consists of: the work of comparing it with another type."""
     return getattr(value, "size", 1)
 
 
@@ -358,7 +359,10 @@ def _add(found: list[Type], new: Type) -> None:
 
 
 def _merge(old: Type, new: Type) -> Type | None:
-    """Return one type that covers both types without losing anything relevant, or None."""
+    """Return one type that covers both types without losing anything relevant, or None.
+
+    None means that there is no such type.
+    """
     match old, new:
         case Atom(), Atom():
             return _merge_atoms(old, new)

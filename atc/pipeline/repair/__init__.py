@@ -31,7 +31,7 @@ _LONGEST_ANSWER = 300
 _LONGEST_NAMING = 200
 """Maximum length, in characters, of a reflection reply that is kept in the conversation."""
 _MOST_NAMES = 40
-"""Maximum number of tools listed in the question of `reflection` if the program names none."""
+"""Maximum number of tools in the question of `reflection`, if the program names no tool."""
 
 
 def correction(case: RepairCase, mode: str = "facts") -> list[Message]:
@@ -98,7 +98,7 @@ def _reflection(case: RepairCase) -> list[Message]:
 
 
 def _traceback(case: RepairCase) -> list[Message]:
-    """Build the messages that contain only what Python itself prints about a failure."""
+    """Build messages with nothing but what Python itself prints about a failure."""
     return [
         case.program_message,
         case.rewrite(["That program failed:", traceback_text(case.attempt)]),

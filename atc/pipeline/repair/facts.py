@@ -29,7 +29,7 @@ from sandbox.trace import ToolCall
 
 @dataclass(frozen=True, slots=True)
 class RepairCase:
-    """A failed attempt, the tools that it could call, and what else the ways of repair need."""
+    """What the ways of repair need: a failed attempt, the tools that it could call, and more."""
 
     attempt: Attempt
     tools: Toolbox
@@ -227,10 +227,10 @@ def better_lines(case: RepairCase) -> Iterator[str]:
 
 
 def sources(case: RepairCase, fault: Fault, call: ToolCall | None) -> Iterator[str]:
-    """Yield lines that name, for ids which a call may have invented, the tool that returns them.
+    """Yield a line for each id that a call may have invented.
 
-    These are ids with which the call was refused or found nothing, and which no earlier response
-    contains.
+    The line names the tool that returns such ids. The ids are those with which the call was refused
+    or found nothing, and which no earlier response contains.
     """
     if (
         call is None
@@ -259,7 +259,7 @@ def sources(case: RepairCase, fault: Fault, call: ToolCall | None) -> Iterator[s
 
 
 def find_producers(tool: Tool, fault: Fault, tools: Toolbox) -> list[Tool]:
-    """Return the tools whose results contain the values that a call's arguments need.
+    """Return the tools that produce values for the arguments of a call.
 
     Only the argument at fault is considered, or else the required arguments.
     """

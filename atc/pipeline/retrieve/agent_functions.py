@@ -68,7 +68,7 @@ class _NamesFunction:
     pages: bool = False
 
     def build_parameters(self, search: SearchState, agent: SearchAgent) -> JsonObject | None:
-        """See `AgentFunction`."""
+        """Return the properties of the arguments, see `AgentFunction`."""
         names = self._unused_names(search, agent)
         if not names:
             return None
@@ -77,7 +77,7 @@ class _NamesFunction:
         return {self.key: taken} | ({"page": _PAGE} if self.pages else {})
 
     def act(self, search: SearchState, agent: SearchAgent, arguments: JsonObject) -> str:
-        """See `AgentFunction`.
+        """Carry out a call, see `AgentFunction`.
 
         Raises:
             Mistake: none of the names is known, or there are too many.
@@ -128,7 +128,7 @@ def _make_function(
     used: Callable[[SearchState, SearchAgent], Collection[str]] = lambda *_: (),
     pages: bool = False,
 ) -> AgentFunction:
-    """Build a function that takes names. The arguments are the fields of `_NamesFunction`."""
+    """Build a function that takes names. The arguments are those of `_NamesFunction`."""
     function = _NamesFunction(key=key, scope=scope, perform=act, most=most, used=used, pages=pages)
     return AgentFunction(function.build_parameters, function.act)
 

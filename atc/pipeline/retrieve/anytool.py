@@ -198,8 +198,7 @@ class AgentSearch(SearchState):
     def _ask_verdict(self) -> PoolVerdict:
         """Ask the model whether the APIs found suffice for the query.
 
-        The prompt lists these APIs in at most as many tokens as an agent's scope and one result
-        take.
+        The prompt lists these APIs in at most `room.scope + room.result` tokens.
         """
         most = self.room.scope + self.room.result
         lines = listing.pages(listing.api_lines(self.pool, self.hierarchy, room=most), room=most)[0]

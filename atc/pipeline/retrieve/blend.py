@@ -21,7 +21,7 @@ DOCUMENT = 0.2
 QUERIES = 0.2
 ADAPTED = 0.4
 WORDS = 0.1
-"""Weights of the signals.
+"""Weights of the signals, together with `DOCUMENT`, `QUERIES` and `ADAPTED`.
 
 `WORDS` counts twice: for the document and for the document with its synthetic queries. The weights
 were chosen on the odd-numbered queries of ToolE's development split; for `ADAPTED`, values from .2
@@ -37,7 +37,7 @@ _BANK = 2_000
 """Number of synthetic queries used to measure how often each document is found."""
 _BLOCK = 256
 _OWN_DOCUMENT = 3.0
-"""Weight of a document in its centre, in synthetic queries: it counts like this many of them."""
+"""Weight of a document when its centre is computed: it counts as this many synthetic queries."""
 _SHRINKAGE = 0.5
 """How far the covariance is shrunk towards a multiple of the identity, from 0 to 1.
 

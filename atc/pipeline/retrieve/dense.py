@@ -12,9 +12,9 @@ from atc.pipeline.retrieve.embed import normalize_rows
 from atc.pipeline.retrieve.fuse import select_best
 
 EXACT_ROWS = 100_000
-"""Maximum number of documents with all of which a query is compared (1 ms for 50,000).
+"""Maximum number of documents for which a query is compared with every document.
 
-For more documents, inverted lists select candidates.
+With 50,000 documents this takes 1 ms. For more documents, inverted lists select candidates.
 """
 _BLOCK_ROWS = 65_536
 """Number of vectors that are read and converted to float32 at a time."""
@@ -31,7 +31,7 @@ _ROUNDS = 10
 The default of faiss, 25, takes most of the build time and finds no noticeably better lists.
 """
 _PROBED_SHARE = 4
-"""A query reads one in this many inverted lists.
+"""A query reads one inverted list in this many.
 
 Queries are less similar to documents than documents are to each other, so reading fewer lists
 misses too much. With a million documents this takes a few milliseconds.
@@ -136,8 +136,8 @@ def build_lists(vectors: Any, *, seed: int = 0) -> Any:
 
     `vectors` has the shape (rows, dimensions), is float16 or float32, and may be on disk. Vectors
     are grouped around centres and stored with four bits for every two numbers. A query reads the
-    lists whose centres are near it. This takes a 16th of the memory of the vectors and is precise
-    enough to select candidates, which are then ranked by exact cosines.
+    lists whose centres are near it. The lists take a 16th of the memory of the vectors and are
+    precise enough to select candidates, which are then ranked by exact cosines.
 
     Raises:
         RetrievalUnavailable: faiss is not installed.

@@ -36,7 +36,7 @@ WHERE document = :document AND kind = :kind AND (prompt, model) = (
 ) ORDER BY sample
 """
 _BLOCK = 512
-"""Number of texts that are looked up at a time, or embedded between two writes."""
+"""Number of texts that are looked up at a time, and embedded before the vectors are written."""
 
 Watch: TypeAlias = Callable[[int], None]
 """Progress callback: called with the number of documents or texts done so far."""
@@ -95,7 +95,7 @@ class DocumentStore:
     def lock_folder(self) -> Iterator[None]:
         """Hold the folder's lock within the block, so that no other process builds an index there.
 
-        Wait first until no other process holds the lock.
+        If another process holds the lock, wait first.
         """
         if self.folder is None:
             yield
@@ -278,10 +278,11 @@ class DocumentStore:
         model: str,
         sample: int,
     ) -> None:
-        """Store the texts of one reply, whose number is `sample`.
+        """Store the texts of one reply.
 
-        The key also has the kind of text, the version of the prompt and the model's name. An empty
-        reply records that the model wrote nothing useful.
+        They are keyed by the document, the kind of text, the version of the prompt, the model's
+        name and the number of the reply (`sample`). An empty reply records that the model wrote
+        nothing useful.
         """
         self._rows(
             "INSERT OR REPLACE INTO expansions VALUES (?, ?, ?, ?, ?, ?)",

@@ -27,7 +27,7 @@ More brings no gain on a CPU and takes memory.
 _TOKEN_CHARACTERS = 100
 """Maximum length of a token in characters.
 
-Of a text, only the first `max_tokens` times as many characters need to be tokenized.
+Text after `max_tokens` times this many characters need not be tokenized.
 """
 _BATCH_TEXTS = 128
 _TEXT_CHARACTERS = 24_000
@@ -49,10 +49,10 @@ _OTHERWISE = "use the embedder 'minilm'"
 
 
 def choose_embedder(name: str = DEFAULT, *, folder: Path | None = None) -> Embedder:
-    """Return the embedder with this name. Nothing is loaded or requested before its first text.
+    """Return the embedder with this name.
 
-    A model of `MODELS` is downloaded into `folder` when it gets its first text. `openai:MODEL` is a
-    model of an endpoint.
+    Nothing is loaded or requested until it embeds its first text. A model of `MODELS` is then
+    downloaded into `folder`. `openai:MODEL` is a model of an endpoint.
 
     Raises:
         RetrievalUnavailable: there is no such embedder, its packages are missing, or the endpoint
@@ -121,7 +121,7 @@ class MixedEmbedder:
         self.dimensions = sum(part.dimensions for part, _ in parts)
 
     def embed(self, texts: Sequence[str]) -> Floats:
-        """See `Embedder.embed`."""
+        """Return the vector of each text as one row, see `Embedder.embed`."""
         joined: Floats = np.concatenate(
             [np.float32(share**0.5) * part.embed(texts) for part, share in self._parts], 1
         )
@@ -131,8 +131,8 @@ class MixedEmbedder:
 class OnnxEmbedder:
     """An `Embedder` for an encoder of `MODELS`, run by onnxruntime.
 
-    The encoder is downloaded and loaded when it gets its first text. `folder` is where model files
-    are kept, by default the user's cache.
+    The encoder is downloaded and loaded when it embeds its first text. `folder` is where model
+    files are kept, by default the user's cache.
     """
 
     def __init__(self, model: Encoder, *, folder: Path | None = None) -> None:
@@ -144,7 +144,7 @@ class OnnxEmbedder:
         self._lock = threading.Lock()
 
     def embed(self, texts: Sequence[str]) -> Floats:
-        """See `Embedder.embed`."""
+        """Return the vector of each text as one row, see `Embedder.embed`."""
         return embed_distinct(texts, self._embed, lambda: self.dimensions)
 
     def _embed(self, texts: Sequence[str]) -> Floats:
@@ -249,7 +249,7 @@ class OpenAIEmbedder:
         return self._dimensions or int(self.embed(["length"]).shape[1])
 
     def embed(self, texts: Sequence[str]) -> Floats:
-        """See `Embedder.embed`.
+        """Return the vector of each text as one row, see `Embedder.embed`.
 
         Raises:
             RetrievalUnavailable: the endpoint fails, or does not answer with one vector for each

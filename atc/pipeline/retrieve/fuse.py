@@ -69,7 +69,7 @@ def zscores(scores: Floats) -> Floats:
 
 
 def standardize(scores: Floats, mean: Floats, deviation: Floats) -> Floats:
-    """Return `scores` in deviations from `mean`, or 0 if all scores are equal up to rounding."""
+    """Return `scores` in standard deviations from `mean`; 0 if all are equal up to rounding."""
     flat = deviation <= 10.0**-_DECIMALS * np.maximum(1.0, np.abs(mean))
     result: Floats = np.where(flat, 0.0, (scores - mean) / np.where(flat, 1.0, deviation)).astype(
         np.float32
@@ -111,7 +111,7 @@ def _by_places(lists: Sequence[Sequence[Hit]], *, anywhere: bool) -> list[Hit]:
 
 
 def _in_order(worth: Mapping[str, tuple[float, ...]]) -> list[Hit]:
-    """Return the tools with the highest value first, those with equal values ordered by name.
+    """Return the tools ordered by value, highest first; those with equal values are in name order.
 
     The scores, in (0, 1], only express that order.
     """
@@ -174,7 +174,7 @@ class Hybrid:
         return found
 
     def _sample(self) -> Positions:
-        """Return evenly spaced positions, few enough to score these documents for every query."""
+        """Return evenly spaced positions of documents, few enough to be scored for every query."""
         return np.unique(
             np.linspace(0, len(self.names) - 1, num=min(self._full, 4096)).astype(np.int64)
         )

@@ -13,19 +13,18 @@ from protocols.truncate import clip_text
 _NO_CATEGORY = "general"
 _INSTRUCTIONS = 500
 _LEAST = 300
-"""`_INSTRUCTIONS` is the number of tokens that an agent's instructions take.
+"""Minimum number of tokens for the rest of a prompt, even if the model's context is smaller.
 
-`_LEAST` is the minimum number of tokens for the rest of a prompt, even if the model's context is
-smaller.
+`_INSTRUCTIONS` is the number of tokens that an agent's instructions take.
 """
 _BEGINNINGS = (400, 160, 80, 40, 0)
 """Lengths to which descriptions may be cut, in characters. The longest that fits is used."""
 
 
 class CategorizedTool(NamedTuple):
-    """A tool of the hierarchy with its category.
+    """A tool of the hierarchy, with its category.
 
-    What AnyTool's paper calls a "tool" is the collection of a `ToolDocument`.
+    AnyTool's paper calls "tool" what a `ToolDocument` calls a collection.
     """
 
     category: str
@@ -123,7 +122,7 @@ def pages(lines: Iterable[str], *, room: int) -> list[list[str]]:
 def page(lines: Sequence[str], number: int, *, room: int) -> str:
     """Return one page of a list, in at most `room` tokens. Pages are numbered from 1.
 
-    If there are several pages, a line with their number is appended.
+    If there are several pages, a line with the number of pages is appended.
 
     Raises:
         IndexError: there is no such page.
@@ -198,7 +197,10 @@ def clip_to_room(text: str, *, room: int) -> str:
 
 
 def _fit_lines(lines: Callable[[int], list[str]], room: int) -> list[str]:
-    """Return `lines(n)` for the largest description length n with which they fit `room` tokens."""
+    """Return `lines(most)` for the largest number `most` with which they fit `room` tokens.
+
+    `most` is the length to which descriptions are cut, in characters.
+    """
     for most in _BEGINNINGS:
         found = lines(most)
         if sum(tokens_of(line) + 1 for line in found) <= room:

@@ -39,8 +39,9 @@ _LISTS = "lists.faiss"
 class ToolIndex:
     """The documents of a set of tools, ranked by words and, with an embedder, by meaning.
 
-    Each document is identified by its position. An index does not change. If tools change, a new
-    index is built, which embeds only what is new. Several threads may search at once.
+    Each document is identified by its position. An index does not change. If the tools change, a
+    new index is built, for which only new documents are embedded. Several threads may search at
+    once.
     """
 
     def __init__(

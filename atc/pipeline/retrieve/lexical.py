@@ -18,10 +18,9 @@ K1 = 1.5
 B = 0.75
 _WORDS = "vocabulary.npy"
 _NO_WORDS = "no-words"
-"""Names of files.
+"""Name of an empty file that marks an index whose documents have no words.
 
-`_WORDS` has the hashes of words with their numbers; `_NO_WORDS` is an empty file which marks an
-index whose documents have no words.
+`_WORDS` is the name of the file that has the hashes of words with their numbers.
 """
 _BLOCK = 1024
 """Number of documents per block.

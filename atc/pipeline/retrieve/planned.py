@@ -1,6 +1,6 @@
 """The `planned` method: a model plans several searches for one task, whose hits are merged.
 
-Also here are the functions that add tools which produce required ids.
+The module also has the functions that add tools which produce required ids.
 """
 
 from __future__ import annotations

@@ -39,7 +39,7 @@ from protocols.truncate import clip_text
 MAX_TOKENS = 256
 """Maximum length of one sample in tokens.
 
-A tool takes about 70, a search 50, the longest that the schemas allow about 240.
+A tool takes about 70 tokens, a search 50, and the longest sample that the schemas allow about 240.
 """
 _MOST_PARAMETERS = 8
 _MOST_PHRASES = 6

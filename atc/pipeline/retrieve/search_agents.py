@@ -37,7 +37,7 @@ class Mistake(Exception):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AnyToolOptions:
-    """Limits of an AnyTool search, and ablations.
+    """Limits of an AnyTool search, and switches for ablations.
 
     See §4.1, A.1 and Tables 3, 6 and 7 of the AnyTool paper, and its published code.
 

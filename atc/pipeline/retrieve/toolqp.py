@@ -28,7 +28,7 @@ from protocols.schema import Json, JsonObject
 
 PLAN_TEMPERATURE = 0.0
 QUERY_TEMPERATURE = 0.5
-"""Both temperatures are those of ToolQP-Prompting in Table 5 of the paper."""
+"""This and `PLAN_TEMPERATURE` are those of ToolQP-Prompting in Table 5 of the paper."""
 PLAN_TOKENS = 600
 QUERY_TOKENS = 250
 """Maximum length of a reply in tokens. A model that writes more has begun to repeat itself."""
@@ -203,7 +203,7 @@ def _ask_for_query(
 def _is_goal_over(judged: Sequence[Hit] | None, reply: Mapping[str, Json]) -> bool:
     """Return True if the search for the current sub-goal has ended.
 
-    It was given up, or the model named a tool that serves the sub-goal.
+    The sub-goal was given up, or the model named a tool that serves it.
     """
     if judged is None:
         return True
