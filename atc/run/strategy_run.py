@@ -283,7 +283,7 @@ def _is_fitting(toolbox: Toolbox, budget: int, docs: Docs) -> bool:
 def drop_undone(
     orphans: Sequence[ToolCall], made: Sequence[ToolCall], tools: Toolbox
 ) -> tuple[ToolCall, ...]:
-    """Return those of the writes `orphans` that no later call has undone.
+    """Return the writes in `orphans` that no later call has undone.
 
     Orphans are writes that the final program does not make. A call undoes a write if its tool is
     declared destructive and each required argument of the call equals the field of the same name in

@@ -222,7 +222,7 @@ class Stepwise(Run):
         return escape_fences(f"(nothing was printed)\n{gave}".strip())
 
     def _finish_step(self, step: _Step) -> bool:
-        """Return True if the run is over. Keep a piece that did not fail."""
+        """Keep a piece that did not fail, and return True if the run is over."""
         result = step.result
         config = self.parts.config
         if result.fault is not None:

@@ -99,7 +99,7 @@ def _attribute_stop(program: Program, failure: Failure, trace: Trace) -> Fault:
 
 
 def _failed_call(failure: Failure, trace: Trace) -> ToolCall | None:
-    """Return the failed tool call that caused the exception, or None if there is none."""
+    """Return the failed tool call that caused the exception, or None."""
     known = next((call for call in trace.calls if call.index == failure.call), None)
     if known is not None and known.error is not None:
         return known

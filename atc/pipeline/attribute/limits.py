@@ -72,7 +72,7 @@ def _describe_calls(
 def _describe_endless_loop(
     program: Program, line: int | None, record: AttributionTrace
 ) -> list[str]:
-    """Return a sentence about the first `while` loop on the line; no sentence if there is none."""
+    """Return a sentence about the first `while` loop on the line, or an empty list."""
     for node in ast.walk(record.tree.root):
         if isinstance(node, ast.While) and (line is None or is_on_line(node, line)):
             text = program.line(node.lineno)

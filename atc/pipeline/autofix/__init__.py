@@ -50,7 +50,7 @@ class _Fixes:
         }
 
     def find_edit(self, finding: Finding) -> Edit | None:
-        """Return the edit that fixes a finding, or None if there is none or more than one."""
+        """Return the edit that fixes a finding; None unless exactly one edit is possible."""
         offsets = self._offsets
         better = finding.suggestion or ""
         for node in self._at(finding):

@@ -75,7 +75,7 @@ def call_function(
     sure: bool = True,
     call: ast.Call | None = None,
 ) -> t.Type:
-    """Return the type of the result of a call of one of the program's functions.
+    """Return the type that a call of one of the program's functions returns.
 
     If `sure` is False, not all arguments are known, and every parameter gets the type `ANY`.
     """
@@ -164,7 +164,7 @@ def note_function(core: Interpreter, node: FunctionNode) -> t.Type:
 
 
 def apply(core: Interpreter, function: t.Type, values: list[t.Type]) -> t.Type:
-    """Return the type of `function(*values)`.
+    """Return the type that `function(*values)` returns.
 
     It is `ANY` unless `function` is a function of the program or a tool.
     """

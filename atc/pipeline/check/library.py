@@ -1,4 +1,4 @@
-"""Types of calls of builtins and of the standard library.
+"""Types that builtins and functions of the standard library return.
 
 Only functions that programs commonly apply to tool responses are modelled.
 """
@@ -46,7 +46,7 @@ _ENDS = {"exit", "quit", "sys.exit", "os._exit"}
 
 
 def call_library(core: Interpreter, name: str, node: ast.Call) -> t.Type:
-    """Return the type of a call of a builtin, or of a name in a module such as `json.dumps`."""
+    """Return the type that a builtin, or a name in a module such as `json.dumps`, returns."""
     if name in ("asyncio.to_thread", "functools.partial", f"{_POOL}.submit") and node.args:
         callee = core.evaluate(node.args[0])
         if isinstance(callee, t.ToolRef):
@@ -135,7 +135,7 @@ def reject_kinds(
 
 
 def _number(core: Interpreter, node: ast.Call, arguments: CallArguments) -> t.Type:
-    """Return the type of a call of `int`, `float`, `round` or `abs`."""
+    """Return the type that a call of `int`, `float`, `round` or `abs` returns."""
     name = format_expression(node.func)
     result = {"int": t.INT, "float": t.FLOAT}.get(name)
     if not arguments.values:
@@ -155,7 +155,7 @@ def _number(core: Interpreter, node: ast.Call, arguments: CallArguments) -> t.Ty
 
 
 def _total(core: Interpreter, _node: ast.Call, arguments: CallArguments) -> t.Type:
-    """Return the type of a call of `sum`."""
+    """Return the type that a call of `sum` returns."""
     item = first_items(core, arguments)
     if len(arguments.values) != 1 or arguments.named:
         return t.ANY
@@ -170,7 +170,9 @@ def _total(core: Interpreter, _node: ast.Call, arguments: CallArguments) -> t.Ty
 
 
 def _extreme(core: Interpreter, node: ast.Call, arguments: CallArguments) -> t.Type:
-    """Return the type of a call of `min` or `max`, with several values or with one iterable."""
+    """Return the type that a call of `min` or `max`, with several values or one iterable,
+    returns.
+    """
     name = format_expression(node.func)
     if len(arguments.values) != 1:
         pairs = zip(arguments.values, arguments.nodes, strict=True)
@@ -234,7 +236,7 @@ def _iterator(kind: str) -> Handler:
 
 
 def _groups(core: Interpreter, _node: ast.Call, arguments: CallArguments) -> t.Type:
-    """Return the type of a call of `itertools.groupby`."""
+    """Return the type that a call of `itertools.groupby` returns."""
     item = first_items(core, arguments)
     function = [*arguments.values[1:], *arguments.named.values()][:1]
     key = apply(core, function[0], [item]) if function else item
@@ -284,7 +286,7 @@ def _dict(core: Interpreter, node: ast.Call, arguments: CallArguments) -> t.Type
 
 
 def _default_dict(core: Interpreter, node: ast.Call, arguments: CallArguments) -> t.Type:
-    """Return the type of a call of `defaultdict` or `Counter`."""
+    """Return the type that a call of `defaultdict` or `Counter` returns."""
     made = core.create_dict(node)
     if format_expression(node.func).endswith("Counter"):
         made.cell.default = t.INT

@@ -1,4 +1,4 @@
-"""Types of method calls on strings, dicts, lists and sets, and their effects on containers."""
+"""Types that methods of strings, dicts, lists and sets return, and their effects on containers."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _TEXT: dict[str, t.Type] = {
 def call_method(
     core: Interpreter, value: t.Type, func: ast.Attribute, node: ast.Call, arguments: CallArguments
 ) -> t.Type:
-    """Return the type of `value.method(…)`, and change containers as the method does."""
+    """Return the type that `value.method(…)` returns, and change containers as the method does."""
     if func.attr == "get" and any(
         isinstance(member, t.Record | t.Mapped) for member in t.members(value)
     ):

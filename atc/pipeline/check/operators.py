@@ -27,7 +27,7 @@ def binary(
     right: t.Type,
     node: ast.AST,
 ) -> t.Type:
-    """Return the type of `left op right`. Report operands that the operator does not accept."""
+    """Return the type of `left op right`, and report operands that the operator does not accept."""
     if isinstance(op, ast.BitOr | ast.BitAnd | ast.BitXor | ast.MatMult | ast.LShift | ast.RShift):
         core.escape([left, right])
         return t.INT if category(left) == category(right) == "number" else t.ANY
@@ -117,7 +117,7 @@ def _report(
 
 
 def _is_written_text(node: ast.expr) -> bool:
-    """Return True for a text that contains a literal, such as `name + ": "`."""
+    """Return True if an expression contains a text literal, such as `name + ": "`."""
     parts = (node, getattr(node, "left", None), getattr(node, "right", None))
     return any(isinstance(part, ast.Constant | ast.JoinedStr) for part in parts)
 

@@ -57,7 +57,7 @@ class Type:
 
 @dataclass(frozen=True, slots=True)
 class Extreme(Type):
-    """One of the two extreme types: `ANY` includes every value, `NEVER` none."""
+    """One of two special types: `ANY`, which every value has, or `NEVER`, which no value has."""
 
     name: str
 
@@ -276,7 +276,7 @@ SIZED = ("range", "dict_keys", "dict_values", "dict_items")
 
 @dataclass(frozen=True, slots=True)
 class ToolRef(Type):
-    """A tool as a value, that is, not called."""
+    """A tool that the program uses as a value, without calling it."""
 
     alias: str
 
@@ -315,7 +315,10 @@ class Union(Type):
 
 
 def size(value: Type) -> int:
-    """Return how many types a type consists of: the work of comparing it with another type."""
+    """Return the size of a type, that is, the number of types in it.
+
+    Comparing the type with another one takes time in proportion to its size.
+    """
     return getattr(value, "size", 1)
 
 

@@ -29,7 +29,7 @@ from sandbox.trace import ToolCall
 
 @dataclass(frozen=True, slots=True)
 class RepairCase:
-    """What the ways of repair need: a failed attempt, the tools that it could call, and more."""
+    """A failed attempt, the tools that it could call, and further inputs for the ways of repair."""
 
     attempt: Attempt
     tools: Toolbox

@@ -231,7 +231,7 @@ class AgentSearch(SearchState):
 
 
 class AnyTool:
-    """A `Retriever` in which agents choose tools, as in AnyTool.
+    """A `Retriever` in which agents choose tools, as in the AnyTool paper.
 
     Meta agents choose categories, category agents choose tools, and tool agents choose APIs. The
     hits are the chosen APIs in the order in which agents added them. Several threads may search at

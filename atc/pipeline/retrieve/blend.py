@@ -116,7 +116,7 @@ class Signals:
         return found if positions is None else found[:, positions]
 
     def top(self, views: Sequence[View], *, n: int) -> list[Ranking]:
-        """Return, for each of the queries `views`, the `n` best documents."""
+        """Return the `n` best documents for each of the queries `views`."""
         return [select_best(row, self.names, n=n) for row in self.scores(views)]
 
     def popularity(self, bank: Sequence[str], vectors: Floats) -> Floats:

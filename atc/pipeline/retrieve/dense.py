@@ -123,7 +123,7 @@ class Dense:
         return scores
 
     def top(self, views: Sequence[View], *, n: int) -> list[Ranking]:
-        """Return for each of the queries `views` the `n` nearest documents, see `Ranker`."""
+        """Return the `n` nearest documents for each of the queries `views`, see `Ranker`."""
         return self.near(self.embed(views), n=n)
 
     def scores(self, views: Sequence[View], positions: Positions | None = None) -> Floats:

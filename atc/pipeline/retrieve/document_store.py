@@ -247,8 +247,8 @@ class DocumentStore:
     ) -> tuple[str, ...]:
         """Return the texts written about the current version of a document.
 
-        They are at most `most` of each kind. If several models or prompts have written texts, the
-        set with the most replies is used, and of equal sets the newest.
+        At most `most` texts of each kind are returned. If several models or prompts have written
+        texts, the set with the most replies is used, and of equal sets the newest.
         """
         found: list[str] = []
         for kind in kinds:

@@ -162,7 +162,7 @@ class Hybrid:
         return total
 
     def top(self, views: Sequence[View], *, n: int) -> list[Ranking]:
-        """Return, for each of the queries `views`, the `n` best documents."""
+        """Return the `n` best documents for each of the queries `views`."""
         if len(self.names) <= self._full:
             return [select_best(row, self.names, n=n) for row in self.scores(views)]
         lists = [ranker.top(views, n=max(n, self._pool)) for ranker, _ in self._parts]

@@ -30,7 +30,7 @@ A search computes the best score of each block first, to exclude documents whose
 
 
 class Texts(Sequence[str]):
-    """Texts in the files of a folder, each of which is read on access.
+    """Texts that are stored in a folder. Each text is read on access.
 
     Reading a million texts at once would take most of the time of opening an index.
     """

@@ -163,7 +163,7 @@ class Rewriter:
         return hits(ranked, self._ranker.names, k=k)
 
     def _read(self, reply: str, query: str) -> tuple[str, str | None]:
-        """Return the text in a reply, and what is wrong with it or None."""
+        """Return the text in a reply, and why it is unusable (None if it is usable)."""
         if self.method.writes == "search":
             text = read_search(reply)
             return text, find_text_fault(text, given=[query])
@@ -189,7 +189,7 @@ def read_tool(reply: str) -> ToolDocument:
 
 
 def read_search(reply: str) -> str:
-    """Return the phrases of the search in a reply, joined by commas; "" if there is none."""
+    """Return the phrases of the search in a reply, joined by commas, or "" without any."""
     phrases = json_object(reply).get("search")
     listed = phrases if isinstance(phrases, list) else [phrases]
     return ", ".join(text for phrase in listed[:_MOST_PHRASES] if (text := one_text(phrase)))
