@@ -57,7 +57,10 @@ def read_spec(spec: str, table: Mapping[str, _Entry], *, what: str) -> tuple[_En
 
 
 def unknown_name(name: str, known: Iterable[str], *, what: str) -> str:
-    """Return a sentence that no `what` (such as `strategy`) has this name, with the known names."""
+    """Return a sentence which says that no `what`, such as `strategy`, has this name.
+
+    The sentence also has the most similar name, if any, and all known names.
+    """
     near = closest_spellings(name, known)
     meant = f"did you mean {near[0]!r}? There is" if near else "there is"
     return f"no {what} is named {name!r}; {meant} {', '.join(known)}."

@@ -124,7 +124,7 @@ def new_lines(
 
 
 def _is_plain_print(statement: ast.stmt, tools: Collection[str]) -> bool:
-    """Return True if a statement is a print that calls no tool."""
+    """Return True if a statement is a print that calls none of `tools`."""
     return ast.unparse(statement).startswith("print(") and not _names(statement) & set(tools)
 
 

@@ -207,7 +207,7 @@ class _AnyTool(SingleCallRun):
         return self.search.ask.usage.model_calls > before
 
     def _candidates(self) -> Toolbox:
-        """Return those of the tools found that fit a prompt.
+        """Return the tools found so far that fit a prompt.
 
         Tools that the solver has not tried come first.
         """

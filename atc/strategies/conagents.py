@@ -220,7 +220,7 @@ class _Team(SingleCallRun):
     def _review(
         self, question: str, to: Sequence[AgentName], *, accepts: bool = True
     ) -> _Outcome | None:
-        """Ask the review agent a question. Return what it sends back, or None if nothing.
+        """Ask the review agent a question. Return the work that it sends back, or None.
 
         It sends nothing back if it accepts, if its reply cannot be parsed, or if no rewrites are
         left in this step, so that it is not asked. If `accepts` is False, it cannot accept.

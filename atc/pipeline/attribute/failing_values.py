@@ -51,9 +51,9 @@ SuspectRole = Literal["key", "attribute", "index", "type", "empty", "value", "le
 class Suspect:
     """An expression that may have caused the failure.
 
-    It has, if `fails` is true for its value at `path`. `role` is how the value was used. `key` is
-    the requested key, attribute or index; `index` is the expression that computed it, if it is not
-    a constant.
+    It is the cause if `fails` is true for its value at `path`. `role` is how the value was used.
+    `key` is the requested key, attribute or index; `index` is the expression that computed it, if
+    it is not a constant.
     """
 
     expr: ast.expr

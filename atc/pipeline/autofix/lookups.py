@@ -203,9 +203,9 @@ def _lookups(
 
 
 def _find_linked_argument(tool: Tool, source: str, path: str) -> str | None:
-    """Return the only required argument of a reading tool, or None if no link leads to it.
+    """Return the only required argument of a reading tool if a link leads to it, else None.
 
-    The link must connect the argument with the values at `path` of the tool `source`.
+    The link must come from the values at `path` of the results of the tool `source`.
     """
     required = _required(tool)
     if tool.protocol.writes or len(required) != 1:

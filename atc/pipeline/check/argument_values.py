@@ -96,7 +96,8 @@ def _judge(part: JsonObject, root: JsonObject) -> tuple[BoundedValidator | None,
 def _explain_error(error: jsonschema_rs.ValidationError) -> Mismatch | None:
     """Return what the value should have been according to a validation error.
 
-    The text for `anyOf` and `oneOf` already contains the path to the value.
+    The result says at which path in the value; for `anyOf` and `oneOf`, the text of the options
+    already does.
     """
     found = _explain_clause(error.kind.name, error.kind.as_dict(), error.instance)
     for step in () if error.kind.name in ("anyOf", "oneOf") else reversed(error.instance_path):

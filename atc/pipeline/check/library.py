@@ -170,9 +170,7 @@ def _total(core: Interpreter, _node: ast.Call, arguments: CallArguments) -> t.Ty
 
 
 def _extreme(core: Interpreter, node: ast.Call, arguments: CallArguments) -> t.Type:
-    """Return the type that a call of `min` or `max`, with several values or one iterable,
-    returns.
-    """
+    """Return the type that a call of `min` or `max` returns, with several values or an iterable."""
     name = format_expression(node.func)
     if len(arguments.values) != 1:
         pairs = zip(arguments.values, arguments.nodes, strict=True)

@@ -1,4 +1,4 @@
-"""Analysis of loops: the body is followed again until the types of all variables are stable."""
+"""Analysis of loops: a body is followed repeatedly until the types of all variables are stable."""
 
 from __future__ import annotations
 
