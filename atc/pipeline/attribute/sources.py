@@ -97,10 +97,7 @@ class CallSources:
         self._steps = 0
 
     def find_sources(self, expr: ast.expr, path: JsonPath = ()) -> list[CallSource]:
-        """Return the tool results from which the value at `path` of an expression may come.
-
-        Duplicates are left out; the nearest comes last.
-        """
+        """Return the tool results from which the value at `path` may come, the nearest last."""
         key = (id(expr), path)
         self._steps += 1
         beyond = (
@@ -135,10 +132,7 @@ class CallSources:
         ]
 
     def _find_by_form(self, expr: ast.expr, path: JsonPath) -> list[CallSource]:
-        """Return the tool results from which the value of an expression may come.
-
-        The kind of expression decides which other expressions are searched.
-        """
+        """Return the tool results for an expression, according to the kind of expression."""
         hint = self._hints.get(position(expr))
         if hint is not None and isinstance(expr, ast.Name | ast.Subscript | ast.Call):
             return [CallSource(expr, "", (*hint.path, *path), index=hint.call)]
@@ -186,10 +180,7 @@ class CallSources:
         return [source.as_derived() for expr in exprs for source in self.find_sources(expr)]
 
     def _name(self, name: ast.Name, path: JsonPath) -> list[CallSource]:
-        """Return the tool results from which a name may get its value.
-
-        The innermost enclosing scope that binds the name decides.
-        """
+        """Return the tool results from which a name may get its value."""
         for around in self.tree.around(name):
             match around:
                 case ast.ListComp() | ast.SetComp() | ast.GeneratorExp() | ast.DictComp():
@@ -282,10 +273,7 @@ class CallSources:
     def _find_parameter_sources(
         self, function: FunctionNode | ast.Lambda, name: str, at: int, path: JsonPath
     ) -> list[CallSource]:
-        """Return the tool results from which a parameter of a function may get its value.
-
-        This includes the items that `sorted(key=…)`, `map` and others pass to the function.
-        """
+        """Return the tool results from which a parameter of a function may get its value."""
         found: list[CallSource] = []
         for call in (node for node in ast.walk(self.tree.root) if isinstance(node, ast.Call)):
             if isinstance(function, FunctionNode) and called_name(call) == function.name:
@@ -298,11 +286,7 @@ class CallSources:
         return found
 
     def _call(self, call: ast.Call, path: JsonPath) -> list[CallSource]:
-        """Return the tool results from which the result of a call may come.
-
-        The call may be of a tool, of a function that passes items on, or of any function that
-        computes a value from its arguments.
-        """
+        """Return the tool results from which the result of a call of any function may come."""
         name = called_name(call)
         if name in self.tools:
             return [CallSource(call, name, path)]
@@ -337,10 +321,7 @@ class CallSources:
         return [source for value in values for source in self.find_sources(value, path)]
 
     def _find_gathered_sources(self, call: ast.Call, path: JsonPath) -> list[CallSource]:
-        """Return the tool results from which the results of a call of `gather` may come.
-
-        `gather` returns the results of its arguments in order.
-        """
+        """Return the tool results from which the results, in order, of `gather(…)` may come."""
         found: list[CallSource] = []
         for n, arg in enumerate(call.args):
             if isinstance(arg, ast.Starred):
@@ -363,10 +344,7 @@ class CallSources:
     def _find_argument_sources(
         self, call: ast.Call, args: Sequence[ast.expr], path: JsonPath
     ) -> list[CallSource]:
-        """Return the tool results from which a call gets values through its arguments `args`.
-
-        The result of the call consists of these values or is computed from them.
-        """
+        """Return the tool results from which a call gets values through its arguments `args`."""
         method = simple_name(call)
         named = [keyword.value for keyword in call.keywords]
         if not args:

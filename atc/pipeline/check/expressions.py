@@ -148,10 +148,7 @@ def _joined_str(core: Interpreter, node: ast.JoinedStr) -> t.Type:
 
 
 def _is_short(value: Any) -> bool:
-    """Return True if a constant may be converted to text.
-
-    Python refuses to convert very long integers.
-    """
+    """Return True if a constant may be converted to text, unlike a very long integer."""
     return value.bit_length() <= _LONGEST_KNOWN if isinstance(value, int) else True
 
 

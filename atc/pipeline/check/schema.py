@@ -145,10 +145,7 @@ def _option_branches(
 
 
 def _product(left: list[Fragments], right: list[Fragments] | None) -> list[Fragments]:
-    """Return every combination of an alternative of `left` with one of `right`.
-
-    Empty if there are too many.
-    """
+    """Return each combination of an alternative of `left` and one of `right`; [] if too many."""
     if right is None or len(left) * len(right) > _MOST_BRANCHES:
         return []
     return [[*a, *b] for a in left for b in right]

@@ -27,10 +27,7 @@ comparison of types visits all of them.
 
 @dataclass(frozen=True, slots=True)
 class ResponseLocation:
-    """A position in a tool's response.
-
-    `path` holds object keys, and None for "an item of the list".
-    """
+    """A position in a tool's response. In `path`, None is an item of a list."""
 
     tool: str
     path: tuple[str | None, ...] = ()
@@ -65,11 +62,7 @@ class Extreme(Type):
 ANY = Extreme("anything")
 """The type of a value about which nothing is known. No finding may be based on it."""
 NEVER = Extreme("nothing")
-"""The type without values.
-
-It is the type of an item of a list that is still empty, and of the result of a function that always
-raises.
-"""
+"""The type without values, such as that of the items of an empty list."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,10 +123,7 @@ class ResponseSchema:
     shapes: dict[tuple[int, ...], Any] = field(default_factory=dict)
     """Cached object and array shapes, keyed by the ids of the schemas that apply together."""
     branches: dict[int, tuple[Any, list[list[JsonObject]] | None]] = field(default_factory=dict)
-    """Cached alternatives of schemas, keyed by the id of the schema.
-
-    The schema is stored too, because it must exist as long as its id is used as a key.
-    """
+    """Cached alternatives of schemas, keyed by the id of the schema, which is stored with them."""
     types: dict[tuple[int, ResponseLocation], Type] = field(default_factory=dict)
     """Cached types, keyed by the id of a schema and the position of the value."""
 
@@ -194,10 +184,7 @@ class Array(Type):
 
 @dataclass(eq=False, slots=True)
 class ListCell:
-    """The type of the items of all lists, sets or deques that one expression creates.
-
-    The type is only ever widened, as the analysis finds further items.
-    """
+    """The type of the items of all lists, sets or deques that one expression creates."""
 
     item: Type = NEVER
 
@@ -223,10 +210,7 @@ class DictCell:
 
 @dataclass(frozen=True, slots=True)
 class Listing(Type):
-    """A list, set, deque or tuple of unknown length that the program created.
-
-    `kind` is the name of its Python type.
-    """
+    """A list, set, deque or tuple (`kind`) of unknown length that the program created."""
 
     cell: ListCell
     kind: str = "list"
@@ -315,10 +299,7 @@ class Union(Type):
 
 
 def size(value: Type) -> int:
-    """Return the size of a type, that is, the number of types in it.
-
-    Comparing the type with another one takes time in proportion to its size.
-    """
+    """Return the number of types in a type; comparing two types takes time in proportion to it."""
     return getattr(value, "size", 1)
 
 
@@ -362,10 +343,7 @@ def _add(found: list[Type], new: Type) -> None:
 
 
 def _merge(old: Type, new: Type) -> Type | None:
-    """Return one type that covers both types without losing anything relevant, or None.
-
-    None means that there is no such type.
-    """
+    """Return one type that covers both types without losing anything relevant, or None."""
     match old, new:
         case Atom(), Atom():
             return _merge_atoms(old, new)
