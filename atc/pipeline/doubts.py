@@ -118,7 +118,7 @@ def _doubt_failed_calls(trace: Trace) -> Iterator[str]:
         yield f"Every call failed and the program went on: {last.tool} said {last.error!r}."
 
 
-def _doubt_unused_codes(task: str, program: Program, trace: Trace) -> Iterator[str]:
+def _doubt_unused_codes(task: str, program: Program, trace: Trace, tools: Toolbox) -> Iterator[str]:
     """Yield a doubt about codes in the task that occur in neither the program nor its calls.
 
     Such codes are `JFK` in "Kennedy (JFK)", and `N14228`.
@@ -162,7 +162,9 @@ def _find_unmatched_texts(
 # --- invented values: ids that occur in neither the task nor a result, and constant answers
 
 
-def find_invented_values(program: Program, task: str, tools: Toolbox) -> tuple[Finding, ...]:
+def find_invented_values(
+    program: Program, task: str, tools: Toolbox, outputs: Iterable[Json] = ()
+) -> tuple[Finding, ...]:
     """Return findings for values that the model invented instead of taking them from a response.
 
     They are literals in required arguments whose values, according to the links between the tools,
@@ -170,6 +172,8 @@ def find_invented_values(program: Program, task: str, tools: Toolbox) -> tuple[F
     are reported: integers from 100, and words with letters and digits. Codes such as `BOS` are not
     reported, because the model may know them, nor are dates, because the task may write them
     differently. A measure (`radius_km`) is not an id, even if a response has a field of that name.
+    Nor is a value reported that is part of the `outputs`, which are what earlier programs of the run
+    printed and received from tools.
     """
     given = task.casefold()
     found = list[Finding]()

@@ -36,7 +36,8 @@ class Chain(Run):
     `tried` are programs that need not run again, because they would fail in the same way. A program
     that was stopped by a tool's failure is not among them, because such a failure may be transient.
     `confirmed` is True if the model repeated the last program after it was told what is doubtful
-    about its answer.
+    about its answer. `blind` is True if the model had seen no tool output when it wrote the current
+    program, although an attempt has made calls since; None if that follows from the attempts.
     """
 
     def __init__(self, task: str, parts: Parts) -> None:
@@ -144,7 +145,7 @@ class Chain(Run):
             self.tried |= {program.source, result.program.source}
 
 
-def _reads_of(program: Program, writing: set[str]) -> Program:
+def reads_before_writes(program: Program, writing: set[str]) -> Program:
     """Return the statements of a program before the first one that names a writing tool."""
     lines = program.source.splitlines(keepends=True)
     for statement in program.tree.body:

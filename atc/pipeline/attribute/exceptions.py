@@ -30,6 +30,7 @@ from sandbox.trace import Failure, ToolCall
 
 def from_exception(program: Program, failure: Failure, record: AttributionTrace) -> Fault:
     """Return the fault that explains why a program raised an exception other than `ToolError`."""
+    is_own = _is_raised_by_program(failure, record)
     found: list[Suspect] = []
     chosen: Candidate | None = None
     for around in suspects(failure, record.tree):
