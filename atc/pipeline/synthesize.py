@@ -66,6 +66,16 @@ def is_described(tool: Tool) -> bool:
     return _describes_value(unwrap_schema(protocol.output_schema), protocol.output_schema)
 
 
+def declares_response(tool: Tool) -> bool:
+    """Return True if a tool's protocol says anything about its response, if only that it is a dict
+    with any keys.
+    """
+    schema = tool.protocol.output_schema
+    is_bare = schema is None or resolve(schema, schema).keys() <= {"type"}
+    kinds = () if schema is None else types(resolve(schema, schema))
+    return is_described(tool) or not (is_bare and kinds in ((), ("object",), ("array",)))
+
+
 def _describes_value(schema: Json, root: JsonObject, depth: int = 0) -> bool:
     """Return True if a schema says more of a value than that it is an object or a list."""
     if depth > _DEEPEST or not isinstance(schema, Mapping):

@@ -10,7 +10,7 @@ from atc.archive.learned_schemas import add_observed_schemas
 from atc.core.messages import format_list
 from atc.core.types import Attempt, Program, Solution
 from atc.pipeline.repair import worth_repairing
-from atc.pipeline.synthesize import is_described
+from atc.pipeline.synthesize import declares_response
 from atc.run.attempt import attempt, run_given_program
 from atc.run.passes import MISREAD, find_certain
 from atc.run.program_calls import seen_output
@@ -111,7 +111,9 @@ def unseen_writes(program: Program, tools: Toolbox) -> tuple[str, str] | None:
     writing = writing_tools(program, tools)
     for number, name in enumerate(called):
         unseen = (
-            one for one in called[:number] if one not in writing and not is_described(tools[one])
+            one
+            for one in called[:number]
+            if one not in writing and not declares_response(tools[one])
         )
         if name in writing and (source := next(unseen, None)):
             return name, source

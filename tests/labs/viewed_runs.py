@@ -67,8 +67,7 @@ WRONG = """customer = search_customers(name="Ada Nolan")["results"][0]
 orders = list_orders(customer_id=customer["id"], state="shipped")["orders"]
 late = []
 for order in orders:
-    shipment = get_shipment(order_no=order["number"])
-    if shipment["late_days"] > 7:
+    if order["days"] > 7:
         late.append(order)
 print(len(late))
 """

@@ -254,7 +254,7 @@ def test_a_run_shows_fault_change_and_arrows(own_folders, atc_: Atc, browser: Br
         "18.90 refunded",
         "misread result",
         "its keys are order_no, item, total, state",
-        "Changed: +6 −4 lines",
+        "Changed: +7 −4 lines",
         "5 calls",
         "from the journal",
         "4 tools found, 4 called",
