@@ -1,4 +1,7 @@
-"""`atc bench`: measure how many questions of a suite are solved, and prepare ToolFlow's tasks."""
+"""`atc bench`: measure how many questions of a benchmark are solved, and prepare its tasks.
+
+ToolFlow is the project's own benchmark.
+"""
 
 from __future__ import annotations
 

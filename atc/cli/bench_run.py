@@ -1,4 +1,6 @@
-"""`atc bench run`: ask the questions of a suite with several strategies, and print the figures."""
+"""`atc bench run`: ask the questions of a benchmark with one or more strategies, and print how many
+were solved and at what cost.
+"""
 
 from __future__ import annotations
 
@@ -62,11 +64,14 @@ run_options = options.combine_options(
         "--out", type=options.FILE, metavar="FILE", help="File of rows, continued if it is there."
     ),
 )
-"""The options of every suite of questions. `RunOptions` has a field for each."""
+"""The options that `atc bench run` has for every benchmark. `RunOptions` has a field for each."""
 
 
 def strategies_option(also: str) -> Callable[[_Verb], _Verb]:
-    """Return the repeatable option `--strategy`; `also` describes the names of this suite only."""
+    """Return the repeatable option `--strategy`.
+
+    `also` is added to its help: it describes the names that only this benchmark accepts.
+    """
     names = f"{', '.join(STRATEGIES)}; 'all' is each of these in turn"
     return click.option(
         "--strategy",
@@ -78,7 +83,10 @@ def strategies_option(also: str) -> Callable[[_Verb], _Verb]:
 
 
 def select_strategies(strategies: Sequence[str]) -> tuple[str | None, ...]:
-    """Return the named strategies without repetitions; None is replaced by the configured one."""
+    """Return the chosen strategies without repetitions; `all` stands for every strategy.
+
+    Without `strategies`, return `(None,)`, which means the configured strategy.
+    """
     names = [name for given in strategies for name in (STRATEGIES if given == "all" else (given,))]
     return tuple(dict.fromkeys(names)) or (None,)
 
@@ -86,9 +94,10 @@ def select_strategies(strategies: Sequence[str]) -> tuple[str | None, ...]:
 def measure(
     suite: str, items: Sequence[Item], arms: Sequence[Arm], how: RunOptions, pool: Pool
 ) -> NoReturn:
-    """Ask all questions with a progress bar, print the figures and exit.
+    """Ask all questions with a progress bar, print a summary for each strategy and exit.
 
-    The exit code is `ENVIRONMENT` if questions are left because of outages or crashes, else 0.
+    Each of `arms` is one strategy with its model and settings. The exit code is `ENVIRONMENT` if
+    some questions could not be graded because of outages or crashes, else 0.
     """
     try:
         with bar("asking", total=len(arms) * len(items[: how.limit]) * how.repeats) as advance:
@@ -232,9 +241,10 @@ def _arm(
     shared: SharedResources,
     settings: Mapping[str, Any],
 ) -> Arm:
-    """Return one arm of the measurement: a baseline, which asks no model, or a strategy.
+    """Return one of the alternatives to compare: a strategy, or a baseline that asks no model.
 
-    Each process of the pool opens workers with its own copy of `shared`.
+    `name` is that of a strategy or baseline; None means the configured strategy. Each process that
+    works on the questions has its own copy of `shared`.
     """
     baseline = next((one for one in BASELINES if one == name), None)
     if baseline is not None:
@@ -303,17 +313,17 @@ def flights(*, data: Path | None, **more: Any) -> None:
 
 
 def _without_secrets(flags: Mapping[str, Any]) -> Config:
-    """Return the configuration without credentials.
+    """Return the configuration, changed by `flags`, without credentials.
 
-    ToolFlow's services need none, so none are sent to the workers.
+    ToolFlow's services need no credentials, so none are sent to the workers.
     """
     return replace(load_config(flags), credentials={}, mcp={}, headers={})
 
 
 def _worlds(config: Config, tasks: tuple[Task, ...]) -> OpenWorld:
-    """Return a function that opens a world with the services of the tasks' candidate tools.
+    """Return a function that starts the ToolFlow services that the tasks need.
 
-    Without tasks, the world has all services.
+    These are the services of the tasks' candidate tools. Without tasks, all services are started.
     """
     names = services_of(tasks) if tasks else NAMES
     return lambda: World(names, folder=config.cache_dir, announce=say)

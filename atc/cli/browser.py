@@ -14,11 +14,11 @@ import click
 
 
 def open_page(address: str) -> None:
-    """Open an address in the browser without showing it to other users, since it may hold a secret.
+    """Open an address in the browser, without showing it to other users of this machine.
 
-    Every user of this machine can read the arguments of a browser's process. So the browser opens a
-    file that only this user can read, and the page in it leads to the address. The file is removed
-    when the command ends.
+    The address may contain a secret, and every user can read the arguments of a browser's process.
+    So the browser opens a file that only this user can read; its page redirects to the address. The
+    file is removed when the command ends.
     """
     folder = Path(tempfile.mkdtemp(prefix="atc-"))  # readable for this user only
     # A thread that opens a sign-in page has no click context.

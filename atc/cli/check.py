@@ -1,4 +1,4 @@
-"""`atc check`: find what is wrong with a program before any of its calls is made."""
+"""`atc check`: find errors in a program without running it."""
 
 from __future__ import annotations
 

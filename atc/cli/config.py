@@ -1,4 +1,4 @@
-"""`atc config`: show the settings and where they come from, and trust a folder's own file."""
+"""`atc config`: show each setting and where it comes from, and trust a folder's `atc.toml`."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from atc.core.config import TABLES, public
 
 
 def _settings_file(_ctx: click.Context, _param: click.Parameter, path: Path) -> Path:
-    """Return the path of the `atc.toml` in a folder; `path` may also be that file."""
+    """Return the path of the `atc.toml` that `path` names: the file itself, or its folder."""
     return project_file(path.parent if path.name == PROJECT_FILE else path)
 
 

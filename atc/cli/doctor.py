@@ -1,4 +1,4 @@
-"""`atc doctor`: check that everything needed is installed and works, by trying it."""
+"""`atc doctor`: check that everything that atc needs is installed, and works when it is tried."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def doctor(*, workers: str | None) -> None:
 
 
 def _run_checks(config: Config) -> Iterator[Check]:
-    """Yield the checks of everything but the settings."""
+    """Yield the results of all checks, except the one of the settings."""
     yield "python", "ok", f"{platform.python_version()} at {sys.executable}, {platform.platform()}"
     sandboxes = {name: _try_check(f"sandbox {name}", partial(_sandbox, name)) for name in NAMES}
     yield from sandboxes.values()
@@ -78,7 +78,10 @@ def _run_checks(config: Config) -> Iterator[Check]:
 
 
 def _try_check(name: str, find_details: Callable[[], str]) -> Check:
-    """Return an `ok` check with the details; if they raise, a `missing` or `failed` check."""
+    """Run one check: call `find_details`, which raises an exception if something is wrong.
+
+    The state is `ok` with the returned details, else `missing` or `failed` with the message.
+    """
     try:
         return name, "ok", find_details()
     except (AtcError, OSError, ImportError) as error:
@@ -87,7 +90,10 @@ def _try_check(name: str, find_details: Callable[[], str]) -> Check:
 
 
 def _cluster(config: Config) -> Iterator[Check]:
-    """Yield a check of each node of the configured Ray cluster, or one that it cannot be used."""
+    """Yield the result for each node of the configured Ray cluster.
+
+    If the cluster cannot be used, yield one failed check with the reason.
+    """
 
     def require_boundary() -> None:
         with SharedResources(config, away=True) as shared:
@@ -113,11 +119,11 @@ def _is_missing(module: str) -> bool:
 
 
 def _sandbox(name: str) -> str:
-    """Return how long a small program takes in a sandbox, and the layers that confine it.
+    """Return how long a small program takes in a sandbox, and the sandbox's layers of isolation.
 
     Raises:
-        SandboxUnavailable: It cannot be used here.
-        OSError: It failed to run the program.
+        SandboxUnavailable: The sandbox cannot be used here.
+        OSError: The sandbox failed to run the program.
     """
     if name == "unconfined":
         return "no boundary: runs programs as you, for development only"
@@ -136,8 +142,8 @@ def _model(config: Config) -> str:
     """Return the name of the model in use, and where its file is.
 
     Raises:
-        ModelUnavailable: The model is not fetched, or what runs it is not installed.
-        OSError: ATC_MODEL_PATH names no file.
+        ModelUnavailable: The model is not downloaded, or the library that runs it is missing.
+        OSError: The environment variable ATC_MODEL_PATH does not name a file.
     """
     name = config.model or (
         f"the endpoint {openai.OpenAIModel().url}" if openai.is_configured() else "local"
@@ -166,7 +172,7 @@ def _cache(folder: Path) -> str:
     """Return the path of the cache folder.
 
     Raises:
-        OSError: Nothing can be written there.
+        OSError: The folder cannot be created, or no file can be written in it.
     """
     try:
         private_folder(folder)

@@ -1,7 +1,7 @@
-"""Errors on the command line: their sentences, exit codes and documentation pages.
+"""Errors on the command line: the sentence, exit code and documentation page of each.
 
-The packages below raise exceptions that know nothing of this. `ERRORS` assigns a code and a page to
-each class.
+The exceptions of other packages do not know these. `ERRORS` assigns an exit code and a page to each
+exception class.
 """
 
 from __future__ import annotations
@@ -19,7 +19,10 @@ from protocols.schema import Json
 
 
 class ExitCode(IntEnum):
-    """Exit codes. With --json, the name of a failure's code in lower case is its `kind`."""
+    """Exit codes of `atc`.
+
+    With --json, an error is an object whose `kind` is the name of its exit code, in lower case.
+    """
 
     DONE = 0
     FAILED = 1
@@ -34,15 +37,16 @@ class ExitCode(IntEnum):
 
 
 class ErrorEntry(NamedTuple):
-    """Exit code of a class of errors, and the page that the sentence ends with, if any."""
+    """The exit code of a class of errors, and the documentation page that its message links to."""
 
     code: ExitCode
     page: str = ""
+    """Path of the page, such as `start/your-model`; empty if the message has no link."""
 
 
 _USAGE = ErrorEntry(ExitCode.USAGE)
 _OTHER = ErrorEntry(ExitCode.ENVIRONMENT)
-"""Entry of every `AtcError` that is not in `ERRORS`."""
+"""The entry of each `AtcError` whose class is not in `ERRORS`."""
 ERRORS = {
     "atc.archive.recording.InvalidRecording": _USAGE,
     "atc.archive.saved_programs.CannotSave": _USAGE,
@@ -60,9 +64,9 @@ ERRORS = {
     "toolflow_bench.services.service.UnknownService": _USAGE,
     "toolflow_bench.task.InvalidTask": _USAGE,
 }
-"""Entries by the full name of an exception class; they hold for its subclasses too.
+"""The entry of each exception class and its subclasses, keyed by the full name of the class.
 
-These are names because importing all the classes would slow down every command.
+The keys are names because importing all the classes would slow down every command.
 """
 _DEBUG = "set ATC_DEBUG=1 to see where"
 
@@ -96,7 +100,7 @@ def explain_error(error: BaseException) -> tuple[str, ExitCode]:
 
 
 def find_entry(error: AtcError) -> ErrorEntry:
-    """Return the entry in `ERRORS` of the error's class, or of its nearest base class."""
+    """Return the entry of an error's class, or of its nearest base class that has one."""
     names = (f"{one.__module__}.{one.__qualname__}" for one in type(error).__mro__)
     return next((ERRORS[name] for name in names if name in ERRORS), _OTHER)
 
@@ -112,7 +116,7 @@ def error_document(sentence: str | None, code: int) -> dict[str, Json]:
 
 
 def _explain_os_error(error: OSError) -> str:
-    """Return the sentence about an error of the operating system, with the next step."""
+    """Return a sentence about an error of the operating system, and what the user can do next."""
     where = f" ({error.filename})" if error.filename else ""
     binding = "attempting to bind" in str(error.strerror)
     step = "choose another address or port" if binding else _DEBUG

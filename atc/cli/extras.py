@@ -1,4 +1,4 @@
-"""Extras of the package: what `pip install 'automatic-tool-chain[EXTRA]'` adds."""
+"""The optional dependencies of the package: `pip install 'automatic-tool-chain[EXTRA]'`."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ EXTRAS = {
         "uvicorn",
     ),
 }
-"""Modules that each extra installs."""
+"""The names of the modules that each extra installs, keyed by the extra's name."""
 
 
 def extra_of(module: str | None) -> str | None:

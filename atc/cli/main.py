@@ -1,7 +1,7 @@
-"""The command `atc`: its verbs, and how a command starts and ends.
+"""The command `atc`: the list of its verbs, and the start and end of the process.
 
-An error is one sentence on stderr. With --json it is also an object on stdout: `{"error": SENTENCE,
-"kind": KIND}`. `atc.cli.errors` has the exit codes.
+An error is printed as one sentence on stderr, and with --json also as an object on stdout:
+`{"error": SENTENCE, "kind": KIND}`. `atc.cli.errors` defines the exit codes.
 """
 
 from __future__ import annotations
@@ -41,8 +41,9 @@ VERBS = {
     "doctor": ("Check that everything needed is here and works.", "start/install"),
     "config": ("Show the settings and where they come from.", "reference/configuration"),
 }
-"""The verbs. Each is a module of this package, and has a summary for the help and a page of the
-documentation.
+"""The verbs of `atc`, each with its summary for the help and its page of the documentation.
+
+Each verb is a module of this package.
 """
 
 
@@ -76,9 +77,9 @@ class LazyGroup(click.Group):
 
 @cache
 def _import_verb(verb: str) -> click.Command:
-    """Return the command of a verb.
+    """Import the module of a verb, and return its click command.
 
-    Its help, and the help of each of its subcommands, ends with a link to the documentation.
+    A link to the documentation is added at the end of its help and of its subcommands' help.
     """
     # Imported objects stay alive, and searching them for garbage takes a tenth of the time.
     gc.disable()
@@ -91,7 +92,7 @@ def _import_verb(verb: str) -> click.Command:
 
 
 def _append_to_epilogs(command: click.Command, text: str) -> None:
-    """Append a paragraph to the epilog of a command and of all its subcommands."""
+    """Append a paragraph to the help of a command and of all its subcommands."""
     command.epilog = f"{command.epilog or ''}\n\n{text}".lstrip()
     for subcommand in getattr(command, "commands", {}).values():
         _append_to_epilogs(subcommand, text)
@@ -126,9 +127,9 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
 
 
 def end_process(code: int) -> NoReturn:
-    """Write all output, then end the process with this exit code.
+    """Flush stdout and telemetry, then end the process with this exit code.
 
-    Threads that are still working are not waited for.
+    It does not wait for threads that are still working.
     """
     # Only clean-up is left; a second Ctrl-C ends it without a traceback.
     signal.signal(signal.SIGINT, signal.SIG_DFL)
@@ -171,7 +172,10 @@ def _run_guarded(arguments: Sequence[str]) -> int:
 
 
 def _report_error(sentence: str, code: int, arguments: Sequence[str]) -> int:
-    """Write a sentence about an error to stderr, with --json also to stdout; return `code`."""
+    """Write a sentence about an error to stderr, and with --json also to stdout.
+
+    Return `code`, the exit code of the command.
+    """
     line = " ".join(sentence.split())
     with contextlib.suppress(OSError):  # stderr is closed or full: only the exit code is left
         begin_line()

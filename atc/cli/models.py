@@ -1,4 +1,4 @@
-"""`atc models`: list the models that can be used, fetch the embedded ones, and try one out."""
+"""`atc models`: list the available models, download the embedded ones, and test a model."""
 
 from __future__ import annotations
 

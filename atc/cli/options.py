@@ -1,4 +1,4 @@
-"""The click classes of verbs, and the options that several verbs share."""
+"""The click classes of `atc`'s commands, and the options that several commands share."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ FC = TypeVar("FC", bound=Callable[..., Any])
 
 
 class Verb(click.Command):
-    """A command with the option `--json`, and with `examples` at the end of its help.
+    """A click command with the option `--json`, and with `examples` at the end of its help.
 
-    `atc.cli.output.as_json` reads the option.
+    `atc.cli.output.as_json` tells whether the option was given.
     """
 
     def __init__(self, name: str | None, *, examples: Sequence[str], **more: Any) -> None:
@@ -35,13 +35,13 @@ class Verb(click.Command):
 
 
 class VerbGroup(click.Group):
-    """A group with commands of the class `Verb`."""
+    """A click group whose subcommands are of the class `Verb`."""
 
     command_class = Verb
 
 
 def combine_options(*options: Callable[[FC], FC]) -> Callable[[FC], FC]:
-    """Return one decorator that adds several options; the help shows them in this order."""
+    """Return one decorator that adds several click options, in this order in the help."""
 
     def decorate(verb: FC) -> FC:
         for option in reversed(options):
@@ -54,10 +54,10 @@ def combine_options(*options: Callable[[FC], FC]) -> Callable[[FC], FC]:
 def _with_base_url(
     ctx: click.Context, _: click.Parameter, sources: tuple[str, ...]
 ) -> tuple[str, ...]:
-    """Return the sources of --tools; one source gets the address of --base-url.
+    """Return the sources of --tools. If --base-url is given, append `@URL` to the only source.
 
     Raises:
-        click.UsageError: There is a --base-url, and not exactly one source.
+        click.UsageError: --base-url is given, but not exactly one source.
     """
     base_url = ctx.meta.get("base_url")
     if base_url and len(sources) != 1:
@@ -68,10 +68,10 @@ def _with_base_url(
 
 
 def _read_base_url(ctx: click.Context, _: click.Parameter, url: str | None) -> None:
-    """Store the value of --base-url for `_with_base_url`.
+    """Store the value of --base-url, which `_with_base_url` reads.
 
     Raises:
-        click.UsageError: It is not an http or https address.
+        click.UsageError: The value is not an http or https address.
     """
     if url is not None and not url.lower().startswith(("http://", "https://")):
         raise click.UsageError(

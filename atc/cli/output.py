@@ -1,6 +1,6 @@
-"""Output on the terminal: results on stdout, remarks, questions and progress on stderr.
+"""Output of commands: results on stdout; messages, questions and progress on stderr.
 
-Text from tools and models is escaped, so that it cannot control the terminal.
+Control characters in text from tools and models are escaped, so they cannot act on the terminal.
 """
 
 from __future__ import annotations
@@ -35,22 +35,22 @@ _IN_JSON = {
 
 
 _ANSWERS = {"y": True, "yes": True, "n": False, "no": False, "": False}
-"""What each answer to a question means, in lower case. Enter alone means no."""
+"""The meaning of each possible answer to a yes-or-no question. Enter alone means no."""
 
 _INTERRUPTED = "interrupted."
 
 
 @dataclass
 class _OpenQuestion:
-    """State of the question on the terminal, which may be asked in another thread.
+    """State of the question that the terminal shows now, if any.
 
-    Ctrl-C interrupts only the main thread.
+    The question may be asked in another thread than the main one, which Ctrl-C interrupts.
     """
 
     awaits_answer: bool = False
-    """True while the cursor is at the end of the question, so the next text needs a new line."""
+    """True while the cursor is behind the question, so other text must begin a new line."""
     if_interrupted: str = _INTERRUPTED
-    """The last sentence of the command if it is interrupted now."""
+    """The sentence that the command prints last if Ctrl-C ends it now."""
 
 
 _question = _OpenQuestion()
@@ -62,9 +62,9 @@ def has_person() -> bool:
 
 
 def interrupted_text() -> str:
-    """Return the last sentence of an interrupted command.
+    """Return the sentence that a command prints last when Ctrl-C ends it.
 
-    At a question, it says what the interrupt means for the action that was asked about.
+    If a question is open, the sentence says whether the action in question was carried out.
     """
     return _question.if_interrupted
 
@@ -73,10 +73,11 @@ def confirmed(question: str, *, if_interrupted: str = _INTERRUPTED) -> bool:
     """Ask a yes-or-no question on the terminal; return False if there is no terminal.
 
     Text that was typed before the question appeared is discarded, because it was not an answer.
-    `if_interrupted` is the last sentence of the command if Ctrl-C ends it at this question.
+    `if_interrupted` is the sentence that the command prints last if Ctrl-C ends it at this
+    question.
 
     Raises:
-        KeyboardInterrupt: The person pressed Ctrl-C or Ctrl-D, so nothing was decided.
+        KeyboardInterrupt: The person pressed Ctrl-C or Ctrl-D instead of answering.
     """
     if not has_person():
         return False
@@ -102,7 +103,7 @@ def confirmed(question: str, *, if_interrupted: str = _INTERRUPTED) -> bool:
 
 
 def begin_line() -> None:
-    """Begin a new line on the terminal if the cursor is at the end of an open question."""
+    """Begin a new line on the terminal if the cursor is behind a question without an answer."""
     if _question.awaits_answer:
         _question.awaits_answer = False
         os.write(2, b"\n")
@@ -110,7 +111,7 @@ def begin_line() -> None:
 
 @contextmanager
 def break_line_on_interrupt() -> Iterator[None]:
-    """Make Ctrl-C first end the line of an open question, within the block.
+    """Within the block, make Ctrl-C begin a new line before it interrupts, if a question is open.
 
     The question may be asked in another thread. Without this, the text of the interrupted thread
     would follow the question on the same line. If Ctrl-C is ignored, as under nohup, it stays
@@ -133,9 +134,9 @@ def break_line_on_interrupt() -> Iterator[None]:
 
 
 def say(sentence: str) -> None:
-    """Write one line for the person on stderr, above a progress bar if there is one.
+    """Write one line for the user on stderr, above the progress bar if there is one.
 
-    (click.echo would write into the bar.)
+    (`click.echo` would write into the progress bar.)
     """
     if sys.stderr is not None:
         sys.stderr.write(f"{escape_hidden(sentence)}\n")
@@ -145,7 +146,7 @@ def say(sentence: str) -> None:
 def bar(description: str, *, total: int) -> Iterator[Callable[..., None]]:
     """Show a progress bar with an estimate of the time left, if stderr is a terminal.
 
-    Yield a function that takes the number of finished items. It ignores further arguments.
+    Yield a function to be called with the number of finished items. It ignores further arguments.
     """
     if not sys.stderr.isatty():
         yield lambda *_: None
@@ -173,10 +174,10 @@ def bar(description: str, *, total: int) -> Iterator[Callable[..., None]]:
 
 
 def report_tenths() -> Callable[[int, int], None]:
-    """Return a progress function for the download of a model.
+    """Return a function that reports the progress of a download on stderr.
 
-    It takes the bytes that are done and the total, and writes a line on stderr for each tenth, with
-    an estimate of the time left.
+    It is called with the number of bytes received and the total. It writes a line for each tenth,
+    with an estimate of the time left.
     """
     last_tenth = -1
     began = time.monotonic()
@@ -212,12 +213,15 @@ def print_json(value: Json) -> None:
 
 
 def as_json() -> bool:
-    """Return True if the current verb was given `--json`."""
+    """Return True if the running command has the option `--json`."""
     return bool(click.get_current_context().meta.get("as_json"))
 
 
 def print_result(document: Json, shown: str | Iterable[Sequence[str]] = "") -> None:
-    """Print a result: `document` with `--json`, else `shown`, a text or the rows of a table."""
+    """Print the result of a command: `document` as JSON with `--json`, else `shown`.
+
+    `shown` is a text, or the rows of a table. An empty text prints nothing.
+    """
     if as_json():
         print_json(document)
     elif not isinstance(shown, str):
@@ -245,10 +249,12 @@ def _print_columns(rows: Iterable[Sequence[str]]) -> None:
 
 
 def require_new(path: Path | None, *, force: bool) -> None:
-    """Check that `path` is a new file, or may be replaced because of `force`.
+    """Check that the file `path` may be written: it does not exist yet, or `force` is True.
+
+    Nothing is checked if `path` is None, which stands for stdout.
 
     Raises:
-        click.UsageError: It is a folder, or an existing file without `force`.
+        click.UsageError: `path` is a folder, or an existing file and `force` is False.
     """
     if path is not None and path.is_dir():
         raise click.UsageError(f"{str(path)!r} is a folder; give the name of a file to write")
@@ -260,7 +266,7 @@ def read_text(name: str) -> str:
     """Return the text of a file, or of stdin if the name is '-'.
 
     Raises:
-        click.UsageError: It cannot be read, or is not UTF-8 text.
+        click.UsageError: The file cannot be read, or is not UTF-8 text.
     """
     if name == "-" and sys.stdin is None:
         raise click.UsageError("stdin is closed, so '-' reads nothing")

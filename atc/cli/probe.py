@@ -1,5 +1,6 @@
-"""`atc probe`: write protocols of undocumented tools by calling them, or find what has changed
-since.
+"""`atc probe`: call undocumented tools and write protocols that describe them.
+
+With --check, it calls the tools again and reports what has changed since they were probed.
 """
 
 from __future__ import annotations
@@ -188,10 +189,12 @@ def probe_command(
 def _require_compatible(
     output: Path | None, *, dry_run: bool, check: bool, several: bool, modules: Sequence[str]
 ) -> None:
-    """Check that the options go together, and that -o is given if something is written.
+    """Check that the options can be combined, and that -o is given if files will be written.
+
+    `several` is True if there is more than one source, or --workers is given.
 
     Raises:
-        click.UsageError: They do not.
+        click.UsageError: The options contradict each other, or -o is missing.
     """
     if check and (output is not None or dry_run):
         raise click.UsageError("--check writes nothing; give it without -o and --dry-run")
@@ -211,9 +214,10 @@ def _conclude_many(reports: Sequence[Mapping[str, Any]]) -> NoReturn:
 
 
 def _conclude(report: Mapping[str, Any], code_options: str) -> NoReturn:
-    """Print the report of one source and the next step, and exit.
+    """Print the report of one source and the command to run next, and exit.
 
-    `code_options` are the options by which `atc run` needs the probed Python modules.
+    `code_options` is the part of that command which names the probed Python modules, such as
+    ` --tools shop.py`.
     """
     print_result(dict(report), "\n".join(summary(report)))
     if report["interrupted"]:
@@ -227,7 +231,7 @@ def _conclude(report: Mapping[str, Any], code_options: str) -> NoReturn:
 def _show_plan(source: str, tools: Toolbox, output: Path | None, settings: ProbeSettings) -> None:
     """Print which tools would be called and how often.
 
-    Calls that an earlier probing into `output` has made are left out.
+    If an earlier probing wrote into the folder `output`, the calls that it made are not counted.
     """
     if output is not None and (output / FOLDER).is_dir():
         with _open_log(output, source) as log:
@@ -239,10 +243,10 @@ def _show_plan(source: str, tools: Toolbox, output: Path | None, settings: Probe
 
 @contextmanager
 def _open_log(folder: Path, source: str) -> Iterator[Log]:
-    """Open the log of a probing of `source` into `folder`.
+    """Open the log of calls in `folder`, into which `source` is probed.
 
     Raises:
-        click.UsageError: The folder is the source itself, or has the log of another source.
+        click.UsageError: The folder is the source itself, or contains the log of another source.
     """
     if Path(source).is_dir() and folder.is_dir() and Path(source).samefile(folder):
         raise click.UsageError(
@@ -256,7 +260,7 @@ def _open_log(folder: Path, source: str) -> Iterator[Log]:
 def _probe(tools: Toolbox, log: Log, config: Config, settings: ProbeSettings) -> Probed:
     """Probe the tools of one source, with a progress bar.
 
-    A SIGTERM interrupts the probing like Ctrl-C, so that what was learned is written.
+    A SIGTERM interrupts the probing like Ctrl-C, so the results so far are still written.
     """
     settings = confirm_writes(tools, settings, log)
     signal.signal(signal.SIGTERM, lambda *_: signal.raise_signal(signal.SIGINT))
@@ -272,10 +276,10 @@ def _probe(tools: Toolbox, log: Log, config: Config, settings: ProbeSettings) ->
 
 
 def confirm_writes(tools: Toolbox, settings: ProbeSettings, log: Log) -> ProbeSettings:
-    """Return the settings of a probing, with writes allowed if a person agrees.
+    """Return the settings, changed to allow writes if the user agrees to the planned ones.
 
-    The planned writes are shown first. `--allow-writes` allows them; without it the person at the
-    terminal is asked.
+    The tools that may change something are listed first. The user agrees with `--allow-writes`, or
+    else when asked on the terminal.
 
     Raises:
         click.UsageError: `--allow-writes` names a tool that the source does not have.
@@ -300,17 +304,17 @@ def confirm_writes(tools: Toolbox, settings: ProbeSettings, log: Log) -> ProbeSe
 def _probing_bar(log: Log, most: int) -> Iterator[Watch]:
     """Show a progress bar of the calls of a probing, with its messages above the bar.
 
-    Yield the function that receives the events of the probing.
+    `most` is the most calls that it may make. Yield the function that receives its events.
     """
     with bar("calls", total=most) as advance:
         yield lambda event: say(event) if isinstance(event, str) else advance(log.sent_count)
 
 
 def _check_again(source: str, tools: Toolbox, config: Config, settings: ProbeSettings) -> int:
-    """Sample the tools of a probed folder again, print what changed, and return the exit code.
+    """Call the tools of a probed folder again, print what changed, and return the exit code.
 
     Raises:
-        LogUnreadable: The folder's log cannot be read.
+        LogUnreadable: The log in the folder cannot be read.
     """
     earlier = earlier_samples(Path(source)) if Path(source).is_dir() else []
     planned = plan_probing(tools, settings)

@@ -30,7 +30,7 @@ from protocols.sources import load_source
 
 _LOADED_AT_ONCE = 16
 _LONGEST_NAME = 60
-"""Characters of the name of a source's folder."""
+"""Most characters in the name of a source's folder."""
 
 
 def probe_many(
@@ -42,10 +42,11 @@ def probe_many(
     *,
     keep_values: bool,
 ) -> list[dict[str, Any]]:
-    """Probe all `sources`, each into a folder below `output`, and return the report of each.
+    """Probe all `sources`, each into a folder below `output`, and return a report for each.
 
-    One worker probes all sources that call the same host, one after another, so that the limit on
-    its request rate holds. Workers write the logs; this process writes the protocols.
+    Sources that call the same host are probed by one worker, one after another, because the limit
+    on requests per second is for the host. Workers write the logs; this process writes the
+    protocols.
 
     Raises:
         click.UsageError: `--allow-writes` names a tool that no source has.
@@ -81,7 +82,10 @@ def probe_many(
 
 
 def _report_source(one: SourceProbing, folder: Path, *, keep_values: bool) -> dict[str, Any]:
-    """Write the protocols of a probed source, and return its report with an `error`."""
+    """Write the protocols of a probed source, and return its report.
+
+    Its key `error` is a sentence that says what went wrong, or empty.
+    """
     about = {"source": one.source, "error": ""}
     report: dict[str, Any] = {"folder": str(folder), "sent": one.sent, "totals": {"answered": 0}}
     if one.probed is not None:
@@ -90,7 +94,10 @@ def _report_source(one: SourceProbing, folder: Path, *, keep_values: bool) -> di
 
 
 def _load_source(invoker: Invoker, folders: Mapping[str, Path], source: str) -> SourceProbing:
-    """Load a source and begin its log; the result has an `error` if it cannot be loaded."""
+    """Load the tools of a source and begin its log.
+
+    If this fails, the attribute `error` of the result says why.
+    """
     # The folder is absolute, because a worker may have another current folder.
     one = SourceProbing(source=source, folder=folders[source].absolute())
     try:
@@ -109,7 +116,10 @@ def _load_source(invoker: Invoker, folders: Mapping[str, Path], source: str) -> 
 def _prober(
     config: Config, settings: ProbeSettings, held: ApprovalCheck
 ) -> Iterator[Callable[[Sequence[SourceProbing]], list[SourceProbing]]]:
-    """Open a worker that probes the sources of one host."""
+    """Open a worker, and yield its function, which probes all sources of one host.
+
+    `held` is a function that returns True for a call that only a person may allow.
+    """
     with invoker_for(config, settings) as invoker, open_model(config) as ask:
         yield partial(
             probe_in_turn, invoker=invoker, settings=settings, ask=ask, needs_approval=held
@@ -117,5 +127,5 @@ def _prober(
 
 
 def _folder_name(source: str) -> str:
-    """Return the name of the folder for a source, made of the letters and digits of its address."""
+    """Return the name of the folder for a source: its address, with `-` between the words."""
     return re.sub(r"\W+", "-", source.partition("://")[2] or source).strip("-")[-_LONGEST_NAME:]

@@ -1,4 +1,4 @@
-"""The invoker, the log and the model of a probing by `atc probe`."""
+"""What `atc probe` needs before it calls tools: an invoker, a log entry and a language model."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def require_named(protocols: Iterable[ToolProtocol], settings: ProbeSettings) ->
     """Check that `--allow-writes` names only tools in `protocols`.
 
     Raises:
-        click.UsageError: It names another one; the message suggests similar names.
+        click.UsageError: It names an unknown tool; the message suggests similar names.
     """
     if isinstance(settings.allow_writes, bool):
         return
@@ -35,7 +35,7 @@ def require_named(protocols: Iterable[ToolProtocol], settings: ProbeSettings) ->
 
 
 def log_source(log: Log, folder: Path, source: str) -> None:
-    """Record in the log which source is probed.
+    """Record in the log in `folder` which source is probed.
 
     Raises:
         click.UsageError: The log belongs to another source.
@@ -51,7 +51,7 @@ def log_source(log: Log, folder: Path, source: str) -> None:
 
 
 def invoker_for(config: Config, settings: ProbeSettings) -> Invoker:
-    """Return an invoker that sends each call once: the probing itself waits and retries."""
+    """Return an invoker that sends each call once, because the probing has its own retries."""
     wiring.say_withheld(config)
     own = replace(
         wiring.invoke_settings(config), retries=0, timeout_seconds=settings.timeout_seconds
@@ -61,9 +61,10 @@ def invoker_for(config: Config, settings: ProbeSettings) -> Invoker:
 
 @contextmanager
 def open_model(config: Config) -> Iterator[Ask | None]:
-    """Open the configured model, or the model of the configured endpoint; else yield None.
+    """Open the model that the settings name, or else that of the configured endpoint.
 
-    The embedded model is used only if it is named, because it takes a minute for each tool.
+    Yield None if there is neither. The embedded model is used only if it is named, because it takes
+    a minute for each tool.
     """
     if config.model == "none" or (config.model is None and not openai.is_configured()):
         if config.model is None:

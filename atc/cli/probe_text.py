@@ -1,4 +1,4 @@
-"""Plans, reports and changes of `atc probe`, as text for people and JSON."""
+"""The plan, the report and the found changes of `atc probe`, as text for people and as JSON."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ from probing.samples import ProbeSettings
 GOES_ON = "The same command goes on; no call is made twice."
 _LONGEST_HOW = 160
 _PLAIN_HOW = re.compile(r"[A-Z][A-Za-z]* [!-~]{1,160}")
-"""How a tool is called, if that is two plain words: `GET https://api.example.org/users`."""
+"""Matches calls that are shown without quotes: two words, `GET https://api.example.org/users`."""
 _MOST_SHOWN = 12
-"""How many tools without a response the summary lists; the coverage report has all."""
+"""Most tools without a response that the summary lists. The file COVERAGE.md lists all."""
 
 
 def plan_document(plan: ProbePlan, settings: ProbeSettings) -> dict[str, Any]:
@@ -33,7 +33,7 @@ def plan_document(plan: ProbePlan, settings: ProbeSettings) -> dict[str, Any]:
 
 
 def format_plan(plan: ProbePlan, settings: ProbeSettings) -> Iterator[str]:
-    """Yield a line for each tool and host in the plan of a probing, and the totals."""
+    """Yield the plan of a probing as text: a line for each tool, then for each host, and totals."""
     yield from format_planned_tools(sorted(plan.tools, key=lambda tool: not tool.at_most))
     yield ""
     total = len(plan.tools)
@@ -77,9 +77,10 @@ def format_changes(checked: DriftReport) -> Iterator[str]:
 
 
 def write_report(folder: Path, probed: Probed, sent: int, *, keep_values: bool) -> dict[str, Any]:
-    """Write the protocols of a probing that sent `sent` calls, and return its report.
+    """Write the protocols that a probing has found, and return its report as a JSON object.
 
-    The report has an `error` if no tool could be documented.
+    `sent` is the number of calls that were made. If no tool could be documented, the report has the
+    keys `error` and `kind`. With `keep_values`, values in examples are written as they are.
     """
     written = write(folder, probed, keep_values=keep_values)
     report = coverage(probed, written.protocols)
@@ -98,7 +99,10 @@ def write_report(folder: Path, probed: Probed, sent: int, *, keep_values: bool) 
 
 
 def exit_code(reports: Sequence[Mapping[str, Any]]) -> ExitCode:
-    """Return the exit code for the reports of probed sources, by their kinds of errors."""
+    """Return the exit code for the reports of the probed sources.
+
+    It depends on their `kind` of error: `environment` takes precedence over `failed`.
+    """
     kinds = {report.get("kind") for report in reports}
     if "environment" in kinds:
         return ExitCode.ENVIRONMENT
@@ -106,7 +110,7 @@ def exit_code(reports: Sequence[Mapping[str, Any]]) -> ExitCode:
 
 
 def summary(report: Mapping[str, Any]) -> Iterator[str]:
-    """Yield the lines of a probing's report for people. The first line is a summary."""
+    """Yield the report of a probing as lines of text. The first line is a summary."""
     totals = report["totals"]
     folder = Path(report["folder"])
     tools = count(totals["tools"], "tool")

@@ -1,4 +1,4 @@
-"""`atc run` and `atc runs resume`: solve a task or continue a run.
+"""`atc run` and `atc runs resume`: solve a task, or continue an earlier run.
 
 The answer goes to stdout, everything else to stderr.
 """
@@ -136,7 +136,10 @@ def resume(run: str, *, resend: bool, accept_orphans: bool, **flags: Any) -> Non
 
 
 def _report_unknown_lease(stored: StoredRun) -> None:
-    """Tell the user if the process that works on a run cannot be looked up from this machine."""
+    """Tell the user if this machine cannot find out whether another process still works on a run.
+
+    The run then continues only after that process has given no sign of life for a while.
+    """
     lease = stored.summary.lease
     if lease is None or stored.summary.status not in ("running", "interrupted"):
         return
@@ -149,7 +152,10 @@ def _report_unknown_lease(stored: StoredRun) -> None:
 
 
 def _list_newly_allowed(stored: StoredRun, config: Config) -> list[str]:
-    """Return the options for what `config` allows and the run did not allow when it began."""
+    """Return the command-line options for permissions that the run did not have when it began.
+
+    They are permissions in `config`, written such as `--allow-writes close_ticket`.
+    """
     known = {
         key: map(str, stored.summary.config.get(key) or ()) for key in ("allow_writes", "trust")
     }
@@ -162,10 +168,12 @@ def _list_newly_allowed(stored: StoredRun, config: Config) -> list[str]:
 
 
 def _require_person(stored: StoredRun, options: Sequence[str]) -> None:
-    """Check that a person is at the terminal if `options` decide about another agent's run.
+    """Check that a person is at the terminal if `options` grant something to another agent's run.
+
+    That agent could otherwise run the command and decide for itself.
 
     Raises:
-        RunRefused: There is no person.
+        RunRefused: There is no terminal.
     """
     if stored.summary.gateway and options and not has_person():
         run = stored.summary.run_id
@@ -179,7 +187,7 @@ def _require_person(stored: StoredRun, options: Sequence[str]) -> None:
 def _open_watched_agent(config: Config, *, warm: bool = True) -> Iterator[tuple[Agent, RunView]]:
     """Open an agent, and the view that shows its runs on stderr.
 
-    The agent asks for consent to writes on the terminal.
+    The agent asks for consent to writes on the terminal. With `warm`, the sandbox starts at once.
     """
     with output.break_line_on_interrupt(), RunView(stderr_console()) as view:
         person = make_asker(aside=view.pause_status)
@@ -190,10 +198,10 @@ def _open_watched_agent(config: Config, *, warm: bool = True) -> Iterator[tuple[
 def _solve(
     config: Config, run: Callable[[Agent, RunView], Solution], *, name: str = "last"
 ) -> NoReturn:
-    """Run a task, print the solution and exit: 0 if it was solved, 1 if it failed or is paused.
+    """Call `run` with an agent, print the solution and exit: 0 if it was solved, else 1.
 
     `name` identifies the run in the command that resumes it. The answer is printed as it is;
-    secrets in everything else become placeholders.
+    secrets in all other output are replaced by placeholders.
     """
     with _open_watched_agent(config) as (agent, view):
         before = agent.toolbox
@@ -228,7 +236,10 @@ def _solve(
 
 
 def _conclude(solution: Solution, view: RunView) -> None:
-    """Write the last lines on stderr: how the run ended, its cost, its leftovers, the next step."""
+    """Write the last lines on stderr: how the run ended, and what the user can do next.
+
+    They also list its time, calls and tokens, and the writes that need attention.
+    """
     seconds = f"{solution.seconds:.1f} s ({solution.usage.model_seconds:.1f} s model)"
     steps = f"{count(solution.call_count, 'call')}, {count(solution.repairs, 'repair')}"
     took = f"{seconds}, {steps}, {solution.usage.tokens} tokens · run {solution.run_id}"
@@ -264,7 +275,10 @@ def _conclude(solution: Solution, view: RunView) -> None:
 
 
 def _format_runs_command(verb: str, run: str) -> str:
-    """Return the `atc runs` command for a run; it names `last` if the id is not safe to type."""
+    """Return the command `atc runs VERB RUN`.
+
+    RUN is `last` instead of the id if the id is not safe to paste into a shell.
+    """
     return command("atc", "runs", verb, run) or f"atc runs {verb} last"
 
 

@@ -12,7 +12,7 @@ from atc.store.stored import Exchange, RunSummary, StoredRun
 from sandbox.trace import ToolCall
 
 _WIDTH = 200
-"""Characters of one line."""
+"""Most characters of one line."""
 
 
 def format_run(stored: StoredRun, *, prompts: bool) -> list[str]:
@@ -65,7 +65,7 @@ def _format_exchange(exchange: Exchange) -> list[str]:
 
 
 def _format_attempt(attempt: Attempt) -> list[str]:
-    """Return the lines about an attempt: the findings, calls, output and fault of its program."""
+    """Return the lines about an attempt: what the check found, its calls, output and fault."""
     lines = [
         f"finding  line {finding.line}: {clip_line(finding.message)}"
         for finding in attempt.findings
@@ -87,7 +87,7 @@ def _format_attempt(attempt: Attempt) -> list[str]:
 
 
 def _format_call(call: ToolCall, *, complete: bool = True) -> str:
-    """Return a call with its result on one line."""
+    """Return one line with a call and its result; `complete` is False if it has no result yet."""
     result = call.error if call.error is not None else json.dumps(call.result, ensure_ascii=False)
     if not complete:
         result = "(no outcome was recorded)"
@@ -108,5 +108,5 @@ def format_time(seconds: float) -> str:
 
 
 def format_duration(run: RunSummary) -> str:
-    """Return how long a run took; `-` if it has not ended."""
+    """Return how long a run took, such as `3.2 s`, or `-` if it has not ended."""
     return "-" if run.ended is None else f"{run.ended - run.created:.1f} s"

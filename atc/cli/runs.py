@@ -1,6 +1,6 @@
 """`atc runs`: show earlier runs as text or in the browser, and delete them.
 
-The verbs that resume, export, save and replay runs are in modules of their own.
+The commands that resume, export, save and replay runs are defined in modules of their own.
 """
 
 from __future__ import annotations
@@ -88,7 +88,7 @@ def list_(*, limit: int) -> None:
 
 
 def _list_entry(run: RunSummary) -> dict[str, Json]:
-    """Return a run as an object for the JSON of the list."""
+    """Return a run as one object of the JSON list that `atc runs list --json` prints."""
     return {name: getattr(run, name) for name in _LISTED}
 
 
@@ -161,7 +161,7 @@ def view(run: str | None, *, port: int, browser: bool) -> None:
 
 
 def _resume_with(store: RunStore) -> Callable[..., Solution]:
-    """Return the function with which the viewer resumes a run of the store."""
+    """Return the function that the viewer in the browser calls to resume a run of `store`."""
 
     def resume(run: str, *, ask_person: AskPerson, accept_orphans: bool, resend: bool) -> Solution:
         with open_agent(
@@ -210,7 +210,10 @@ def purge(names: tuple[str, ...], *, older_than: float | None, every: bool, yes:
 def _choose_runs(
     store: RunStore, names: Sequence[str], *, older_than: float | None
 ) -> list[RunSummary]:
-    """Return the named runs; without names, all that began more than `older_than` days ago."""
+    """Return the runs to delete: the named ones, or else all that are old enough.
+
+    These began more than `older_than` days ago; with None, they are all runs.
+    """
     if names:
         named = [store.load(name).summary for name in names]
         return list({run.run_id: run for run in named}.values())
@@ -222,8 +225,8 @@ def _confirm_deletion(number: int) -> None:
     """Ask the person at the terminal whether to delete `number` runs.
 
     Raises:
-        click.UsageError: There is no person.
-        click.Abort: The person said no.
+        click.UsageError: There is no terminal, so nobody can be asked.
+        click.Abort: The person answered no.
     """
     if not has_person():
         raise click.UsageError("nobody can be asked here; give --yes to delete them")

@@ -1,4 +1,4 @@
-"""`atc runs export` and `save`: write a run as a file, as a script, or as a tool."""
+"""`atc runs export` and `atc runs save`: write a run as a file, a script or a tool."""
 
 from __future__ import annotations
 
@@ -76,7 +76,10 @@ def export(run: str, *, path: Path | None, as_script: bool, as_page: bool, force
 
 
 def _format_command(words: str, path: Path | None) -> str:
-    """Return a command on a file, quoted for a shell; `-` stands for stdin."""
+    """Return the command `words` with a file as its argument, quoted for a shell.
+
+    The argument is `-` (stdin) if `path` is None.
+    """
     return f"{words} {shlex.quote(str(path or '-'))}"
 
 
@@ -122,10 +125,13 @@ def save(run: str, *, name: str, given: tuple[str, ...], force: bool) -> None:
 
 
 def _parse_parameters(savable: Savable, given: tuple[str, ...]) -> dict[str, Json]:
-    """Return the values of the literals that become parameters, by the parameters' names.
+    """Return the parameters of a saved tool: a dictionary from name to literal of the program.
+
+    `given` are the values of --parameter.
 
     Raises:
         click.UsageError: An option is not `NAME=LITERAL`, or repeats a name.
+        CannotSave: The program has no such literal.
     """
     parameters: dict[str, Json] = {}
     for text in given:

@@ -1,4 +1,4 @@
-"""`atc runs replay` and `test`: run exported programs again, offline."""
+"""`atc runs replay` and `atc runs test`: run exported programs again, offline."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Running an exported script (`atc runs export --python`) with the checks of a run."""
+"""Running a script that `atc runs export --python` wrote, with the safety checks of every run."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ from sandbox.lost_writes import WriteRecovery
 from sandbox.trace import Pins, Trace
 
 _SOURCE = "script"
-"""Source of a script's tools. It marks the text of their documents as not the user's own."""
+"""The `source` of a script's tools. It marks text in their documents as not written by the user."""
 
 _ALLOW_WRITES: dict[str, Any] = {
     "multiple": True,
@@ -52,11 +52,12 @@ _ALLOW_WRITES: dict[str, Any] = {
 
 
 def run_script(text: str) -> NoReturn:
-    """Run the program of a script over its tools, print its answer, and end the process.
+    """Run the program of an exported script with its tools, print its answer, and end the process.
 
-    Requests are made as in a run: with the configured credentials, to one origin, within the same
-    limits. A person is asked wherever a run would ask. A call that a person declined before is
-    always asked about. Without a terminal, such a call is not sent and the script ends.
+    `text` is the JSON text in the script. Requests are made as in a run: with the configured
+    credentials, to one origin, within the same limits. A person is asked wherever a run would ask,
+    and always about a call that a person declined before. Without a terminal, a call that needs a
+    person's consent is not sent, and the script ends.
 
     The exit code is one of `atc.cli.errors.ExitCode`.
     """
@@ -86,10 +87,11 @@ def run_script(text: str) -> NoReturn:
 def _start(text: str, flags: Mapping[str, Any]) -> int:
     """Run a script with this user's settings, print its answer, and return the exit code.
 
-    Its tools get no rights that they did not have in the run.
+    Its tools get no rights that they did not have in the exported run.
 
     Raises:
-        InvalidRecording: The text is not a script, or a placeholder is left in it.
+        InvalidRecording: The text is not that of a script, or the program still contains a
+            placeholder instead of a secret.
     """
     script = parse_script(text)
     withheld = Layer(WHERE, {key: False for key in MAY_BE_WITHHELD if key in script.withheld})
@@ -108,7 +110,10 @@ def _start(text: str, flags: Mapping[str, Any]) -> int:
 
 
 def _execute_script(script: Script, config: Config) -> Trace:
-    """Run the program; before each call, check consent and the sources of values as in a run."""
+    """Run the program of a script, and return the trace of its calls.
+
+    Before each call, consent is checked as in a run, and where the argument values come from.
+    """
     sandbox = open_sandbox(config.sandbox, policy=config.policy)
     with (
         closing(sandbox),

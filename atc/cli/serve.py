@@ -1,4 +1,4 @@
-"""`atc serve`: the gateway through which another agent uses the tools."""
+"""`atc serve`: start the gateway, an MCP server through which another agent uses the tools."""
 
 from __future__ import annotations
 
@@ -31,13 +31,16 @@ if TYPE_CHECKING:
     from mcp.server.lowlevel.server import Server  # needs the extra `mcp`
 
 _MOST_ANNOUNCED = 500
-"""How many runs stderr mentions. A client that does not read stderr must not block the gateway."""
+"""Most runs that are announced on stderr.
+
+The number is limited because a client that does not read stderr must not block the gateway.
+"""
 
 
 def _address(
     _ctx: click.Context, _option: click.Parameter, value: str | None
 ) -> tuple[str, int] | None:
-    """Return the host and the port of an address; without a host it is 127.0.0.1."""
+    """Return the host and the port of `HOST:PORT`; the host defaults to 127.0.0.1."""
     if value is None:
         return None
     host, _, port = value.rpartition(":")
@@ -184,7 +187,10 @@ def _serve_http(server: Server[Any], address: tuple[str, int], hosts: tuple[str,
 
 
 def _print_client_config(client: str, address: tuple[str, int] | None) -> None:
-    """Print the configuration with which an MCP client connects to this gateway, or starts it."""
+    """Print the configuration that makes the agent `client` use this gateway.
+
+    The agent connects to `address`, or starts the gateway itself if that is None.
+    """
     words = _command()
     safe = [mask_source(word) for word in words]
     if safe != words:
@@ -204,10 +210,7 @@ def _url(address: tuple[str, int]) -> str:
 
 
 def _make_notifier() -> Callable[[str], None]:
-    """Return a function that reports, once for each run, that the run waits for a person.
-
-    It writes to stderr, which no agent reads.
-    """
+    """Return a function that reports on stderr that a run waits for a person, once for each run."""
     announced: set[str] = set()
 
     def announce(run: str) -> None:
@@ -220,9 +223,9 @@ def _make_notifier() -> Callable[[str], None]:
 
 
 def _command() -> list[str]:
-    """Return the command that starts this gateway with the same options.
+    """Return the words of the command that starts a gateway with the options of this command.
 
-    Its paths are absolute, so that an agent can run it in any folder.
+    Their paths are absolute, so an agent can run the command in any folder.
     """
     context = click.get_current_context()
     words = ["serve"]

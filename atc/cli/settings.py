@@ -1,6 +1,6 @@
-"""Settings from flags, `ATC_*` variables, `./atc.toml` and the user's own file.
+"""Reading the settings: command line, `ATC_*` variables, `./atc.toml` and the user's own file.
 
-Nothing else reads them.
+No other module reads settings from these.
 """
 
 from __future__ import annotations
@@ -25,31 +25,34 @@ from protocols.naming import closest_spellings
 from sandbox.choose import AUTO
 
 _LISTS = frozenset({"tools", "allow_writes", "trust"})
-"""Settings that are lists; a variable separates the items by commas."""
+"""Settings that are lists. In an environment variable, commas separate the items."""
 
 
 @dataclass(frozen=True, slots=True)
 class Layer:
-    """Settings from one file, from the environment or from the command line."""
+    """The settings from one file, from the environment or from the command line.
+
+    `_merge` combines several layers; a later one overrides the earlier ones.
+    """
 
     origin: str
-    """Name of the file, or what else the settings come from."""
+    """The name of the file, or such as `environment` or `command line`."""
     values: Mapping[str, Any]
     label: Callable[[str], str] = str
-    """Returns how a setting is written there, such as `--max-calls` for `max_calls`."""
+    """Returns how the layer spells a setting, such as `--max-calls` for `max_calls`."""
 
 
 def load_config(flags: Mapping[str, Any] | None = None, *, stored: Layer | None = None) -> Config:
-    """Return the configuration.
+    """Return the configuration, made from all settings.
 
-    Flags win over `ATC_*` variables, these over `./atc.toml`, then come the user's file and the
-    defaults. A flag that is None or empty was not given. `stored` has the settings of a run that
-    continues; only flags win over them. Tools named by an untrusted `atc.toml` get no credentials
-    and no consent, and cannot reach this machine's networks.
+    Flags override `ATC_*` variables, which override `./atc.toml`, then the user's file and then the
+    defaults. Flags that are None or empty count as not given. `stored` has the settings of an
+    earlier run that continues; only flags override them. Tools that an untrusted `atc.toml` names
+    get no credentials and no consent, and cannot reach this machine or its networks.
 
     Raises:
-        InvalidConfig: A file, variable or flag cannot be used, or an untrusted `atc.toml` sets what
-            it may not.
+        InvalidConfig: A file, variable or flag is invalid, or an untrusted `atc.toml` has a setting
+            that it may not decide.
     """
     config, _, refused = read_settings(flags, stored=stored)
     if refused:
@@ -62,7 +65,8 @@ def read_settings(
 ) -> tuple[Config, dict[str, str], str]:
     """Return the configuration, the origin of each setting, and a sentence about refused settings.
 
-    The sentence is empty unless an untrusted `atc.toml` sets what it may not.
+    The sentence is empty unless an untrusted `atc.toml` has settings that it may not decide. The
+    arguments are those of `load_config`.
     """
     own = read_own()
     user = Layer(str(user_config_file()), own.values if own else {})
@@ -91,7 +95,7 @@ def read_settings(
 
 
 def _given_flags(flags: Mapping[str, Any] | None) -> dict[str, Any]:
-    """Return the flags that have a value."""
+    """Return the flags that were given: those that are neither None nor empty."""
     return {key: value for key, value in (flags or {}).items() if value is not None and value != ()}
 
 
@@ -103,10 +107,11 @@ def _flag_of(key: str) -> str:
 def _merge(layers: Sequence[Layer]) -> tuple[Config, dict[str, str]]:
     """Return the configuration that results from `layers`, and the origin of each setting.
 
-    Later layers win. Credentials, MCP servers and headers are merged by name, all else by key.
+    Later layers override earlier ones. The tables of credentials, MCP servers and headers are
+    merged name by name; any other setting is replaced as a whole.
 
     Raises:
-        InvalidConfig: A key is unknown, or does not take its value.
+        InvalidConfig: A setting is unknown, or its value is invalid.
     """
     values: dict[str, Any] = {table: {} for table in TABLES}
     sources: dict[str, Layer] = {}
@@ -132,12 +137,12 @@ def _merge(layers: Sequence[Layer]) -> tuple[Config, dict[str, str]]:
 
 
 def _check_choices(config: Config, sources: Mapping[str, Layer]) -> None:
-    """Check the strategy and the search method with their flags.
+    """Check the settings `strategy` and `retrieval` with their flags, such as `chain:repair=none`.
 
-    `Config` cannot do this: the packages that define these choices are above it.
+    `Config` cannot check them, because it may not import the packages that define the choices.
 
     Raises:
-        InvalidConfig: There is no such choice or flag, or the flag does not take its value.
+        InvalidConfig: The strategy, method or flag is unknown, or the flag's value is invalid.
     """
     for key, parse in (("strategy", parse_spec), ("retrieval", read_method)):
         spec = getattr(config, key)
@@ -151,7 +156,7 @@ def _check_choices(config: Config, sources: Mapping[str, Layer]) -> None:
 
 
 def _origin_of(key: str, layer: Layer) -> str:
-    """Return where a setting comes from, as `atc config show` displays it."""
+    """Return where a setting comes from, as `atc config show` displays it: a file or a flag."""
     return layer.origin if layer.label is str or "." in key else layer.label(key)
 
 
@@ -164,7 +169,7 @@ def _explain_problem(problem: ErrorDetails, sources: Mapping[str, Layer]) -> str
 
 
 def _explain_unknown_key(layer: Layer, key: str) -> str:
-    """Return a sentence that says that a key is unknown, and which key may be meant."""
+    """Return a sentence that says that a setting is unknown, and suggests a similar one."""
     near = closest_spellings(key, SETTINGS)
     hint = (
         f"did you mean {layer.label(near[0])!r}?" if near else f"known are {', '.join(SETTINGS)}."
@@ -173,12 +178,10 @@ def _explain_unknown_key(layer: Layer, key: str) -> str:
 
 
 def _read_environment() -> dict[str, Any]:
-    """Return the settings in the environment.
-
-    An empty variable counts as not set.
+    """Return the settings from the environment variables `ATC_*`, without empty ones.
 
     Raises:
-        InvalidConfig: A variable is almost, but not quite, named like a setting.
+        InvalidConfig: The name of a variable looks like a misspelled setting.
     """
     known = [key for key in SETTINGS if key not in TABLES]
     found: dict[str, Any] = {}

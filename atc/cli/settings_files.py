@@ -1,7 +1,7 @@
-"""Files of settings, and which of them the user trusts.
+"""The files with settings, and which of them the user trusts.
 
-A folder's `atc.toml` may come from a repository of other people. The user trusts a file at one path
-with one content: when either changes, the file must be trusted again.
+The `atc.toml` in a folder may come from a repository of other people. The user trusts a file at one
+path with one content: when either changes, the file must be trusted again.
 """
 
 from __future__ import annotations
@@ -32,28 +32,28 @@ PROJECT_FILE = "atc.toml"
 
 
 def user_config_file() -> Path:
-    """Return the path of the user's own settings; the file need not exist."""
+    """Return the path of the user's own settings file, which may not exist."""
     return platformdirs.user_config_path("atc", appauthor=False) / "config.toml"
 
 
 def project_file(folder: Path) -> Path:
-    """Return the path of a folder's own settings.
+    """Return the absolute path of the `atc.toml` in a folder, which may not exist.
 
-    If the file is a link, this is the path of the link: that path is what the user trusts.
+    If the file is a symbolic link, it is the path of the link, because the user trusts that path.
     """
     return folder.resolve() / PROJECT_FILE
 
 
 @dataclass(frozen=True, slots=True)
 class SettingsFile:
-    """A file of settings, as it was read."""
+    """The content of a settings file when it was read."""
 
     path: Path
     digest: str
     """SHA-256 of the content."""
     values: Mapping[str, Any]
     foreign: str
-    """Why another user may have written the file; empty if none could."""
+    """Why another user may have written the file, as the end of a sentence; empty if none could."""
 
     @property
     def is_trusted(self) -> bool:
@@ -65,7 +65,7 @@ def read_file(path: Path) -> SettingsFile | None:
     """Return the settings in the file, or None if there is no file.
 
     Raises:
-        InvalidConfig: It cannot be read, or is not TOML.
+        InvalidConfig: The file cannot be read, or is not TOML.
     """
     try:
         content = path.read_bytes()
@@ -91,10 +91,11 @@ def read_file(path: Path) -> SettingsFile | None:
 
 
 def read_own() -> SettingsFile | None:
-    """Return the user's own settings, or None if there is no such file.
+    """Return the content of the user's own settings file, or None if there is no such file.
 
     Raises:
-        InvalidConfig: Another user can write or replace the file; or see `read_file`.
+        InvalidConfig: Another user can change or replace the file, it cannot be read, or it is not
+            TOML.
     """
     own = read_file(user_config_file())
     if own is None:
@@ -116,7 +117,10 @@ def read_own() -> SettingsFile | None:
 
 
 def trust(path: Path, digest: str | None) -> None:
-    """Trust the file at `path` while its content has this `digest`; with None, trust it no more."""
+    """Record that the user trusts the file at `path` while its content has this SHA-256 `digest`.
+
+    With None, record that the user no longer trusts the file.
+    """
     known = read_trusted()
     known.pop(str(path), None)
     if digest is not None:
@@ -130,10 +134,10 @@ def _trust_book() -> Path:
 
 
 def read_trusted() -> dict[str, str]:
-    """Return the digests of the files that the user trusts, by path.
+    """Return the SHA-256 digests of the files that the user trusts, keyed by path.
 
     Raises:
-        NotPrivate: Another user wrote the list, or can replace it.
+        NotPrivate: Another user wrote the file with this list, or can replace it.
     """
     keep_private(_trust_book())
     check_above(_trust_book().absolute())

@@ -1,7 +1,7 @@
-"""Settings with which a stored run continues, or becomes a script.
+"""The settings for continuing a stored run, or for exporting it as a script.
 
-A store in a shared database is data that other users can write. From it nothing is taken that
-decides what runs on this machine, what is reached, or what may be changed.
+Other users can write to a store in a shared database. So a run from there does not decide which
+code runs on this machine, which services are reached, or what may be changed.
 """
 
 from __future__ import annotations
@@ -25,25 +25,30 @@ from protocols.sources import absolute_source
 from sandbox.choose import AUTO
 
 _OF_THIS_MACHINE = frozenset({"credentials", "mcp", "state_dir", "store", "cache_dir"})
-"""Settings of a stored run that are ignored, because they belong to the machine where it ran."""
+"""Settings of a stored run that are ignored here, because they describe the machine it ran on."""
 _HARMLESS = frozenset(
     {"strategy", "repair", "retrieval", "prompt_tokens", "temperature", "decoding", "docs"}
 )
-"""Settings that decide how a task is solved, but not what runs, what is reached, or what may be
-changed.
+"""Settings that decide only how a task is solved. They are taken even from a shared store.
+
+They do not decide which code runs, which services are reached, or what may be changed.
 """
 _NAMED = ("tools", "model", "sandbox")
-"""Settings that decide what runs here. Those of a run in a shared store must be this user's too."""
+"""Settings that decide which code runs on this machine.
+
+A run in a shared store continues only if this user's settings have the same values.
+"""
 
 
 def config_of(stored: StoredRun, flags: Mapping[str, Any] | None = None, *, shared: bool) -> Config:
-    """Return the settings with which a stored run continues: its own, changed by `flags`.
+    """Return the configuration for continuing a stored run: its own settings, changed by `flags`.
 
-    `shared` says that other users can write to the store, so the stored run does not decide what
-    runs here or what may be changed.
+    If other users can write to the store (`shared`), only those of the run's settings are used that
+    cannot do harm.
 
     Raises:
-        RunRefused: The run names tools, a model or a sandbox that this user has not named.
+        RunRefused: The store is shared, and the run uses tools, a model or a sandbox that are
+            neither in this user's settings nor in `flags`.
     """
     known = {
         key: value
@@ -64,10 +69,13 @@ def config_of(stored: StoredRun, flags: Mapping[str, Any] | None = None, *, shar
 def _require_named(
     run: str, known: Mapping[str, Json], own: Config, flags: Mapping[str, Any]
 ) -> None:
-    """Check that this user's settings `own` name what a stored run with the settings `known` uses.
+    """Check that this user's settings contain the tools, model and sandbox of a stored run.
+
+    `known` are the settings of the run, `own` those of this user. A setting that `flags` replace is
+    not checked.
 
     Raises:
-        RunRefused: They do not name its tools, model or sandbox, and no flag replaces it.
+        RunRefused: One of them is not in this user's settings.
     """
     ours: dict[str, set[str | None]] = {
         "tools": {absolute_source(one) for one in own.tools},
@@ -92,10 +100,10 @@ def _require_named(
 def _trusted_settings(
     known: Mapping[str, Json], own: Config, flags: Mapping[str, Any]
 ) -> Iterator[tuple[str, Json]]:
-    """Yield the settings of a stored run that are used although others could have written them.
+    """Yield the settings of a stored run that may be used even if another user wrote them.
 
-    A limit is used only if it is not above the one of `own`, this user's settings, and a protection
-    only if it is on.
+    A limit is used only if it is not above that of this user's settings `own`. A setting that
+    protects the user is used only if it is on.
     """
     for key, value in known.items():
         if key in _HARMLESS or (key in LIMITS and is_within_limit(key, value, own)):
@@ -110,14 +118,14 @@ def _trusted_settings(
 
 
 def script_of(recording: Recording, stored: StoredRun, *, shared: bool) -> str:
-    """Return the recording of a stored run as a Python script.
+    """Return the recording of a stored run as the text of a Python script.
 
-    The script's tools get no more rights than the run had. `shared` says that other users can write
-    to the store, so this user's own settings, and not the run, define what the tools call.
+    The script's tools get no more rights than the run had. If other users can write to the store
+    (`shared`), the tools are defined by the sources in this user's settings, not by the run.
 
     Raises:
-        RunRefused: This user's settings do not name one of the tools.
-        InvalidRecording: See `to_script`.
+        RunRefused: The store is shared, and this user's settings lack one of the tools.
+        InvalidRecording: The run gave no answer, or a script cannot call one of its tools.
     """
     withheld = {key for key in MAY_BE_WITHHELD if stored.summary.config.get(key) is False}
     if shared:
@@ -132,10 +140,12 @@ def script_of(recording: Recording, stored: StoredRun, *, shared: bool) -> str:
 def _own_tools(
     recording: Recording, identities: Mapping[str, str], config: Config
 ) -> dict[str, ToolProtocol]:
-    """Return the protocols of the recorded tools by alias, as the sources of `config` define them.
+    """Return the protocols of the recorded tools, keyed by alias, from the sources in `config`.
+
+    `identities` are those of the run's tools, keyed by alias.
 
     Raises:
-        RunRefused: These sources do not define one of the tools.
+        RunRefused: The sources in `config` do not define one of the tools.
     """
     known: dict[str, ToolProtocol] = {}
     if config.tools:

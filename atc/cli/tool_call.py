@@ -1,4 +1,4 @@
-"""`atc tools call`: one call of one tool, with arguments from the command line."""
+"""`atc tools call`: call one tool once, with arguments from the command line."""
 
 from __future__ import annotations
 
@@ -89,7 +89,10 @@ def _declares_no_credential(tool: Tool) -> bool:
 
 
 def _call_guarded(tool: Tool, values: dict[str, Json]) -> tuple[ExitCode, dict[str, Any]]:
-    """Call a tool if its checks allow it; return the exit code and the report's changed entries."""
+    """Call a tool if consent and the other checks allow it.
+
+    Return the exit code, and the entries of the report that the outcome changes.
+    """
     sent = False
     try:
         if tool.admit is not None:
@@ -115,9 +118,9 @@ def _call_guarded(tool: Tool, values: dict[str, Json]) -> tuple[ExitCode, dict[s
 
 
 def _explain_interrupt(tool: Tool, *, sent: bool) -> dict[str, str]:
-    """Return the entries of the report if Ctrl-C ended a call.
+    """Return the entries of the report that say what happened to a call that Ctrl-C interrupted.
 
-    `sent` is True once the call went to the service.
+    `sent` is True if the call may have reached the service.
     """
     if not sent:
         return {"error": "interrupted; nothing was sent.", "outcome": "not_run"}
@@ -131,12 +134,12 @@ def _explain_interrupt(tool: Tool, *, sent: bool) -> dict[str, str]:
 
 
 def _read_arguments(words: Sequence[str], tool: Tool) -> dict[str, Json]:
-    """Return the arguments of a call by original name, checked like those of a program.
+    """Return the arguments of a call, keyed by their original names and checked.
 
-    `name=text` is read by the argument's type, `name:=JSON` as JSON.
+    Each of `words` is `name=text`, whose text is converted to the argument's type, or `name:=JSON`.
 
     Raises:
-        click.UsageError: A word, a name or a value does not fit, or an argument is missing.
+        click.UsageError: A word, a name or a value is invalid, or an argument is missing.
     """
     terms = contract(tool.protocol)
     aliases = {name: alias for alias, name in terms.arguments.items()}
@@ -152,12 +155,12 @@ def _read_arguments(words: Sequence[str], tool: Tool) -> dict[str, Json]:
 def _read_word(
     word: str, aliases: Mapping[str, str], types: Mapping[str, Sequence[str]]
 ) -> tuple[str, Json]:
-    """Return the alias and the value of one argument as it is typed.
+    """Return the alias and the value of one argument that was typed as `word`.
 
-    `aliases` are by original name, `types` by alias.
+    `aliases` are keyed by original name, the JSON `types` that an argument may have by alias.
 
     Raises:
-        click.UsageError: It is neither `NAME=VALUE` nor `NAME:=JSON`.
+        click.UsageError: `word` is neither `NAME=VALUE` nor `NAME:=JSON`.
     """
     name, separator, text = word.partition("=")
     if not separator:
@@ -170,10 +173,10 @@ def _read_word(
 
 
 def _parse_argument_value(text: str, kinds: Sequence[str]) -> Json:
-    """Return the value of `text` for an argument of one of the types `kinds`; none means any type.
+    """Return the value of an argument whose JSON type may be any of `kinds`; if empty, any type.
 
-    It is read as JSON if that gives one of the types. Otherwise it is a text, or a list with the
-    text if only lists fit.
+    `text` is read as JSON if this gives a value of one of the types. Otherwise the value is `text`
+    itself, or a list that contains it if the argument takes lists but no strings.
     """
     try:
         value = loads(text)
@@ -189,7 +192,7 @@ def _parse_argument_value(text: str, kinds: Sequence[str]) -> Json:
 
 
 def _parse_json(text: str, name: str) -> Json:
-    """Return the JSON value of the argument `name`.
+    """Return the value of a JSON text. The argument's `name` is for the error message.
 
     Raises:
         click.UsageError: The text is not JSON.

@@ -1,4 +1,4 @@
-"""`atc tools search` and `index`: find tools for a text, and prepare an index for it."""
+"""`atc tools search` and `atc tools index`: find tools for a text, and build the search index."""
 
 from __future__ import annotations
 

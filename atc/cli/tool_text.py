@@ -1,4 +1,4 @@
-"""Tools as text for people, and as entries of JSON lists."""
+"""Descriptions of tools: as text for people, and as objects in lists of JSON."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from protocols.toolbox import Tool, Toolbox
 
 
 def tool_document(tool: Tool) -> dict[str, Any]:
-    """Return a tool as a JSON object of a list."""
+    """Return a tool as a JSON object for a list, such as that of `atc tools list --json`."""
     return {
         "alias": tool.alias,
         "name": tool.protocol.name,
@@ -35,7 +35,10 @@ def effect(tool: Tool) -> str:
 
 
 def format_tool(tool: Tool, toolbox: Toolbox) -> str:
-    """Return a tool for people: its stub, binding and errors, and where its ids come from."""
+    """Return a tool as text for people.
+
+    It has the tool's stub, how it is called, its errors, and which tools return its arguments' ids.
+    """
     protocol = tool.protocol
     how = format_binding(protocol.binding) or "no binding, so it cannot be called"
     lines = [stubs(toolbox.only([tool.alias]), detail=FULL), ""]

@@ -1,4 +1,4 @@
-"""`atc tools`: list and show tools, and write them as protocol files or in other formats."""
+"""`atc tools`: list and show tools, and export them as protocol files or in other formats."""
 
 from __future__ import annotations
 
@@ -122,5 +122,5 @@ def export(*, format_: str, path: Path | None, **flags: Any) -> None:
 
 
 def _json_text(document: Any) -> str:
-    """Return a document as indented JSON with a line end."""
+    """Return a document as indented JSON that ends with a newline."""
     return output.json_text(document, indent=2) + "\n"

@@ -1,7 +1,7 @@
-"""Settings that a folder's `atc.toml` may decide before the user trusts it.
+"""The settings that an `atc.toml` may decide before the user trusts it.
 
-It may name tools that are data, and lower limits. Nothing in it may run code or a command, reach a
-host, use a secret, or consent to anything.
+It may name tools that are described by data files, and lower limits. It may not run code or a
+command, reach a host, use a secret, or consent to anything.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from protocols.secrets.sources import mask_source
 from protocols.sources import is_local_data
 
 _HARMLESS = frozenset({"tools", "docs", "decoding"})
-"""Settings that any folder's file may set. `tools` may name only data files in that folder."""
+"""Settings that an untrusted file may have. Its `tools` may name only data files in its folder."""
 LIMITS = frozenset(
     {
         "max_tools",
@@ -30,13 +30,14 @@ LIMITS = frozenset(
         "max_cost",
     }
 )
-"""Settings that any folder's file may lower but not raise."""
+"""Settings that an untrusted file may lower but not raise."""
 
 
 def find_refused_settings(file: SettingsFile, below: Config) -> tuple[frozenset[str], str]:
-    """Return the keys that an untrusted file may not decide, and a sentence about them.
+    """Return the settings in an untrusted file that it may not decide, and a sentence about them.
 
-    `below` has the settings that the file would override. Unknown keys are left out.
+    `below` is the configuration without the file, whose limits it may not exceed. Unknown settings
+    are left out.
     """
     was_trusted = str(file.path) in read_trusted()
     changed = " It has changed since you trusted it." if was_trusted else ""
@@ -59,9 +60,10 @@ def find_refused_settings(file: SettingsFile, below: Config) -> tuple[frozenset[
 
 
 def _describe_refused_part(key: str, raw: Any, below: Config) -> str:
-    """Return the part of a setting that an untrusted file may not decide.
+    """Return which part of a setting an untrusted file may not decide, for an error message.
 
-    The text is empty if the file may decide it, or if the key is unknown.
+    Such a part is `'max_calls' above 500`. The text is empty if the file may decide the setting
+    `key` with the value `raw`, or if the setting is unknown.
     """
     if key == "tools":
         sources = raw if isinstance(raw, list) else [raw]
@@ -77,9 +79,9 @@ def _describe_refused_part(key: str, raw: Any, below: Config) -> str:
 
 
 def is_within_limit(key: str, raw: Any, below: Config) -> bool:
-    """Return True if a limit is not above the one in `below`.
+    """Return True if the value `raw` of a limit is not above that in the configuration `below`.
 
-    It is also True for a value that is not a number, which is reported later.
+    Return True also for a value that is not a number; reading the settings reports it later.
     """
     limit = _limit(key, below)
     with suppress(TypeError, ValueError):  # "99" is read as a number
@@ -88,7 +90,10 @@ def is_within_limit(key: str, raw: Any, below: Config) -> bool:
 
 
 def _limit(key: str, below: Config) -> float | None:
-    """Return a limit of `below`, or None if it has none. For `samples`, None counts as 1."""
+    """Return a limit of the configuration `below`, or None if it is unlimited.
+
+    The default of `samples`, which is None, counts as 1.
+    """
     limit: float | None = getattr(below, key)
     return 1 if limit is None and key == "samples" else limit
 
@@ -96,12 +101,12 @@ def _limit(key: str, below: Config) -> float | None:
 def restrict_tools(
     config: Config, origins: dict[str, str], origin: str, *, consent_from: str = ""
 ) -> Config:
-    """Return the configuration for tools that an untrusted file names.
+    """Return the configuration, restricted because an untrusted file names the tools.
 
-    These tools get no credentials and reach no host of this machine or its networks. Consent and
-    trust do not hold for them, because they could have taken the names for which these were given,
-    unless they come from the command line or have the origin `consent_from`. The changed settings
-    get `origin` in `origins`.
+    The tools get no credentials, and cannot reach this machine or its networks. Consent and trust
+    are dropped, because the tools may have taken the names of tools that the user trusts. They are
+    kept if they were given on the command line or have the origin `consent_from`. In `origins`, the
+    changed settings get `origin`.
     """
     changes: dict[str, Any] = {"lend_credentials": False, "near_hosts": False}
     for key in KEYS:

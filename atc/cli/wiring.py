@@ -1,4 +1,4 @@
-"""Opens the parts that verbs work with, as configured: store, tools, model, agent and workers."""
+"""Functions that open what commands work with, as configured: store, tools, model and agent."""
 
 from __future__ import annotations
 
@@ -44,17 +44,17 @@ from sandbox.base import Sandbox, SandboxUnavailable
 from sandbox.choose import open_sandbox
 
 RUNS = "runs.sqlite"
-"""Name of the file of runs in the state folder."""
+"""Name of the SQLite file in the state folder that stores the runs."""
 _VARIABLES = ("OPENAI_API_KEY", "OPENAI_BASE_URL", "OLLAMA_HOST")
-"""Environment variables for reaching a model. Worker processes get this process's values."""
+"""Environment variables for reaching a model, which are copied to worker processes."""
 
 
 def state_folder(config: Config, name: str = "") -> Path:
-    """Return the path of the state folder, or of the folder `name` in it. It may not exist yet.
+    """Return the path of the state folder, or of its subfolder `name`. It may not exist yet.
 
     Raises:
-        NotPrivate: It is a link, or another user can change its content. The message has the
-            command that repairs it.
+        NotPrivate: The folder is a link, or another user can change its content. The message has
+            the command that repairs it.
     """
     folder = config.state_dir / name
     for path in dict.fromkeys((config.state_dir, folder)):
@@ -63,7 +63,7 @@ def state_folder(config: Config, name: str = "") -> Path:
 
 
 def saved_folder(config: Config) -> Path:
-    """Return the folder of the user's saved tools, with a file for each."""
+    """Return the folder with the tools that `atc runs save` wrote, one file for each."""
     return state_folder(config, "saved-tools")
 
 
@@ -74,10 +74,11 @@ def open_store(config: Config) -> RunStore:
 
 @contextmanager
 def open_questions(config: Config, store: RunStore) -> Iterator[list[Questions]]:
-    """Yield the records of questions to persons: in `store`, and in the default state folder.
+    """Yield the records of questions that were asked about calls, with the answers.
 
-    The second is read so that a call that was declined there is not sent because another state
-    folder is configured. No setting of atc moves the default folder; XDG_STATE_HOME and HOME do.
+    They are those in `store` and, if it is another store, those in the default state folder. So a
+    call that a person has declined is not sent just because another state folder is configured. The
+    default folder depends on XDG_STATE_HOME and HOME, but on no setting of atc.
 
     Raises:
         StoreUnavailable: The default file exists but cannot be read, so it is unknown which calls
@@ -96,7 +97,10 @@ def open_questions(config: Config, store: RunStore) -> Iterator[list[Questions]]
 
 
 def load_held_check(config: Config) -> Callable[[Tool, JsonObject], bool]:
-    """Return a function that is True for a call outside of runs that only a person may allow."""
+    """Return a function that takes a call and returns True if only a person may allow it.
+
+    Such a call was declined before, or a client of `atc serve` waits for the decision.
+    """
     with open_store(config) as store, open_questions(config, store) as questions:
         return make_held_check(questions)
 
@@ -113,7 +117,7 @@ def _is_absent(path: Path) -> bool:
 
 
 def open_learned(config: Config) -> LearnedSchemas | None:
-    """Return the response schemas that earlier runs have learned; None if learning is off."""
+    """Return the response schemas that earlier runs have learned, or None if learning is off."""
     return LearnedSchemas(state_folder(config, "learned")) if config.learn else None
 
 
@@ -126,10 +130,11 @@ def open_agent(
     with_model: bool = True,
     warm: bool = True,
 ) -> Iterator[Agent]:
-    """Open an agent for the configured tools; its runs are stored.
+    """Open an agent with the configured tools, sandbox and store.
 
-    Without a model, its callers must write the programs. With `warm`, the sandbox starts while the
-    tools are read.
+    If `with_model` is False, it has no model, so its callers must write the programs. With `warm`,
+    the sandbox starts while the tools are loaded. `reading` is called while the embedded model
+    reads a prompt. `ask_person` asks for consent to a call.
     """
     with open_store(config) as store, ExitStack() as stack:
         model: Ask = NoModel()
@@ -158,10 +163,10 @@ def open_agent(
 
 
 def drop_outdated_consent(config: Config, toolbox: Toolbox) -> Config:
-    """Return the configuration without configured consent for names that have changed hands.
+    """Return the configuration without consent for tool names that now belong to another tool.
 
-    Consent and trust are given to a tool by name. They do not hold if the name belongs to another
-    tool now, unless they were given on this command line.
+    Settings give consent and trust to a tool by its name. If another tool has that name now, they
+    are dropped, unless they were given on this command line.
     """
     standing = read_settings()[0]
     params = _command_params()
@@ -174,16 +179,19 @@ def drop_outdated_consent(config: Config, toolbox: Toolbox) -> Config:
 
 
 def _command_params() -> Mapping[str, Any]:
-    """Return the parameters of the running command; none in a thread without a click context."""
+    """Return the values of the running command's options, keyed by name.
+
+    The result is empty in a thread without a click context.
+    """
     context = click.get_current_context(silent=True)
     return {} if context is None else context.params
 
 
 @contextmanager
 def open_toolbox(config: Config, *, saved: bool = True) -> Iterator[Toolbox]:
-    """Open the configured tools, with `saved` also the saved tools that need no others.
+    """Open the configured tools. With `saved`, add the saved tools that call only these.
 
-    If no tools are configured, the built-in flights service runs while this is open.
+    If no tools are configured, start the built-in flights service and use its tools.
     """
     with ExitStack() as stack:
         invoker = stack.enter_context(Invoker(invoke_settings(config)))
@@ -196,9 +204,9 @@ def open_toolbox(config: Config, *, saved: bool = True) -> Iterator[Toolbox]:
 
 
 def report_unknown_names(toolbox: Toolbox) -> None:
-    """Print a note for each name in `--allow-writes` and `--trust` that `toolbox` does not have.
+    """Print a note for each name in `--allow-writes` and `--trust` that no tool has.
 
-    It is not an error: a source may get the tool later.
+    An unknown name is not an error, because a source may get such a tool later.
     """
     params = _command_params()
     allowed = [name for name in params.get("allow_writes") or () if name != "all"]
@@ -235,7 +243,7 @@ def _start_flights(config: Config, stack: ExitStack, invoker: Invoker) -> str:
 
 
 def choose_model(config: Config, *, reading: ReadingProgress | None = None) -> Ask:
-    """Return the configured model. A download is reported on stderr."""
+    """Return the configured model, without loading it. A download is reported on stderr."""
     return choose(
         config.model,
         cache_dir=config.cache_dir,
@@ -249,7 +257,7 @@ def choose_model(config: Config, *, reading: ReadingProgress | None = None) -> A
 
 @contextmanager
 def open_model(config: Config, *, reading: ReadingProgress | None = None) -> Iterator[Ask]:
-    """Open the configured model; see `choose_model`. The process of a local model ends here too."""
+    """Open the configured model; at the end of the block, stop the process of a local model."""
     ask = choose_model(config, reading=reading)
     try:
         yield ask
@@ -258,10 +266,10 @@ def open_model(config: Config, *, reading: ReadingProgress | None = None) -> Ite
 
 
 def make_asker(aside: Callable[[], AbstractContextManager[None]] = nullcontext) -> AskPerson:
-    """Return a function that asks the person at the terminal about a call before it is sent.
+    """Return a function that asks the person at the terminal whether a call may be sent.
 
-    The function returns None without a terminal. `aside` pauses what moves on the screen while the
-    person reads.
+    It returns the answer, or None if there is no terminal. `aside` is a context manager that hides
+    progress output while the person is asked.
     """
 
     def ask(question: Question) -> bool | None:
@@ -278,9 +286,9 @@ def make_asker(aside: Callable[[], AbstractContextManager[None]] = nullcontext) 
 
 
 def invoke_settings(config: Config) -> InvokeSettings:
-    """Return the settings of calls: credentials, MCP servers, and functions that ask the person.
+    """Return the settings for calling tools: credentials, MCP servers, and how to ask the user.
 
-    If a secret cannot be read, calls that need it fail with the reason.
+    If a secret cannot be read, the calls that need it fail with the reason.
     """
 
     def show_page(address: str) -> None:
@@ -300,7 +308,7 @@ def invoke_settings(config: Config) -> InvokeSettings:
 
 
 def say_withheld(config: Config) -> None:
-    """Tell a user who has configured credentials if tools do not get them.
+    """Print a note if credentials are configured but the tools may not use them.
 
     Call this after loading the tools.
     """
@@ -310,10 +318,13 @@ def say_withheld(config: Config) -> None:
 
 @contextmanager
 def open_pool(config: Config, jobs: int | None = None) -> Iterator[Pool]:
-    """Open the configured pool of workers: threads, or a Ray cluster. It works on `jobs` at once.
+    """Open the configured pool of workers: threads of this process, or a Ray cluster.
+
+    It works on `jobs` items at the same time. With None, threads work on one, and a cluster on two
+    for each CPU.
 
     Raises:
-        ModuleNotFoundError: Ray is configured and not installed.
+        ModuleNotFoundError: Ray is configured, but not installed.
         ClusterUnavailable: The cluster cannot be used.
     """
     if config.workers is None:
@@ -327,11 +338,12 @@ def open_pool(config: Config, jobs: int | None = None) -> Iterator[Pool]:
 
 
 class SharedResources(ExitStack):
-    """Sandbox, model and store that all workers of one process share.
+    """The sandbox, model and store that all workers of one process share.
 
-    Each is opened on first use and closed at the end. An instance can be sent to another process,
-    where it opens its own parts; all copies of one instance in that process are the same object.
-    `away` is True in such a process, which runs programs only in a sandbox with a boundary.
+    Each is opened on first use and closed with this context manager. An instance can be pickled: in
+    another process, all copies of it become one object, which opens its own sandbox, model and
+    store. `away` is True in that process. Programs then run only in a sandbox that isolates even
+    hostile programs (`Sandbox.boundary`).
     """
 
     def __init__(self, config: Config, *, away: bool = False) -> None:
@@ -345,7 +357,8 @@ class SharedResources(ExitStack):
         """The sandbox that runs programs.
 
         Raises:
-            SandboxUnavailable: No sandbox can be used, or, `away`, no sandbox with a boundary.
+            SandboxUnavailable: The configured sandbox cannot be used, or `away` is True and the
+                sandbox does not isolate hostile programs.
         """
         sandbox = open_sandbox(self.config.sandbox, policy=self.config.policy)
         self.callback(sandbox.close)
@@ -360,12 +373,12 @@ class SharedResources(ExitStack):
 
     @cached_property
     def ask(self) -> Ask:
-        """The language model."""
+        """The configured language model."""
         return self.enter_context(open_model(self.config))
 
     @cached_property
     def store(self) -> RunStore:
-        """The store of runs."""
+        """The configured store of runs."""
         return self.enter_context(open_store(self.config))
 
     def __reduce__(self) -> tuple[Callable[..., SharedResources], tuple[Any, ...]]:
@@ -373,9 +386,9 @@ class SharedResources(ExitStack):
 
 
 _received: dict[str, SharedResources] = {}
-"""Instances that were sent to this process, by their unique name."""
+"""The instances that other processes sent to this one, keyed by their random names."""
 
 
 def _restore_shared(name: str, config: Config) -> SharedResources:
-    """Return this process's copy of an instance that was sent to it."""
+    """Return this process's only copy of an instance that another process sent."""
     return _received.setdefault(name, SharedResources(config, away=True))
