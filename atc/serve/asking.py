@@ -1,9 +1,9 @@
-"""Asking the person at a client of the gateway, over MCP.
+"""Asking the person who uses a client of the gateway for consent to a call, over MCP.
 
-In protocol versions up to 2025-11-25, the server can ask during a request. Since 2026-07-28, the
-reply has the question instead: the run is paused, and a second request of the client continues it
-with the answer. An answer belongs to one question, by its id. For any other question the person is
-asked again.
+In protocol versions up to 2025-11-25, the server can ask while it handles a request. Since
+2026-07-28, the reply contains the question instead: the run is paused, and a second request of the
+client continues it with the answer. An answer counts only for the question with its id. For any
+other question the person is asked again.
 """
 
 from __future__ import annotations
@@ -23,29 +23,36 @@ from atc.safety.questions import Question, question_text
 Context: TypeAlias = ServerRequestContext[Any, Any]
 
 _PERSON_SECONDS = 900.0
-"""How long a request waits for an answer. After that the run is paused; the question stays open."""
+"""Seconds that a request waits for an answer. Then the run is paused; the question stays open."""
 _MOST_ROUNDS = 8
-"""Most questions in one request; after that the run is paused. Some clients give up after ten."""
+"""Most questions that are asked for one request. Then the run is paused.
+
+Some clients give up after ten.
+"""
 _NO = "no"
 _THIS = "this call"
 _THESE = "these calls"
-"""The choices of a person: `_THESE` instead of `_THIS` if a question lists several calls."""
+"""The choices in the form that a person fills in: no, or to send the call (`_THIS`).
+
+If the question lists several calls, `_THESE` takes the place of `_THIS`.
+"""
 
 
 class RequestState(NamedTuple):
-    """State that a client returns together with its person's answer.
+    """Data that the server sends with a question, and that the client returns with the answer.
 
-    It is encrypted, and bound to the arguments of the request.
+    It is encrypted and valid only with the same arguments, so the client can neither read nor
+    change it.
     """
 
     run: str = ""
-    """The handle of the paused run."""
+    """The handle of the paused run, see `Gateway.handle_of`."""
     asked: str = ""
-    """The id of the question that the answer belongs to."""
+    """The id of the question that was asked."""
     agreed: tuple[str, ...] = ()
     """Ids of questions that were answered with yes, and whose calls have not been made yet."""
     yes: str = ""
-    """The text of the choice that means yes."""
+    """The choice in the form that means yes: `_THIS` or `_THESE`."""
     rounds: int = 0
     """Number of questions that were asked for this request."""
 
@@ -59,11 +66,12 @@ class RequestState(NamedTuple):
 
 
 class ClientConsent:
-    """Asks the person at the client about the calls of one request.
+    """Asks the person who uses a client for consent to the calls of one request.
 
-    `later` is True if the server cannot ask during a request. Then the question stays in `open`,
-    and the client's next request brings the answer and continues the paused run. `answers` has the
-    known answers by id of their question; None means that the person has not decided.
+    `later` is True if the server cannot ask while it handles the request. Then the question is
+    stored in `open`, and the client's next request contains the answer and continues the paused
+    run. `answers` has the answers so far, keyed by the id of the question; None means that the
+    person has not decided.
     """
 
     def __init__(self, ctx: Context, params: types.CallToolRequestParams) -> None:
@@ -84,19 +92,19 @@ class ClientConsent:
         self.gave_way = False
 
     def give_way(self) -> None:
-        """End the open question without an answer, because its client has asked too many others."""
+        """End the question without an answer, because its client has too many open questions."""
         self.gave_way = True
         self.leave()
 
     def leave(self) -> None:
-        """End the open question without an answer, because the client is gone."""
+        """End the question without an answer, because the client has cancelled the request."""
         if self._asking is not None:
             self._asking.cancel()
 
     def ask(self, question: Question) -> bool | None:
-        """Return the person's decision about a call; None if they have not decided.
+        """Return the person's decision about a call, or None if they have not decided.
 
-        The threads of the program call this, one at a time.
+        It blocks the thread that runs the program; two threads never call it at the same time.
         """
         if not self._can:
             return None
@@ -115,7 +123,7 @@ class ClientConsent:
             return None
 
     async def _elicit(self, question: Question) -> bool | None:
-        """Ask the client to show the question, and return the decision."""
+        """Send the question to the client, which shows it, and return the person's decision."""
         response = await self._ctx.session.elicit_form(
             question_text(question), _schema(question), related_request_id=self._ctx.request_id
         )
@@ -136,7 +144,7 @@ class ClientConsent:
 
 
 def _yes(question: Question) -> str:
-    """Return the choice that means yes: to send the calls that the question lists."""
+    """Return the choice that means yes: `_THESE` if the question lists several calls."""
     return _THESE if question.others else _THIS
 
 

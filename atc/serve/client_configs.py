@@ -1,4 +1,4 @@
-"""Configurations that a person pastes into an agent, so that it uses the gateway."""
+"""Configuration texts that a person pastes into an agent's settings to make it use the gateway."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ TOKEN = "ATC_SERVE_TOKEN"  # noqa: S105 - the variable's name
 
 
 def config_for(client: str, command: Sequence[str], *, url: str) -> str:
-    """Return the configuration for `client`.
+    """Return the configuration that makes the agent `client` use the gateway.
 
-    With a `url`, the client connects over HTTP with the token in the variable `TOKEN`. Without one,
-    it starts `command`.
+    If `url` is not empty, the agent connects to it over HTTP, with the token in the environment
+    variable `ATC_SERVE_TOKEN`. Otherwise the agent starts the gateway itself with `command`.
     """
     entry: dict[str, object] = {"command": command[0], "args": command[1:]}
     if url:

@@ -1,4 +1,4 @@
-"""Writes of stored runs whose callers may not know the outcome."""
+"""Finding writes of earlier runs whose clients may not know the outcome."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from sandbox.trace import ToolCall
 def find_write_in_doubt(
     store: RunStore, toolbox: Toolbox, tool: Tool, arguments: JsonObject
 ) -> tuple[str, ToolCall] | None:
-    """Return a stored run that made this same write with its call; None if no run did.
+    """Return the id of an earlier run that made this same write, and its call; None if none did.
 
-    Arguments are compared by original name. A write counts if it is unknown whether it took effect,
-    or if it took effect and its client was not informed: the run was interrupted, or waits for the
-    answer to a question.
+    Only a write whose client may not know the outcome counts: it is unknown whether the write took
+    effect, or the run ended before it could say so, because it was interrupted or waits for the
+    answer to a question. `arguments` are keyed by original name.
     """
     defaults = tool.original_arguments(contract(tool.protocol).defaults)
     wanted = canonical_call(tool.alias, {**defaults, **arguments})

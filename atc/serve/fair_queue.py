@@ -1,4 +1,7 @@
-"""Fair sharing of a gateway: which client's program runs next, and how much a client keeps open."""
+"""Fair sharing between the clients of a gateway.
+
+`FairQueue` decides whose request runs next. `ClientQuota` limits what each client keeps open.
+"""
 
 from __future__ import annotations
 
@@ -15,17 +18,19 @@ Resource = TypeVar("Resource", bound=Hashable)
 
 
 class TooMany(AtcError):
-    """Too many requests of one client are waiting."""
+    """A client has too many requests that run or wait."""
 
 
 class FairQueue:
-    """A limited number of places for requests, so that one busy client does not block the others.
+    """Limits how many requests run at the same time, so one busy client does not block the others.
 
-    It belongs to one event loop. A request first waits for one of its client's own `each` places,
-    so only a few requests of a very busy client compete for the shared `places`. At most `waiting`
-    requests of a client wait. A request leaves its place while a person is asked, and waits for one
-    again afterwards. `parked` requests of all clients, and `parked_each` of one, may be in that
-    state.
+    At most `places` requests run at the same time, and at most `each` of one client. A request
+    waits for its client's limit first, so only `each` requests of a busy client compete with those
+    of others. At most `waiting` requests of a client wait.
+
+    A request is parked while a person is asked about it: it does not count as running, and waits
+    again afterwards. At most `parked` requests are parked, and at most `parked_each` of one client.
+    A queue belongs to one event loop.
     """
 
     def __init__(
@@ -40,10 +45,12 @@ class FairQueue:
         self._requests: Counter[str] = Counter()  # running or waiting, by client
 
     async def take(self, client: str) -> QueuePlace:
-        """Wait for a place for a request, and return it. Close it when the request is done.
+        """Wait until a request of `client` may run, and return its place in the queue.
+
+        The caller must close the place when the request is done.
 
         Raises:
-            TooMany: Too many requests of this client wait already.
+            TooMany: Too many requests of this client run or wait already.
         """
         if (number := self._requests[client]) >= self._most:
             raise TooMany(
@@ -63,14 +70,17 @@ class FairQueue:
         return place
 
     def _leave(self, client: str) -> None:
-        """Stop counting a request of a client."""
+        """Count one request less for a client, and forget the client if it was the last one."""
         self._requests[client] -= 1
         if not self._requests[client]:
             del self._requests[client], self._own[client]
 
 
 class _ClientPlaces:
-    """The places of one client, and its requests that have begun."""
+    """The semaphores of one client.
+
+    `places` counts its running requests, `begun` its running and parked ones.
+    """
 
     def __init__(self, each: int, begun_each: int) -> None:
         self.places = asyncio.Semaphore(each)
@@ -78,7 +88,10 @@ class _ClientPlaces:
 
 
 class QueuePlace:
-    """The place of one request."""
+    """One request in a `FairQueue`. It waits to run, runs, may be parked, and ends.
+
+    Each of `begun` and `places` is a list of semaphores: the client's own, then that of the queue.
+    """
 
     def __init__(
         self,
@@ -95,15 +108,15 @@ class QueuePlace:
         self._closed = False
 
     async def begin(self) -> None:
-        """Wait until the request may begin."""
+        """Wait until the request may run. Call it once."""
         await _acquire(self._begun, self._kept)
         await self._work()
 
     @contextmanager
     def vacate(self) -> Iterator[None]:
-        """Free the place within the block, and wait for a place at its end.
+        """Park the request within the block; at the end, wait until it may run again.
 
-        Not for the thread of the event loop.
+        It blocks, so it must not be called in the thread of the event loop.
         """
         self._loop.call_soon_threadsafe(self._at_work.close)
         try:
@@ -112,13 +125,13 @@ class QueuePlace:
             asyncio.run_coroutine_threadsafe(self._work(), self._loop).result()
 
     def close(self) -> None:
-        """Free the place for good. Call it in the event loop."""
+        """End the request, so that another one may run. Call it in the event loop."""
         self._closed = True
         self._at_work.close()
         self._kept.close()
 
     async def _work(self) -> None:
-        """Wait for a shared place, unless the request has ended."""
+        """Wait until the request may run, unless it has ended."""
         with ExitStack() as acquired:
             if not self._closed:
                 await _acquire(self._places, acquired)
@@ -127,7 +140,7 @@ class QueuePlace:
 
 
 async def _acquire(semaphores: list[asyncio.Semaphore], acquired: ExitStack) -> None:
-    """Acquire each semaphore in turn; `acquired` releases them."""
+    """Acquire the semaphores one after another. Closing `acquired` releases them."""
     for semaphore in semaphores:
         await semaphore.acquire()
         acquired.callback(semaphore.release)
@@ -136,10 +149,12 @@ async def _acquire(semaphores: list[asyncio.Semaphore], acquired: ExitStack) -> 
 class ClientQuota(Generic[Resource]):
     """Limits on open resources such as connections: `each` of one client, `most` in all.
 
-    Resources of a client that is not known yet have an empty name; there may be `anonymous` of
-    them. Beyond a limit, the resource that has been idle longest is closed: one of the same client,
-    or one of the client that keeps the most. A busy one is closed only if all are busy.
-    Thread-safe.
+    If a client exceeds its limit, `give_way` is called to close its resource that has been idle
+    longest. If the total is exceeded, it closes one of the client with the most resources. A
+    resource for which `busy` returns True is closed only if all are busy.
+
+    If it is not known yet to which client a resource belongs, the client is "", and `anonymous` is
+    the limit (0 means `each`). Thread-safe.
     """
 
     def __init__(
@@ -162,11 +177,11 @@ class ClientQuota(Generic[Resource]):
         self._owners: dict[Resource, str] = {}
 
     def owner(self, resource: Resource) -> str | None:
-        """Return the client that has a resource open; None if it is not open."""
+        """Return the client to which an open resource belongs, or None if it is not open."""
         return self._owners.get(resource)
 
     def use(self, client: str, resource: Resource) -> None:
-        """Record that a client uses a resource now, which may be new."""
+        """Record that a client uses a resource now. A new resource may exceed a limit."""
         with self._lock:
             if self._owners.get(resource, client) != client:
                 self.drop(resource)
@@ -190,7 +205,10 @@ class ClientQuota(Generic[Resource]):
                     del self._kept[client]
 
     def _close_oldest(self, own: OrderedDict[Resource, None]) -> None:
-        """Close the resource that has been idle longest; if all are busy, the oldest one."""
+        """Close the resource in `own` that has been idle longest; if all are busy, the oldest.
+
+        The newest resource is never closed if there is another one.
+        """
         *older, newest = own
         idle = (resource for resource in older if not self._busy(resource))
         first = next(idle, older[0] if older else newest)

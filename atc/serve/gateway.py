@@ -1,8 +1,8 @@
-"""The operations of the gateway, without MCP: search and describe tools, check and run programs,
-resume a paused run.
+"""The operations that the gateway offers to clients, independent of MCP.
 
-The client's model writes the programs. `atc` checks each one against the response schemas before
-any call and runs it in the sandbox. Calls that the same run has completed are answered from the
+A client can search and describe tools, check and run programs, and resume a paused run. The
+client's model writes the programs. The gateway checks each one against the response schemas before
+any call, and runs it in the sandbox. Calls that the same run has completed are answered from the
 journal. A failure is blamed on one call.
 """
 
@@ -48,49 +48,49 @@ from sandbox.arguments import shorten
 from sandbox.base import Paused
 
 DESCRIBED_TOKENS = 2_000
-"""If the stubs of all tools fit in so many tokens, they are described when a client connects."""
+"""Most tokens of the stubs of all tools with which they are sent when a client lists the tools."""
 _SEARCHED = 8
-"""How many tools a search returns by default."""
+"""Number of tools that a search returns by default."""
 _MOST_SEARCHED = 40
 _DESCRIBED_AT_ONCE = 12_000
-"""Tokens of one reply of `describe_tools`."""
+"""Most tokens of one reply of `describe_tools`."""
 _WRITERS_KEPT = 10_000
-"""How many runs, the latest ones, have their client remembered."""
+"""Number of runs, the latest ones, for which the gateway remembers the client."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class GatewayLimits:
-    """Limits of each client of a gateway."""
+    """Limits on what the clients of a gateway may use."""
 
     run_seconds: float = 120.0
-    """Wall time of one program, including its waits for tools."""
+    """Wall time of one program in seconds, including the time in which it waits for tools."""
     programs: int = 16
-    """Programs of all clients that run at the same time; others wait."""
+    """Most programs of all clients that run at the same time. Others wait."""
     programs_each: int = 10
-    """Programs of one client that run at the same time, so that a busy one leaves room for others.
-    """
+    """Most programs of one client that run at the same time."""
     waiting_each: int = 100
-    """Requests of one client that may wait; one more is refused."""
+    """Most requests of one client that may wait. Further ones are refused."""
     questions: int = 32
-    """Questions to persons, of all clients, that are open at the same time."""
+    """Most questions to persons that are open at the same time, for all clients."""
     questions_each: int = 8
-    """Open questions of one client. One more ends the question that has been open longest, and its
-    run is paused.
+    """Most open questions of one client.
+
+    One more ends the question that has been open longest, and pauses its run.
     """
 
 
 class Gateway:
-    """Runs programs of other agents over one toolbox. Thread-safe.
+    """Runs programs of other agents, the clients, with the tools of one agent. Thread-safe.
 
     Five of its methods are offered to clients; a client's model reads their signatures and
-    docstrings. Each reply is a JSON object. Runs are named by handles that cannot be guessed. So a
-    client can continue its own runs and no other's, also after it has reconnected, and at another
-    gateway with the same store and the same `key`. `agent` must have a store.
+    docstrings. A run is identified by a handle that cannot be guessed, so a client can continue
+    only its own runs. It can do so after it has reconnected, and at another gateway with the same
+    store and the same `key`. `agent` must have a store.
 
-    A client is told the response shapes that its own calls have shown. With `share_learned` it is
-    also told those that other clients' calls have shown, but only the keys that are certainly names
-    of fields. `waits` is called with each run that waits for a person, once its client has the
-    reply.
+    Clients see the response schemas that were learned from their own calls. With `share_learned`,
+    they also see those learned from other clients' calls, but only keys that are certainly field
+    names. `waits` is called with the id of each run that waits for a person, when its client gets
+    the reply.
     """
 
     def __init__(
@@ -116,20 +116,24 @@ class Gateway:
 
     @property
     def seal(self) -> bytes:
-        """The key that seals the state a client keeps between two requests.
+        """The key that encrypts the `RequestState` which a client returns with its next request.
 
-        Each gateway with the same `key` opens what another has sealed.
+        Gateways with the same `key` can read each other's states.
         """
         return hmac.digest(self._key, b"request state", "sha256")
 
     def tools(self, client: str = "") -> Toolbox:
-        """Return the tools that a client's programs may call, without `read_result`."""
+        """Return the tools that a client's programs may call, without the gateway's own tool.
+
+        That is `read_result`, which returns values that were too large for a reply.
+        """
         toolbox = self._agents.of(client).toolbox
         return toolbox.only([name for name in toolbox if name not in self._own])
 
     def overview(self, client: str = "") -> str:
-        """Return the stubs of all tools if they fit `DESCRIBED_TOKENS`, else how many tools there
-        are and their sources.
+        """Return a text about all tools: their stubs if they have at most `DESCRIBED_TOKENS`.
+
+        Otherwise the text has only the number of tools and their sources.
         """
         tools = self.tools(client)
         if (
@@ -219,11 +223,10 @@ class Gateway:
         continues: str = "",
         **options: Unpack[ProgramOptions],
     ) -> GatewayReply:
-        """Call one tool through a program of one line, so that it is checked, allowed and recorded
-        like any other.
+        """Call one tool by running a program of one line, with the same checks as any program.
 
-        The reply has the full response under `result`, or what went wrong under `error`. If the
-        same client has made the same call before and it waits for a person, that run is continued.
+        The reply has the full response in `result`, or a message in `error`. If the client has
+        made the same call before, and the call waits for a person, that run is continued.
 
         Raises:
             UnknownTool: There is no such tool.
@@ -252,8 +255,9 @@ class Gateway:
     def _find_waiting_run(
         self, tool: Tool, arguments: JsonObject, source: str, client: str
     ) -> str | None:
-        """Return the latest run in which this call of this client waits for a person, or was
-        allowed but not answered yet.
+        """Return the id of the latest run in which a client's call waits for a person, or None.
+
+        A call that a person has allowed, but whose result the client does not have yet, counts too.
         """
         store = self._agent.store
         for asked in store.questions.about(tool, arguments):
@@ -265,7 +269,7 @@ class Gateway:
         return None
 
     def describe_run(self, handle: str) -> GatewayReply:
-        """Return a run with its programs, calls and faults. Secrets are placeholders."""
+        """Return a run with its programs, calls and faults. Secrets become placeholders."""
         run = self._agent.store.load(self._run_of(handle))
         redact = create_redactor(run)
         attempts = [
@@ -274,17 +278,15 @@ class Gateway:
         return {"status": run.summary.status, "attempts": attempts}
 
     def protocol(self, name: str, client: str = "") -> GatewayReply:
-        """Return the protocol of a tool as a client's programs know it.
+        """Return the protocol of a tool, with the response schema that the client may see.
 
         Raises:
-            UnknownTool: there is no such tool.
+            UnknownTool: There is no such tool.
         """
         return dump(self.tools(client).find(name).protocol)
 
     def handle_of(self, run: str) -> str:
-        """Return the handle by which a client continues a run: its id, and a signature of this
-        gateway.
-        """
+        """Return the handle with which a client can continue a run: its id and a signature."""
         return f"{run}.{hmac.new(self._key, run.encode(), sha256).hexdigest()[:24]}"
 
     def _run_of(self, handle: str) -> str:
@@ -297,7 +299,7 @@ class Gateway:
         return run
 
     def _run_options(self, **options: Unpack[ProgramOptions]) -> RunOptions:
-        """Return the options of a run of a client's program."""
+        """Return the options for running a client's program."""
         name = self._client_digest(**options)
         hold = partial(self._refuse_repeated_write, name)
         return RunOptions(
@@ -310,18 +312,21 @@ class Gateway:
         )
 
     def _client_digest(self, **options: Unpack[ProgramOptions]) -> str:
-        """Return what is recorded of a client, whose name may be a secret."""
+        """Return the digest that identifies a client in the store, since its name may be secret."""
         name = f"client {options.get('client')}".encode()
         return hmac.new(self._key, name, sha256).hexdigest()[:24]
 
     def _refuse_repeated_write(
         self, client: str, run: str, tool: Tool, arguments: JsonObject
     ) -> None:
-        """Stop `run` before a write that an earlier run made, if its caller may not know the
-        outcome.
+        """Check that a write of `run` does not repeat one whose outcome its client may not know.
 
-        A client that never got a reply sends its program again; the same write must not be made
+        A client that got no reply sends its program again, and the same write must not be sent
         twice.
+
+        Raises:
+            Paused: An earlier run made the same write, and its outcome may be unknown to its
+                client.
         """
         self._writers[run] = client
         while len(self._writers) > _WRITERS_KEPT:
@@ -363,7 +368,7 @@ class Gateway:
             return self._agents.of(client).resume(run, options)
 
     def _run_reply(self, solution: Solution, client: str) -> GatewayReply:
-        """Return the reply about a run of a client. Secrets are placeholders."""
+        """Return the reply about a client's run. Secrets become placeholders."""
         return run_reply(
             self._redact_solution(solution),
             self.handle_of(solution.run_id or ""),
@@ -371,11 +376,11 @@ class Gateway:
         )
 
     def close(self) -> None:
-        """Close what the gateway has opened. The agent stays open."""
+        """Close the search index of the gateway. The agent stays open."""
         self._agents.of_user.close()
 
     def _redact_solution(self, solution: Solution) -> Solution:
-        """Return the solution with a placeholder in the place of each secret."""
+        """Return the solution with secrets replaced by placeholders."""
         called = {call.tool for attempt in solution.attempts for call in attempt.calls}
         redact = Redactor(self._agents.of_user.toolbox.only(called))
         redact.learn_sources(self._agent.config.tools)
@@ -385,7 +390,13 @@ class Gateway:
 
 @contextmanager
 def _one_at_a_time() -> Iterator[None]:
-    """Tell a client that another request works on its run, without saying in which process."""
+    """Within the block, turn `RunTaken` into an error that a client may see.
+
+    It says that another request works on the run, but not which process does.
+
+    Raises:
+        BadRequest: Another request works on the run.
+    """
     try:
         yield
     except RunTaken as taken:

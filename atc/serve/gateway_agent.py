@@ -1,5 +1,6 @@
-"""Agents of a gateway's clients: they run programs and search tools with the resources of the agent
-that the gateway was given, and leave that agent as it is.
+"""The agents that run the programs of a gateway's clients, and search tools for them.
+
+They use the tools, the sandbox and the store of the agent of the gateway, but do not change it.
 """
 
 from __future__ import annotations
@@ -23,14 +24,14 @@ from protocols.toolbox import Toolbox
 from sandbox.base import Sandbox
 
 _INDEX_SECONDS = 5.0
-"""How long the first search waits for the index."""
+"""Seconds that the first search waits until the index is built."""
 
 
 class GatewayAgent(ProgramRunner):
     """Runs the programs of clients with the tools, the sandbox and the store of `agent`.
 
-    `own_tools` are added to the tools of `agent`. `learned` are the response schemas that the
-    programs of these clients have shown.
+    `own_tools` are added to the tools of `agent`. `learned` has the response schemas that were
+    learned from the calls of these clients.
     """
 
     def __init__(self, agent: Agent, own_tools: Toolbox, learned: LearnedSchemas | None) -> None:
@@ -47,12 +48,12 @@ class GatewayAgent(ProgramRunner):
 
     @property
     def model_name(self) -> str:
-        """The name of the model of the agent, which is asked nothing."""
+        """The name of the agent's model. Running the programs of clients never uses the model."""
         return self._agent.model_name
 
     @cached_property
     def sandbox(self) -> Sandbox:
-        """The sandbox of the agent."""
+        """The sandbox that `agent` uses."""
         return self._agent.sandbox
 
     def run(self, source: str, options: RunOptions, *, continues: str | None = None) -> Solution:
@@ -64,16 +65,17 @@ class GatewayAgent(ProgramRunner):
         return self._execute(last_program(self.store.load(run)), options, continues=run)
 
     def close(self) -> None:
-        """Close the search index. What the agent has opened stays open."""
+        """Close the search index. The sandbox and the store belong to `agent` and stay open."""
         self._owned.close()
 
 
 class ClientAgents:
-    """The agents of all clients, by the response schemas that they share. Thread-safe.
+    """The agents of all clients. Each has its own learned response schemas. Thread-safe.
 
-    The client over stdio, whose name is empty, is the user who runs the gateway: it uses what
-    `agent` has learned. Other clients learn separately, or all together with `share_learned`. `key`
-    hides their names in the folder of what they have learned.
+    The client over stdio, whose name is "", is the user who runs the gateway: it uses the schemas
+    that `agent` has learned. Each other client has schemas and an agent of its own; with
+    `share_learned`, these clients have one in common. In the names of the folders with the schemas,
+    clients are named by a digest with `key`.
     """
 
     def __init__(
@@ -103,8 +105,9 @@ class ClientAgents:
 
 
 class GatewaySearch:
-    """The search of a gateway: by words until the index of the configured method is built.
-    Thread-safe.
+    """Searches tools for the clients of a gateway. Thread-safe.
+
+    Until the index of the configured search method is built, it compares words only.
     """
 
     def __init__(self, agent: GatewayAgent) -> None:
@@ -129,8 +132,9 @@ class GatewaySearch:
         self._search = self._agent.finder(None)
 
     def _word_finder(self) -> Retriever:
-        """Return a search by words alone. It is ready at once, while an index by meaning takes
-        minutes.
+        """Return a search that compares words only.
+
+        It is ready at once, while an index for search by meaning takes minutes to build.
         """
         toolbox = self._agent.toolbox
         config = replace(self._agent.config, index=None, tools=())

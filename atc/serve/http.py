@@ -1,4 +1,4 @@
-"""The gateway over streamable HTTP: authentication, and a server that stops on a signal."""
+"""The gateway over streamable HTTP: authentication by token, and the HTTP server."""
 
 from __future__ import annotations
 
@@ -27,10 +27,10 @@ IDLE_SECONDS = 1800.0
 
 
 class BearerToken:
-    """Middleware that accepts only requests with a token of the gateway; each token is a client.
+    """ASGI middleware that accepts only requests with a valid bearer token.
 
-    Comparing takes the same time for every token. `atc.serve.shares` limits the connections and
-    sessions of a token.
+    Each token identifies one client. Tokens are compared in constant time. `atc.serve.shares`
+    limits the connections and sessions of a token.
     """
 
     def __init__(self, app: ASGIApp, tokens: Sequence[str], *, sessions: Sessions) -> None:
@@ -74,11 +74,11 @@ class BearerToken:
 def http_app(
     server: Server[Any], *, host: str, port: int, token: str, hosts: tuple[str, ...] = ()
 ) -> BearerToken:
-    """Return the ASGI application.
+    """Return the ASGI application that serves `server` with authentication.
 
     `token` may be several tokens, one for each client, separated by spaces. `hosts` are further
-    names by which clients reach the gateway. Requests with another Host header are refused, which
-    stops DNS rebinding, and so are requests with the Origin of another site.
+    names that clients use for this host. Requests with another Host header are refused, which
+    prevents DNS rebinding. Requests with the Origin header of another site are refused, too.
     """
     tokens = token.split()
     clients = max(len(tokens), 1)

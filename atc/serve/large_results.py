@@ -1,4 +1,4 @@
-"""Values too large to be shown: a client gets a handle, the shape and a sample."""
+"""Values that are too large for a reply: the client gets a handle, the shape and a sample."""
 
 from __future__ import annotations
 
@@ -13,16 +13,20 @@ from protocols.schema import Json, shape
 from protocols.truncate import sample_value
 
 _LONGEST_SHOWN = 8_000
-"""Most characters of JSON that are shown. A longer value becomes a handle, a shape and a sample."""
+"""Most characters of JSON that a value in a reply may have. A larger one is stored instead."""
 _PREVIEW = 1_500
 _KEPT_CHARACTERS = 64 * 2**20
-"""Characters kept for all clients. Beyond it, the client that keeps the most loses its oldest."""
+"""Most characters of JSON that are stored for all clients.
+
+Beyond it, the oldest value of the client with the most characters is deleted.
+"""
 
 
 class LargeResults:
-    """Values that were too large to be shown, by handle. Thread-safe.
+    """Stores values that were too large for a reply. Thread-safe.
 
-    A handle cannot be guessed, so only clients that received it can read the value.
+    A program reads one with its handle. A handle cannot be guessed, so only clients that received
+    it can read the value.
     """
 
     def __init__(self) -> None:
@@ -32,7 +36,7 @@ class LargeResults:
         self._characters = Counter[str]()  # by client
 
     def shorten(self, value: Json, client: str) -> Json:
-        """Return a value of a client's program; a large one as handle, shape and sample."""
+        """Return `value`; if it is too large, store it and return its handle, shape and sample."""
         text = json.dumps(value, ensure_ascii=False)
         if len(text) <= _LONGEST_SHOWN:
             return value
@@ -51,7 +55,7 @@ class LargeResults:
         }
 
     def _make_room(self) -> None:
-        """Forget the oldest value of the client that keeps the most characters."""
+        """Delete the oldest value of the client whose values have the most characters."""
         ((greediest, _),) = self._characters.most_common(1)
         oldest = next(handle for handle, (client, _) in self._kept.items() if client == greediest)
         _, text = self._kept.pop(oldest)

@@ -1,4 +1,7 @@
-"""Programs of clients that were not executed because they do not fit the response schemas."""
+"""Programs that were not executed because the check found errors against the response schemas.
+
+If a client sends such a program again, it is executed, because the schema may be wrong.
+"""
 
 from __future__ import annotations
 
@@ -14,21 +17,21 @@ _KEPT = 1_000
 
 
 class RefusedPrograms:
-    """The latest such programs of all clients. Thread-safe."""
+    """Remembers the latest programs of all clients that were not executed. Thread-safe."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._kept: OrderedDict[str, None] = OrderedDict()
 
     def add(self, client: str, source: str) -> None:
-        """Remember a program of a client. The oldest one is forgotten if there are too many."""
+        """Remember a program of a client, and forget the oldest one if there are too many."""
         with self._lock:
             self._kept[_digest(client, source)] = None
             if len(self._kept) > _KEPT:
                 self._kept.popitem(last=False)
 
     def contains(self, client: str, source: str) -> bool:
-        """Return True if this program of this client was not executed before."""
+        """Return True if this client sent this program before and it was not executed."""
         with self._lock:
             return _digest(client, source) in self._kept
 

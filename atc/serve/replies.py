@@ -1,4 +1,4 @@
-"""Parts of a gateway's reply about a run: calls, faults, and what a person must decide."""
+"""Building the replies of a gateway about a run: its calls and faults, and what to do next."""
 
 from __future__ import annotations
 
@@ -28,7 +28,10 @@ _CALL_AGAIN = (
 
 
 def run_reply(solution: Solution, handle: str, shorten: Callable[[Json], Json]) -> GatewayReply:
-    """Return the reply about a run with this handle. `shorten` shortens large values."""
+    """Return the reply about a run.
+
+    `handle` is the run's, with which the client can continue it. `shorten` replaces large values.
+    """
     last = solution.attempts[-1]
     printed = last.trace.stdout.strip() if last.trace is not None else ""
     reply: GatewayReply = {"status": solution.status, "run": handle}
@@ -50,7 +53,10 @@ def run_reply(solution: Solution, handle: str, shorten: Callable[[Json], Json]) 
 
 
 def _describe_calls(calls: Sequence[ToolCall]) -> GatewayReply:
-    """Return the first calls of a run, a line each, and how many the journal answered."""
+    """Return the first calls of a run, one line each, and how many the journal answered.
+
+    The result has the keys `calls` and `reused`; without calls, it is empty.
+    """
     if not calls:
         return {}
     more = [f"… {len(calls) - _CALLS_SHOWN} more"] if len(calls) > _CALLS_SHOWN else []
@@ -63,7 +69,10 @@ def _describe_calls(calls: Sequence[ToolCall]) -> GatewayReply:
 
 
 def _describe_failure(attempt: Attempt) -> GatewayReply:
-    """Return the findings that prevented execution, or else the fault, if there is one."""
+    """Return the errors that the check found before execution, or else the fault.
+
+    The result has the key `findings` or `fault`; without either, it is empty.
+    """
     if attempt.findings:
         found = [describe_finding(finding, attempt.program) for finding in attempt.findings]
         return {"findings": found}
@@ -71,8 +80,10 @@ def _describe_failure(attempt: Attempt) -> GatewayReply:
 
 
 def _warnings(attempt: Attempt, printed: str) -> list[str]:
-    """Return what makes an answer doubtful: it was cut, has doubts, or rests on responses that
-    depart from their schemas.
+    """Return the reasons not to rely on an answer.
+
+    The answer was cut, the run's own checks doubt it, or responses violate their schemas. `printed`
+    is the output of the program.
     """
     value = "" if printed else attempt.answer or ""  # as it left the sandbox
     cut = len(value) >= VALUE_CHARACTERS and value.endswith("…")
@@ -81,7 +92,10 @@ def _warnings(attempt: Attempt, printed: str) -> list[str]:
 
 
 def call_reply(solution: Solution, handle: str, toolbox: Toolbox) -> GatewayReply:
-    """Return the reply to the call of one tool, made by a run with this handle."""
+    """Return the reply about a run that made a single call (see `Gateway.call`).
+
+    `handle` is the run's. The reply has the full response in `result`, or a message in `error`.
+    """
     last = solution.attempts[-1]
     status = "declined" if is_declined(solution) else solution.status
     reply: dict[str, Json] = {"status": status, "run": handle}
@@ -108,9 +122,9 @@ def call_reply(solution: Solution, handle: str, toolbox: Toolbox) -> GatewayRepl
 
 
 def answer_of(attempt: Attempt) -> Json:
-    """Return the output of a program, parsed if it is JSON or a Python literal.
+    """Return what a program printed, parsed if it is JSON or a Python literal.
 
-    Without output, return the value of the last expression.
+    If it printed nothing, return the value of its last expression.
     """
     assert attempt.trace is not None
     printed = attempt.trace.stdout.strip()
@@ -126,7 +140,7 @@ def call_line(call: ToolCall) -> str:
 
 
 def describe_finding(finding: Finding, program: Program) -> GatewayReply:
-    """Return a finding with the line of the program that it is about."""
+    """Return an error that the check found as a JSON object, with the line of code."""
     document: dict[str, Json] = {
         "line": finding.line,
         "code": program.line(finding.line),
@@ -138,7 +152,7 @@ def describe_finding(finding: Finding, program: Program) -> GatewayReply:
 
 
 def describe_fault(fault: Fault) -> GatewayReply:
-    """Return a fault with the blamed call and the evidence."""
+    """Return a fault as a JSON object: its message, the blamed call and the evidence."""
     more = {
         "line": fault.line,
         "blamed_call": fault.tool,
@@ -156,9 +170,9 @@ def is_declined(solution: Solution) -> bool:
 
 
 def next_step(solution: Solution, handle: str) -> str:
-    """Return what a person must decide, and what the client does after that.
+    """Return the sentences that tell a client what a person must decide, and what to do then.
 
-    It names no shell command, because the client could run it.
+    They name no shell command, because the client could run it and so decide for the person.
     """
     last = solution.attempts[-1]
     failure = last.trace.failure if last.trace is not None else None

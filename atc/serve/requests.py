@@ -1,4 +1,4 @@
-"""Reading and limiting what a client asks for: names of tools, searches and programs."""
+"""Validation of what clients send: names of tools, search queries and programs."""
 
 from __future__ import annotations
 
@@ -14,22 +14,26 @@ from protocols.toolbox import Toolbox
 _LONGEST_SOURCE = 100_000
 """Longest program, in characters."""
 _LONGEST_QUERY = 2_000
-"""Longest search, in characters."""
+"""Longest search query, in characters."""
 _MOST_NAMES = 100
-"""Tools that one request may name."""
+"""Most tools that one request may name."""
 _MOST_SUGGESTED = 10
-"""Unknown names of one request for which the nearest names are looked for."""
+"""Most unknown names in one request for which similar names are suggested."""
 
 
 class Asking(TypedDict, total=False):
-    """The client of a request."""
+    """Keyword argument of the gateway's methods that run no program: who sends the request."""
 
     client: str
-    """Identifies the client; empty for the one client over stdio."""
+    """Identifies the client. Over stdio there is only one, whose name is ""."""
 
 
 class ProgramOptions(TypedDict, total=False):
-    """Options of a client's program. `client` identifies the client, as in `Asking`."""
+    """Keyword arguments of the gateway's methods that run a client's program.
+
+    `client` identifies the client, as in `Asking`. `answered` has the ids of questions to which
+    `ask_person` knows the answer.
+    """
 
     observer: Observer | None
     ask_person: AskPerson | None
@@ -38,14 +42,14 @@ class ProgramOptions(TypedDict, total=False):
 
 
 class BadRequest(AtcError):
-    """A request that cannot be carried out. The message says what to change."""
+    """A client's request is invalid. The message says what to change."""
 
 
 def validate_query(query: str) -> str:
-    """Return the words of a search.
+    """Return the query of a search, after checking it.
 
     Raises:
-        BadRequest: There are none, or too many.
+        BadRequest: The query is empty or too long.
     """
     if not query.strip():
         raise BadRequest("the query is empty; say what the tool should do, or give a tool's name.")
@@ -58,10 +62,10 @@ def validate_query(query: str) -> str:
 
 
 def validate_names(names: list[str] | str) -> list[str]:
-    """Return the names of a request as a list without repetitions.
+    """Return the tool names in a request as a list without repetitions.
 
     Raises:
-        BadRequest: there is no name, or there are too many.
+        BadRequest: There is no name, or there are too many.
     """
     names = [names] if isinstance(names, str) else list(dict.fromkeys(names))
     if not names:
@@ -74,12 +78,12 @@ def validate_names(names: list[str] | str) -> list[str]:
 
 
 def find_tools(toolbox: Toolbox, names: list[str]) -> tuple[Toolbox, list[str]]:
-    """Return the tools of these names, and a line about each name that no tool has.
+    """Return the tools with these names, and a line about each unknown name.
 
-    Only the first few unknown names get suggestions, since each is compared with all tools.
+    Only the first few unknown names get suggestions, because each is compared with all tools.
 
     Raises:
-        UnknownTool: None of the names is that of a tool. It carries the nearest names of the first.
+        UnknownTool: None of the names is known. The message suggests names similar to the first.
     """
     known: dict[str, None] = {}
     unknown: list[UnknownTool] = []
@@ -94,10 +98,10 @@ def find_tools(toolbox: Toolbox, names: list[str]) -> tuple[Toolbox, list[str]]:
 
 
 def validate_program(source: str) -> Program:
-    """Return the program of a request.
+    """Return the program in a request, after checking its length.
 
     Raises:
-        BadRequest: it is empty, or too long.
+        BadRequest: The program is empty or too long.
     """
     if not source.strip():
         raise BadRequest(

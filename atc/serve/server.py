@@ -1,7 +1,7 @@
-"""The gateway as an MCP server: tools, resources, progress, consent by elicitation, and
-cancellation.
+"""The gateway as an MCP server.
 
-Gateway methods block, so each request runs in a thread of its own.
+It offers tools and resources, reports progress, asks persons for consent with MCP elicitation, and
+cancels requests. Gateway methods block, so each request runs in a thread of its own.
 """
 
 from __future__ import annotations
@@ -41,11 +41,11 @@ CallResult: TypeAlias = types.CallToolResult
 
 T = TypeVar("T")
 CLIENT = "atc.client"
-"""The key of an ASGI scope that holds the client of the request's token."""
+"""Key in the ASGI scope of an HTTP request. Its value identifies the client by its token."""
 _QUICK_REQUESTS = 8
-"""Requests without a program, such as searches, that are answered at the same time."""
+"""Most requests that run no program, such as searches, at the same time."""
 _QUICK_EACH = 4
-"""The same for one client."""
+"""Most such requests of one client at the same time."""
 
 _GAVE_WAY = (
     "The question to the person was withdrawn, since this client asked newer ones and may"
@@ -62,7 +62,7 @@ INSTRUCTIONS = (
 
 
 def gateway_server(gateway: Gateway) -> Server[Any]:
-    """Return an MCP server over `gateway`, for any transport."""
+    """Return an MCP server that offers the operations of `gateway`, for stdio or HTTP."""
     service = _Service(gateway)
     server: Server[Any] = Server(
         "atc",
@@ -81,11 +81,10 @@ def gateway_server(gateway: Gateway) -> Server[Any]:
 
 
 def seal_state(server: Server[Any], gateway: Gateway) -> Server[Any]:
-    """Seal the state that clients of `server` return, so that they cannot forge it, and return the
-    server.
+    """Make `server` encrypt the `RequestState` that clients return, and return `server`.
 
-    The SDK's own middleware, which traces requests for OpenTelemetry, is removed: nobody collects
-    its traces here.
+    So clients cannot forge it. The SDK's own middleware, which traces requests for OpenTelemetry,
+    is removed, because nothing collects its traces here.
     """
     security = RequestStateSecurity(keys=[gateway.seal], bind_principal=client_of)
     server.middleware[:] = [RequestStateBoundary(security, default_audience="atc")]
@@ -93,8 +92,9 @@ def seal_state(server: Server[Any], gateway: Gateway) -> Server[Any]:
 
 
 class Requests:
-    """Carries out the requests of one server, each in its own thread, when it is its client's
-    turn.
+    """Runs the requests to one server, each in a thread of its own.
+
+    Two fair queues, for programs and for quick requests, decide which request runs next.
     """
 
     def __init__(self, gateway: Gateway) -> None:
@@ -116,13 +116,18 @@ class Requests:
         self._threads = ThreadPoolExecutor(threads, thread_name_prefix="request")
 
     async def answer(self, ctx: Context, work: Callable[[], T]) -> T:
-        """Return the result of `work`, a request that runs no program."""
+        """Wait in the queue of quick requests, then run `work` in a thread and return its result.
+
+        `work` carries out a request that runs no program, such as a search.
+        """
         place = await self._quick.take(client_of(ctx))
         return await self._in_thread(place, work)
 
     async def _in_thread(self, place: QueuePlace, work: Callable[[], T]) -> T:
-        """Run `work` in a thread. The place is freed when the thread ends, which may be after the
-        request was cancelled.
+        """Run `work` in a thread and return its result.
+
+        `place` is closed when the thread ends, even if the request was cancelled before. So a
+        thread that still runs counts towards the limits.
         """
         done = asyncio.get_running_loop().run_in_executor(self._threads, work)
         done.add_done_callback(lambda _: place.close())
@@ -138,10 +143,11 @@ class Requests:
         run: Callable[..., GatewayReply],
         to_result: Callable[[GatewayReply], CallResult],
     ) -> CallResult | types.InputRequiredResult:
-        """Run a program by `run`, a method of the gateway, and return its reply as `to_result`
-        formats it, or a question.
+        """Wait in the queue of programs, then call `run`, a method of the gateway, in a thread.
 
-        The client gets progress notifications if it asks for them. If it cancels, the program ends.
+        Return its reply, formatted by `to_result`, or a question that the client must answer with a
+        second request. The client gets progress notifications if it asks for them. If it cancels
+        the request, the program is stopped.
         """
         consent = ClientConsent(ctx, params)
         how = {
@@ -179,8 +185,9 @@ class Requests:
     def _waiting_for_person(
         self, client: str, place: QueuePlace, consent: ClientConsent
     ) -> Iterator[None]:
-        """Free the program's place while a person is asked within the block, and count the question
-        as its client's.
+        """Within the block, park the program's request and count an open question of its client.
+
+        In the block, a person is asked. So another program can run in the meantime.
         """
         with place.vacate():
             self._questions.use(client, consent)
@@ -191,7 +198,7 @@ class Requests:
 
 
 class _Service:
-    """The handlers of one gateway's server."""
+    """The handlers of MCP requests for a server that offers the operations of a gateway."""
 
     def __init__(self, gateway: Gateway) -> None:
         self._gateway = gateway
@@ -207,8 +214,9 @@ class _Service:
     async def list_tools(
         self, ctx: Context, _params: types.PaginatedRequestParams | None
     ) -> types.ListToolsResult:
-        """List the gateway's own tools. If there are few API tools, the description of
-        `run_program` has their stubs.
+        """List the gateway's operations as MCP tools.
+
+        The description of `run_program` contains an overview of the API tools.
         """
         tools = [
             _describe_tool(replace(tool.protocol, output_schema=None))
@@ -222,8 +230,10 @@ class _Service:
     async def call_tool(
         self, ctx: Context, params: McpContext
     ) -> CallResult | types.InputRequiredResult:
-        """Carry out one request. A mistake of the caller is a result that its model reads, not a
-        protocol error.
+        """Carry out one operation of the gateway.
+
+        A mistake of the caller is returned as a result that its model reads, not as a protocol
+        error.
         """
         try:
             if (tool := self.tools.get(params.name)) is None:
@@ -248,13 +258,13 @@ class _Service:
     async def list_resources(
         self, _ctx: Context, _params: types.PaginatedRequestParams | None
     ) -> types.ListResourcesResult:
-        """List nothing: a run is read by its handle, and a protocol by its tool's name."""
+        """Return an empty list, because resources are only read by the templates' addresses."""
         return types.ListResourcesResult(resources=[])
 
     async def list_templates(
         self, _ctx: Context, _params: types.PaginatedRequestParams | None
     ) -> types.ListResourceTemplatesResult:
-        """List the address templates of runs and protocols."""
+        """List the templates of resource addresses: one for runs, one for protocols of tools."""
         about = {
             "run": "A run by its handle: programs, calls, faults.",
             "protocol": "A tool's protocol.",
@@ -271,7 +281,7 @@ class _Service:
     async def read_resource(
         self, ctx: Context, params: types.ReadResourceRequestParams
     ) -> types.ReadResourceResult:
-        """Return a run or a protocol as JSON."""
+        """Return a run, or the protocol of a tool, as JSON."""
         kind, _, name = str(params.uri).removeprefix("atc://").partition("/")
         try:
             if kind == "runs":
@@ -297,9 +307,9 @@ class _Service:
 
 
 class _Progress:
-    """Notifies a client of how many calls have ended.
+    """An observer of a run that sends the number of completed calls to the client.
 
-    If the client does not read the notifications, it gets no more of them; the program goes on.
+    While the client has not read one notification, no other is sent, and the program does not wait.
     """
 
     def __init__(self, ctx: Context) -> None:
@@ -309,7 +319,7 @@ class _Progress:
         self._telling: Future[None] | None = None
 
     def __call__(self, event: Event) -> None:
-        """Handle one event of the run, in the program's thread."""
+        """Send a notification if the event is a completed call. Called in the program's thread."""
         if not isinstance(event, ToolCalled) or not event.complete:
             return
         self._count += 1
@@ -320,10 +330,9 @@ class _Progress:
 
 
 def client_of(ctx: Context) -> str:
-    """Return the client of a request: a digest of its token, or an empty text for the one client
-    over stdio.
+    """Return the name of the client that sent a request: a digest of its token, or "" over stdio.
 
-    Sessions do not identify clients, since a client may open as many as it likes.
+    The session does not identify a client, because a client may open many.
     """
     return "" if ctx.request is None else str(ctx.request.scope.get(CLIENT, ""))
 
@@ -337,7 +346,7 @@ def _run_result(reply: GatewayReply) -> CallResult:
 
 
 def make_result(reply: Json, *, failed: bool = False) -> CallResult:
-    """Return a reply as text, which the client's model reads."""
+    """Return an MCP result with a reply as text, which the client's model reads."""
     text = reply if isinstance(reply, str) else json.dumps(reply, ensure_ascii=False)
     return types.CallToolResult(content=[types.TextContent(text=text)], is_error=failed)
 
@@ -346,8 +355,9 @@ def make_result(reply: Json, *, failed: bool = False) -> CallResult:
 
 
 def tools_server(gateway: Gateway) -> Server[Any]:
-    """Return an MCP server for `atc serve --as tools`, which offers each tool of `gateway` by its
-    alias.
+    """Return an MCP server that offers each API tool of `gateway` as an MCP tool.
+
+    `atc serve --as tools` uses it. The tools are named by their aliases.
     """
     requests = Requests(gateway)
 
@@ -365,7 +375,7 @@ def tools_server(gateway: Gateway) -> Server[Any]:
         )
 
     async def call_tool(ctx: Context, params: McpContext) -> CallResult | types.InputRequiredResult:
-        """Call one tool. An error of the tool is a result that the caller reads."""
+        """Call one API tool. Its error is returned as a result that the caller's model reads."""
         call = partial(
             gateway.call, params.name, params.arguments or {}, RequestState.of(params).run
         )
@@ -377,8 +387,9 @@ def tools_server(gateway: Gateway) -> Server[Any]:
             return make_result({"error": str(error)}, failed=True)
 
     def to_result(client: str, name: str, reply: GatewayReply) -> CallResult:
-        """Return the response as text, and as the structured result that the tool's schema
-        describes.
+        """Return an MCP result with the response as text, and as structured content.
+
+        The structured content follows the output schema of the tool.
         """
         if "result" not in reply:
             return make_result(reply, failed=True)

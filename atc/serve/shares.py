@@ -1,6 +1,6 @@
-"""Limits on the connections and sessions of each token over HTTP.
+"""Limits on the HTTP connections and MCP sessions of each bearer token.
 
-Beyond a limit, the connection or session that has been idle longest is closed to make room.
+Beyond a limit, the connection or session that has been idle longest is closed.
 """
 
 from __future__ import annotations
@@ -18,23 +18,23 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 from atc.serve.fair_queue import ClientQuota
 
 CONNECTIONS_EACH = 128
-"""Connections of one token."""
+"""Most open connections of one token."""
 ANONYMOUS_CONNECTIONS = 256
-"""Connections that have not sent a token yet."""
+"""Most open connections that have not sent a token yet."""
 MOST_CONNECTIONS = 500
-"""Connections in all."""
+"""Most open connections in all."""
 SESSIONS_EACH = 32
-"""Sessions of one token."""
+"""Most open sessions of one token."""
 _CLOSED_KEPT = 10_000
-"""Closed sessions that are remembered, so that their clients get the reason."""
+"""Number of closed sessions that are remembered, to tell their clients why they were closed."""
 _READING_SECONDS = 1.0
-"""Seconds after which a closing connection is aborted if its client does not read."""
+"""Seconds that a client has to read the last response before its connection is aborted."""
 _CONNECTION = "atc.connection"
 _SESSION = b"mcp-session-id"
 
 
 class OpenRequest:
-    """One request that is being answered."""
+    """An HTTP request whose response is not complete yet. `give_way` ends it early."""
 
     def __init__(self, send: Send) -> None:
         self.gave_way = False
@@ -45,7 +45,7 @@ class OpenRequest:
         self._task = asyncio.current_task()
 
     async def send(self, message: Message) -> None:
-        """Send a part of the response."""
+        """Send a part of the response, and record how far the response has got."""
         if message["type"] == "http.response.start":
             self._started = True
             self._streams = header(message, b"content-type").startswith(b"text/event-stream")
@@ -55,18 +55,21 @@ class OpenRequest:
         await self._send(message)
 
     async def finish(self) -> None:
-        """End the response if it was left unfinished, such as that of a cancelled request."""
+        """End the response if it is incomplete, because the request was cancelled."""
         if self._started and not self._ended:
             await self.send({"type": "http.response.body", "body": b"", "more_body": False})
 
     def give_way(self) -> None:
-        """Cancel the request's task and explain why in the response."""
+        """Cancel the task that handles the request. `explain` then sends the reason."""
         self.gave_way = True
         if self._task is not None:
             self._task.cancel()
 
     async def explain(self, scope: Scope) -> None:
-        """Send the reason why the request was ended."""
+        """Send the reason why the request was ended early, or only end a response that has begun.
+
+        An event stream that has begun gets the reason as a comment.
+        """
         reason = (
             f"This token has more than {CONNECTIONS_EACH} connections open, or all tokens more than"
             f" {MOST_CONNECTIONS}: the one that was idle longest gave way. Read and close what is"
@@ -82,18 +85,21 @@ class OpenRequest:
 
 
 class Connection(H11Protocol):
-    """A connection that counts towards the limit of its token."""
+    """An HTTP connection that counts towards the limit of its token.
+
+    A subclass sets `shares`, the limits of one server.
+    """
 
     shares: ClassVar[ClientQuota[Connection]]
     exchange: OpenRequest | None = None
-    """The request that is being answered."""
+    """The request that is being answered; None if the connection is idle."""
 
     def __init__(self, *args: Any, **options: Any) -> None:
         super().__init__(*args, **options)
         self.app_state = {**self.app_state, _CONNECTION: self}
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-        """Count a new connection, whose token is not known yet."""
+        """Count the new connection. Its token is not known before the first request."""
         super().connection_made(transport)
         self.shares.use("", self)
 
@@ -103,7 +109,7 @@ class Connection(H11Protocol):
         super().connection_lost(exc)
 
     def give_way(self) -> None:
-        """Close the connection; a client that waits for a response gets the reason."""
+        """Close the connection. If a request is being answered, its response says why."""
         if self.exchange is None:
             self.transport.close()
         else:
@@ -119,7 +125,7 @@ class Connection(H11Protocol):
 
 
 class Connections:
-    """The connections of one server."""
+    """Counts the open connections of one server, and closes idle ones beyond the limits."""
 
     def __init__(self) -> None:
         self._shares: ClientQuota[Connection] = ClientQuota(
@@ -136,7 +142,10 @@ class Connections:
 
     @contextmanager
     def track_request(self, scope: Scope, client: str, send: Send) -> Iterator[OpenRequest]:
-        """Count a request of this client as being answered within the block."""
+        """Within the block, mark the connection of a request as busy and as this client's.
+
+        Yield an object whose `send` method replaces the argument `send`.
+        """
         exchange = OpenRequest(send)
         connection: Connection | None = scope.get("state", {}).get(_CONNECTION)
         if connection is None:
@@ -153,7 +162,10 @@ class Connections:
 
 
 class Sessions:
-    """The sessions of one MCP server. Each belongs to one token."""
+    """Counts the open sessions of one MCP server, and ends idle ones beyond the limits.
+
+    Each session belongs to the token that opened it.
+    """
 
     def __init__(self, app: ASGIApp, *, host: str, path: str, tokens: int) -> None:
         self._app = app
@@ -170,7 +182,10 @@ class Sessions:
         )
 
     def refusal(self, scope: Scope, client: str) -> Response | None:
-        """Return a refusal if the session of a request is closed or another token's, else None."""
+        """Return an error response if the session of a request cannot be used, else None.
+
+        It cannot be used if it was closed because of the limits, or if another token opened it.
+        """
         session = header(scope, _SESSION).decode("latin-1")
         if session in self._closed:
             reason = (
@@ -186,9 +201,10 @@ class Sessions:
 
     @contextmanager
     def track_session(self, scope: Scope, client: str, send: Send) -> Iterator[Send]:
-        """Count the session of a request as busy within the block.
+        """Within the block, count the session of a request as busy.
 
-        Yield a function to use instead of `send`.
+        Yield a function that must be used instead of `send`: it also records which session the
+        response opens or ends.
         """
         session = header(scope, _SESSION).decode("latin-1")
         if session and self._shares.owner(session) is not None:
@@ -208,7 +224,7 @@ class Sessions:
                 del self._requests[session]
 
     def _note_response(self, scope: Scope, message: Message, client: str, session: str) -> None:
-        """Record which session a response opens or ends."""
+        """Record that a response opens a session (`client` is its owner) or ends `session`."""
         failed = message["status"] >= 400
         if not session:
             opened = header(message, _SESSION).decode("latin-1")
@@ -218,7 +234,7 @@ class Sessions:
             self._shares.drop(session)
 
     def _give_way(self, session: str) -> None:
-        """End a session as its client would end it."""
+        """End a session, and remember that it was closed."""
         self._closed[session] = None
         if len(self._closed) > _CLOSED_KEPT:
             self._closed.popitem(last=False)
@@ -227,7 +243,7 @@ class Sessions:
         task.add_done_callback(self._ending.discard)
 
     async def _end(self, session: str) -> None:
-        """Send the server the request with which a client ends a session."""
+        """End a session with the DELETE request that a client would send for this."""
         headers = [(b"host", self._host.encode()), (_SESSION, session.encode("latin-1"))]
         scope: Scope = {
             "type": "http",
@@ -252,9 +268,9 @@ def header(message: Scope | Message, name: bytes) -> bytes:
 
 
 async def _empty_message() -> Message:
-    """Return the body of a request without one."""
+    """Return the message of an empty request body. (An ASGI `receive` function.)"""
     return {"type": "http.request", "body": b"", "more_body": False}
 
 
 async def _discard(message: Message) -> None:
-    """Ignore a message."""
+    """Ignore a message. (An ASGI `send` function.)"""

@@ -1,5 +1,6 @@
-"""Runs in a browser: `run_page` builds the pages, `server` serves them.
+"""The viewer, which shows runs in a browser (`atc runs view`).
 
-`resumes` continues runs from the pages. `calls` draws the calls of a run with the origins that
-`provenance` finds, `source` its programs.
+`run_page` builds the pages, `server` serves them, and `admission` decides who may open them.
+`resumes` continues runs from the pages. `calls` prepares the calls of a run for display, `source`
+its programs. `provenance` finds where the arguments of the calls come from.
 """

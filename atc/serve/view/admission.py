@@ -1,4 +1,7 @@
-"""Access control of the viewer: a code that works once is exchanged for a cookie."""
+"""Access control of the viewer: the printed address contains a code that works once.
+
+The first browser that sends the code gets a cookie, which later requests need.
+"""
 
 from __future__ import annotations
 
@@ -24,13 +27,15 @@ _OTHER_SITES = (b"cross-site", b"same-site")
 
 
 class Guard:
-    """Middleware that accepts only requests with the cookie, for this address, from its own pages.
+    """ASGI middleware that accepts only requests of the browser that opened the viewer first.
 
-    Pages are below `/SECRET/`, and `/SECRET/CODE/…` leads to one of them. The first request with a
-    code gets the cookie, later ones are refused. So an address in a command line, a history or a
-    log is of no use afterwards. Cookies do not distinguish ports, so the cookie is bound to the
-    path `/SECRET/`, a random name that no other server on this host knows. A request that changes
-    something (POST) must come from a page of this address, as JSON.
+    Pages have addresses below `/SECRET/`; the address `/SECRET/CODE/…` redirects to one of them.
+    The first request with a code gets the cookie, later ones without the cookie are refused. So an
+    address in a shell history or a log is of no use afterwards.
+
+    Cookies do not distinguish ports, so the cookie is bound to the path `/SECRET/`, a random name
+    that other servers on this host do not know. A request that changes something (POST) must come
+    from one of the viewer's pages and have a JSON body.
     """
 
     def __init__(self, app: ASGIApp, *, port: int) -> None:
@@ -45,16 +50,16 @@ class Guard:
         self._used: set[str] = set()
 
     def new_address(self) -> str:
-        """Return an address that works once; the path of a page is appended to it."""
+        """Return an address that works once. The caller may append the path of a page."""
         code = secrets.token_urlsafe(24)
         with self._lock:
             self._unused.add(code)
         return f"{self._base}{code}/"
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Refuse a request, exchange its code, or pass it on with the path of the page.
+        """Refuse a request, exchange its code for the cookie, or pass it on to the application.
 
-        Every response gets the same security headers.
+        The application gets the path without `/SECRET`. Every response gets the security headers.
         """
 
         async def send_with_headers(message: Message) -> None:
@@ -75,7 +80,10 @@ class Guard:
         )
 
     def _refuse_foreign(self, scope: Scope) -> Response | None:
-        """Return a refusal if the request may come from another site, else None."""
+        """Return an error response if a page of another site may have sent the request, else None.
+
+        A request for another host name is refused, too.
+        """
         headers = dict(scope["headers"])
         if headers.get(b"host") not in self._hosts:
             return PlainTextResponse("This address is not known here.\n", 421)
@@ -90,9 +98,10 @@ class Guard:
         return None
 
     def _exchange_code(self, scope: Scope) -> Response | None:
-        """Return the response to a request with a code; None if it has no known code.
+        """Return the response to a request whose path has a code, or None if it has no valid code.
 
-        It sets the cookie and redirects to the page, or refuses a code that was used before.
+        The response sets the cookie and redirects to the page. A code that was used before is
+        refused, unless the request has the cookie already.
         """
         code, slash, page = scope["path"].removeprefix(self._root).partition("/")
         if not slash or not scope["path"].startswith(self._root) or scope["method"] != "GET":
@@ -115,11 +124,11 @@ class Guard:
         return answer
 
     def _redirect(self, scope: Scope, target: str) -> Response:
-        """Return a response that leads the browser to `target`, so the code leaves its history.
+        """Return a response that sends the browser to `target`, an address without the code.
 
-        It is an HTTP redirect, unless the request came from a link on another site or in a local
-        file: the browser would then count the redirected request as that site's, and send no
-        cookie. In that case it is a page that loads `target` by itself.
+        It is an HTTP redirect, except for a request from a link on another site or in a local file.
+        Then the browser would treat the redirected request as one from that site, and send no
+        cookie. So the response to such a request is a page that loads `target` by itself.
         """
         if dict(scope["headers"]).get(b"sec-fetch-site") != b"cross-site":
             return RedirectResponse(target, 303)
@@ -131,7 +140,10 @@ class Guard:
         )
 
     def _refuse_unknown(self, scope: Scope) -> Response | None:
-        """Return a refusal if the request has no cookie, or is a POST without JSON; else None."""
+        """Return an error response if a request has no cookie, or is a POST without JSON.
+
+        Return None if the request is allowed.
+        """
         if not scope["path"].startswith(self._root):
             return PlainTextResponse("Open the address that 'atc runs view' has printed.\n", 404)
         if not self._has_cookie(scope):
@@ -143,7 +155,7 @@ class Guard:
         return None
 
     def _has_cookie(self, scope: Scope) -> bool:
-        """Return True if the request has the cookie. Comparing takes the same time in any case."""
+        """Return True if the request has the right cookie, which is compared in constant time."""
         values = [value for name, value in scope["headers"] if name == b"cookie"]
         parts = [part.strip() for value in values for part in value.split(b";")]
         return any(hmac.compare_digest(part, self._cookie.encode()) for part in parts)

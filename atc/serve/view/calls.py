@@ -1,4 +1,7 @@
-"""The calls of one execution on a page, with lines that lead from a value to its uses."""
+"""The calls of one execution of a program, as the page of a run shows them.
+
+Lines beside the calls lead from a call to later calls that use values from its response.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +16,7 @@ from protocols.schema import shape
 from sandbox.trace import ToolCall
 
 _LANES = 6
-"""Most lines side by side. Further ones are shown only as text and links."""
+"""Most lines that are drawn side by side. Further ones are shown only as text and links."""
 _LONGEST_ARGUMENT = 60
 _LONGEST_SIGNATURE = 600
 _WORDS = {"done": "done", "refused": "refused", "not_run": "not sent", "unknown": "outcome unknown"}
@@ -21,23 +24,24 @@ _WORDS = {"done": "done", "refused": "refused", "not_run": "not sent", "unknown"
 
 @dataclass(frozen=True, slots=True)
 class ShownCall:
-    """A call as the page shows it."""
+    """A call with everything that the page shows about it."""
 
     call: ToolCall
     origins: Sequence[ArgumentOrigin] = ()
+    """Where the values of its arguments came from."""
     writes: bool = False
-    """True if it may change something."""
+    """True if the tool may change something."""
     open: str = ""
-    """If it has no outcome yet, its state in words."""
+    """If the call has no outcome yet, its state in words, such as `running`; else empty."""
 
     @property
     def words(self) -> str:
-        """The outcome, in words."""
+        """The outcome in words, such as `not sent`."""
         return self.open or ("from the journal" if self.call.reused else _WORDS[self.call.outcome])
 
     @property
     def kind(self) -> str:
-        """The outcome, as the CSS class of its label."""
+        """The CSS class for the outcome, such as `failed`."""
         if self.open:
             return "running" if self.open == "running" else "unknown"
         if self.call.reused:
@@ -52,13 +56,13 @@ class ShownCall:
 
     @property
     def came(self) -> str:
-        """The result: an error, or the shape of the response."""
+        """The error message, or the shape of the response. Empty if there is no outcome yet."""
         if self.call.error is not None:
             return self.call.error
         return "" if self.open else str(shape(self.call.result, depth=1))
 
     def came_from(self, argument: str) -> list[ArgumentOrigin]:
-        """Return the origins of an argument and of the values within it."""
+        """Return where an argument and the values within it came from."""
         return [
             one
             for one in self.origins
@@ -67,25 +71,31 @@ class ShownCall:
 
 
 class LaneCell(NamedTuple):
-    """The part of a line beside one row."""
+    """The part of a vertical line that is drawn beside one row. A row shows one call."""
 
     lane: int
+    """Column of the line, counted from 0."""
     colour: int
+    """Number of the line's colour, from 1 to 6."""
     begins: bool
     """True if the line begins in this row."""
     ends: bool
-    """True if it ends here."""
+    """True if the line ends in this row."""
     used: bool
-    """True if the call of this row uses its value."""
+    """True if the call in this row uses a value from the call where the line begins."""
 
 
 class Lanes:
-    """Lines beside the rows, each from a call whose values were used down to their last use."""
+    """The vertical lines beside the rows of calls.
+
+    Each begins at a call whose response contained values that later calls used, and ends at the
+    last of these calls. A lane is a column in which lines are drawn.
+    """
 
     count: int
-    """Number of lanes in use."""
+    """Number of lanes that have a line."""
     values: int
-    """Number of values of arguments that came from earlier responses."""
+    """Number of argument values that came from earlier responses."""
 
     def __init__(self, shown: Sequence[ShownCall]) -> None:
         self.values = sum(origin.call is not None for one in shown for origin in one.origins)
@@ -105,12 +115,12 @@ class Lanes:
                 self._rows.setdefault(row, []).append(cell)
 
     def at(self, row: int) -> Sequence[LaneCell]:
-        """Return the parts of lines beside a row."""
+        """Return the parts of lines that are drawn beside the row with this number."""
         return self._rows.get(row, ())
 
 
 def _rows_of_uses(shown: Sequence[ShownCall]) -> dict[int, list[int]]:
-    """Return the rows of the calls that use values of an earlier call, by the row of that call."""
+    """Return the rows of the calls that use values of an earlier call, keyed by that call's row."""
     row_of = {one.call.index: row for row, one in enumerate(shown)}
     uses: dict[int, list[int]] = {}
     for row, one in enumerate(shown):

@@ -1,4 +1,4 @@
-"""Origins of the values of a program's arguments: places in earlier responses, or the task."""
+"""Where the values of a program's arguments come from: an earlier response, or the task."""
 
 from __future__ import annotations
 
@@ -13,21 +13,21 @@ from sandbox.trace import ToolCall
 
 @dataclass(frozen=True, slots=True)
 class ArgumentOrigin:
-    """An argument, or a value within it, and where the value came from."""
+    """Where the value of an argument, or a value within it, came from."""
 
     argument: str
-    """The argument, or the path of the value within it."""
+    """Name of the argument, or path of the value within it, such as `filter.city`."""
     call: int | None
     """Index of the call whose response had the value; None if it came from the task."""
     path: str = ""
-    """Path in that response."""
+    """JSON path of the value in that response; empty if it came from the task."""
 
 
 def provenance(calls: Sequence[ToolCall], task: str) -> Mapping[int, tuple[ArgumentOrigin, ...]]:
-    """Return the origins of the values of each call's arguments, by index of the call.
+    """Return where the argument values of each call came from, keyed by the index of the call.
 
-    The origin of a value is the first response that has an equal one. Without such a response, it
-    is the task if the value is a word of it.
+    A value came from the first response that contains an equal one. If no response does, it came
+    from the task if it is a word of it. Values that came from neither are left out.
     """
     first: dict[tuple[type, Json], tuple[int, JsonPath]] = {}
     words = task.casefold()
@@ -54,7 +54,7 @@ def provenance(calls: Sequence[ToolCall], task: str) -> Mapping[int, tuple[Argum
 
 
 def _scalars(arguments: Json) -> Iterator[tuple[JsonPath, Json]]:
-    """Yield the values of arguments that are no lists or objects, with their paths."""
+    """Yield the path and value of everything in the arguments that is no list or object."""
     for path, value in walk(arguments):
         if path and not isinstance(value, list | Mapping):
             yield path, value

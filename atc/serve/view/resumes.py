@@ -1,6 +1,6 @@
-"""Runs that a person continues from a page.
+"""Continuing stopped runs from a page of the viewer.
 
-Each runs in a thread. Its questions are shown and answered on the page.
+Each run is continued in a thread. Its questions about calls are shown and answered on the page.
 """
 
 from __future__ import annotations
@@ -22,23 +22,26 @@ _ACT: Any = load_templates("atc.serve.view").get_template("act.html").module
 
 @dataclass
 class _ResumingRun:
-    """One run that was continued from the page."""
+    """State of a run that was continued from its page."""
 
     thread: threading.Thread | None = None
+    """The thread in which it runs; None when that has ended."""
     question: Question | None = None
-    """The open question."""
+    """The question that waits for an answer, if any."""
     number: int = 0
-    """Number of the open question, which an answer must name."""
+    """Number of that question. An answer must have the same number."""
     answer: bool | None = None
+    """The person's answer to that question; None until it is given."""
     failed: str = ""
-    """Why the run could not continue."""
+    """The message of the error that ended the run; empty if there was none."""
 
 
 class Resumes:
-    """All runs that were continued from the page.
+    """Continues runs when a person asks for it on their pages.
 
-    `resume` continues a run. `person` is True if the viewer was started on a terminal; otherwise no
-    run is continued. `version` changes whenever there is something new to show.
+    The function `resume` continues a run, and blocks until it ends. `person` is True if the viewer
+    was started on a terminal; otherwise no run can be continued. `version` is a number that
+    changes whenever there is something new to show.
     """
 
     def __init__(self, resume: Callable[..., object], *, person: bool = True) -> None:
@@ -51,7 +54,10 @@ class Resumes:
         self.version = 0
 
     def start(self, run: str, *, accept_orphans: bool = False, resend: bool = False) -> bool:
-        """Continue a run; return False if it is running already, or if there is no person."""
+        """Begin to continue a run in a thread. The options are those of `Agent.resume`.
+
+        Return False if the run is running already, or if runs cannot be continued here.
+        """
         with self._changed:
             known = self._runs.get(run)
             if not self._person or self._closed or (known is not None and known.thread is not None):
@@ -66,7 +72,10 @@ class Resumes:
         return True
 
     def answer(self, run: str, number: int, *, allow: bool) -> bool:
-        """Allow or refuse the call of question `number`; return False if it is not open."""
+        """Answer the question `number` of a run: allow or refuse its call.
+
+        Return False if the question does not wait for an answer.
+        """
         with self._changed:
             resumed = self._runs.get(run)
             if resumed is None or resumed.question is None or resumed.answer is not None:
@@ -80,7 +89,7 @@ class Resumes:
     def close(self, *, patience: float = 3.0) -> None:
         """End open questions without an answer, which pauses their runs, and wait for the threads.
 
-        Each thread has `patience` seconds to end.
+        It waits up to `patience` seconds for each thread.
         """
         with self._changed:
             self._closed = True
@@ -90,7 +99,7 @@ class Resumes:
                 resumed.thread.join(patience)
 
     def show(self, stored: StoredRun) -> Markup:
-        """Return the markup for answering the open question of a run, or for continuing it."""
+        """Return the HTML with which a person answers the question of a run, or continues it."""
         with self._changed:
             resumed = self._runs.get(stored.summary.run_id) or _ResumingRun()
             question = resumed.question
@@ -104,7 +113,7 @@ class Resumes:
         return escape((_ACT.failed(failed) if failed else "") + ways)
 
     def _work(self, run: str, resumed: _ResumingRun, **options: bool) -> None:
-        """Continue a run in this thread, and store why it failed."""
+        """Continue a run in the current thread. If it fails, store the message for the page."""
         failed = ""
         try:
             self._resume(run, ask_person=lambda question: self._ask(resumed, question), **options)
@@ -119,7 +128,10 @@ class Resumes:
             self._announce()
 
     def _ask(self, resumed: _ResumingRun, question: Question) -> bool | None:
-        """Ask on the page and wait for the answer. (An `AskPerson`.)"""
+        """Show a question on the page of a run, wait for the answer and return it.
+
+        Return None if the viewer is closed before. (An `AskPerson` function.)
+        """
         with self._changed:
             resumed.question = question
             resumed.number = next(self._numbers)
@@ -137,9 +149,10 @@ class Resumes:
 
 
 def _resume_buttons(stored: StoredRun, *, person: bool) -> Markup:
-    """Return a button for each way to continue a run that has stopped, and why it has stopped.
+    """Return HTML that says why a run has stopped, with a button for each way to continue it.
 
-    Without a `person` there are no buttons.
+    If `person` is False, nobody may continue it here and there are no buttons. If the run has not
+    stopped, return empty HTML.
     """
     run = stored.summary
     if run.status not in ("paused", "interrupted", "error"):

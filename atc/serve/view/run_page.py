@@ -28,48 +28,51 @@ _TEXTS = 3_000_000
 """Most characters of arguments and responses on a page; they are divided among the calls."""
 _LEAST = 300
 _MOST = 30_000
-"""Range of the characters that one call may have."""
+"""`_LEAST` and `_MOST` limit the share of `_TEXTS` that one call gets."""
 
 
 @dataclass(frozen=True, slots=True)
 class Execution:
-    """A program with its calls so far."""
+    """One attempt of a run with its calls so far, as the page shows it."""
 
     attempt: Attempt
     calls: Sequence[ShownCall]
     seconds: float
-    """How long it ran; 0 while it runs."""
+    """How long the program ran; 0 if it has not ended."""
     running: bool = False
+    """True if the program is running now."""
 
     @property
     def span(self) -> float:
-        """Seconds from the start to the end of the last call, for the bars."""
+        """Seconds from the start of the program to its end: the full width of the calls' bars."""
         ends = (one.call.started + one.call.seconds for one in self.calls)
         return max([self.seconds, *ends]) or 1.0
 
 
 @dataclass(slots=True)
 class ProgramLine:
-    """A line of a program."""
+    """A line of a program as the page shows it."""
 
     code: Markup
+    """The line as highlighted HTML."""
     mark: str = ""
-    """Why it is marked: `fault`, `pause` or empty."""
+    """Why the line is marked: `fault`, `pause`, or empty if it is not."""
     calls: list[int] = field(default_factory=list)
-    """Indices of its calls."""
+    """Indices of the calls that the line made."""
     below: list[Finding | Fault] = field(default_factory=list)
-    """Remarks that are shown below it."""
+    """The problems in the line, which are shown below it."""
 
 
 def format_moment(moment: float) -> str:
-    """Return a time as `2026-11-26 10:42`, local time."""
+    """Return a Unix time as local time, such as `2026-11-26 10:42`."""
     return time.strftime("%Y-%m-%d %H:%M", time.localtime(moment))
 
 
 def listing(runs: Sequence[StoredRun], *, total: int, live: str) -> str:
-    """Return the page of `runs`, the newest of `total`, in which secrets are placeholders.
+    """Return the HTML page that lists `runs`, whose secrets the caller has replaced.
 
-    `live` is the address of the events that announce changes.
+    `total` is the number of all runs, of which `runs` are the newest. `live` is the address of the
+    server-sent events that announce changes.
     """
     selects = {}
     for name in ("status", "strategy", "model"):
@@ -84,10 +87,10 @@ def listing(runs: Sequence[StoredRun], *, total: int, live: str) -> str:
 
 
 def page(stored: StoredRun, *, act: Markup = NOTHING, live: str = "") -> str:
-    """Return the page of a run, in which secrets are placeholders.
+    """Return the HTML page of one run, whose secrets the caller has replaced.
 
-    `act` is the markup for continuing the run, `live` the address of the events that announce
-    changes.
+    `act` is the HTML for continuing the run. `live` is the address of the server-sent events that
+    announce changes; empty for a page that does not change.
     """
     run = stored.summary
     return build_page(
@@ -101,7 +104,10 @@ def page(stored: StoredRun, *, act: Markup = NOTHING, live: str = "") -> str:
 
 
 def _parts(stored: StoredRun, act: Markup) -> dict[str, str]:
-    """Return the parts of the page by id. An open page replaces the ones that have changed."""
+    """Return the parts of the page of a run as HTML, keyed by id.
+
+    When the run changes, a page that is open in a browser replaces only the changed parts.
+    """
     executions = _executions(stored)
     calls = [one.call for execution in executions for one in execution.calls]
     called = {call.tool for call in calls}
@@ -127,7 +133,7 @@ def _parts(stored: StoredRun, act: Markup) -> dict[str, str]:
 def _executions(stored: StoredRun) -> list[Execution]:
     """Return the attempts of a run with their calls.
 
-    If the last one has not ended, it has the calls that were made so far.
+    An attempt that has not ended has the calls that were made so far.
     """
     running = stored.summary.status == "running"
     left = stored.unfinished_calls
@@ -149,7 +155,10 @@ def _executions(stored: StoredRun) -> list[Execution]:
 
 
 def _show_calls(stored: StoredRun, calls: Sequence[tuple[ToolCall, str]]) -> list[ShownCall]:
-    """Return calls as the page shows them; each comes with its state if it has no outcome yet."""
+    """Return calls as the page shows them.
+
+    Each of `calls` is a pair: the call, and its state in words if it has no outcome yet, else "".
+    """
     origins = provenance([call for call, _ in calls], stored.summary.task)
     shown = []
     for call, state in calls:
@@ -160,7 +169,7 @@ def _show_calls(stored: StoredRun, calls: Sequence[tuple[ToolCall, str]]) -> lis
 
 
 def _facts(stored: StoredRun, calls: Sequence[ToolCall]) -> dict[str, str]:
-    """Return facts about the run and its costs, by name."""
+    """Return the table of facts at the top of the page, such as `Tokens` and `Cost`."""
     run = stored.summary
     usage = stored.summary.usage
     took = seconds(max((run.ended or time.time()) - run.created, 0.0))
@@ -184,14 +193,14 @@ def _facts(stored: StoredRun, calls: Sequence[ToolCall]) -> dict[str, str]:
 
 
 def _count_calls(calls: Sequence[ToolCall]) -> str:
-    """Return how many calls were sent, and how many were not."""
+    """Return how many calls were sent, such as `5, 2 from the journal or not sent`."""
     sent = sum(not call.reused and call.outcome != "not_run" for call in calls)
     rest = len(calls) - sent
     return f"{sent:,}, {rest:,} from the journal or not sent" if rest else f"{sent:,}"
 
 
 def _lines(one: Execution) -> tuple[list[ProgramLine], list[Finding | Fault]]:
-    """Return the lines of the program, and the remarks that belong to no line."""
+    """Return the lines of the program with their problems, and the problems without a line."""
     attempt = one.attempt
     source = attempt.program.source
     lines = [ProgramLine(code) for code in highlight_lines(source)] if source else []

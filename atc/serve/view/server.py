@@ -1,4 +1,7 @@
-"""The HTTP server of the viewer, on loopback only, with events that announce changes."""
+"""The HTTP server of the viewer, which only this machine can reach.
+
+Pages that are open in a browser are informed of changes by server-sent events.
+"""
 
 from __future__ import annotations
 
@@ -28,24 +31,24 @@ from atc.store import RunStore, UnknownRun
 from atc.store.stored import RunSummary, StoredRun
 
 _NEWEST = 200
-"""Runs on the list, unless all are asked for."""
+"""Number of runs that the list shows, unless the request asks for all."""
 _PAUSE = 0.25
-"""Seconds between two checks for changes."""
+"""Seconds between two checks of the store for changes."""
 
 
 class Viewer:
-    """The pages of one store of runs."""
+    """The web application that shows the runs of one store, and lets a person continue them."""
 
     def __init__(self, store: RunStore, resumes: Resumes) -> None:
         self._store = store
         self._resumes = resumes
         self.ending: Callable[[], bool] = lambda: False
-        """Returns True when the server ends, so that streams of events must end."""
+        """Returns True when the server is shutting down. Then streams of events end."""
         self._known: dict[str, tuple[RunSummary, StoredRun]] = {}
-        """Runs as they were read last, by id. Unchanged runs are not read again."""
+        """The runs that were read for the list, keyed by id. Unchanged runs are not read again."""
 
     def app(self) -> Starlette:
-        """Return the ASGI application of the pages."""
+        """Return the ASGI application that serves the pages."""
         return Starlette(
             routes=[
                 Route("/", self._list),
@@ -58,7 +61,7 @@ class Viewer:
         )
 
     def _newest(self, *, every: bool) -> list[StoredRun]:
-        """Return the newest runs, or all, with placeholders for secrets."""
+        """Return the newest runs for the list, or all if `every`. Secrets become placeholders."""
         found = []
         for summary in self._store.list(None if every else _NEWEST):
             known = self._known.get(summary.run_id)
@@ -90,7 +93,7 @@ class Viewer:
         return StreamingResponse(changes, media_type="text/event-stream")
 
     async def _changes(self, seen: str) -> AsyncIterator[str]:
-        """Yield a server-sent event whenever a page that shows the state `seen` must reload."""
+        """Yield a server-sent event whenever `_state` changes. `seen` is the state of the page."""
         while not self.ending():
             now = await run_in_threadpool(self._state)
             if now != seen:
@@ -114,7 +117,7 @@ class Viewer:
 
 
 async def _body(request: Request) -> dict[str, Any]:
-    """Return the JSON object in the body of a request; an empty one without such a body."""
+    """Return the JSON object in the body of a request; {} if the body is anything else."""
     try:
         body = await request.json()
     except ValueError:
@@ -123,7 +126,7 @@ async def _body(request: Request) -> dict[str, Any]:
 
 
 def _done(done: bool) -> Response:
-    """Return the response to an action: 200, or 409 if it was not possible."""
+    """Return the response to a request for an action: status 200, or 409 if it was not `done`."""
     return JSONResponse({}, 200 if done else 409)
 
 
@@ -131,14 +134,15 @@ def _unknown(
     request: Request,  # noqa: ARG001 - required by starlette
     error: Exception,
 ) -> Response:
-    """Return the response to a request for an unknown run."""
+    """Return a response with status 404 for a run that is not in the store."""
     return PlainTextResponse(f"{error}\n", 404)
 
 
 def serve(viewer: Viewer, *, port: int, ready: Callable[[Callable[[], str]], None]) -> None:
-    """Serve on 127.0.0.1 until SIGINT or SIGTERM.
+    """Serve the viewer on 127.0.0.1 until SIGINT or SIGTERM.
 
-    `ready` is called once with a function that returns addresses; each of them works once.
+    When the port is open, `ready` is called with the function `Guard.new_address`, each of whose
+    addresses works once.
 
     Raises:
         OSError: The port is in use.

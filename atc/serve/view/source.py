@@ -1,4 +1,4 @@
-"""Programs on a page: their highlighted lines, and their changes between attempts."""
+"""Programs as HTML: highlighted lines, and the changes from one attempt to the next."""
 
 from __future__ import annotations
 
@@ -13,16 +13,18 @@ from pygments.lexers.python import PythonLexer
 from atc.core.pages.markup import ESCAPES, Markup
 
 _AROUND = 3
-"""Unchanged lines that are shown around a change."""
+"""Number of unchanged lines that are shown before and after a change."""
 
 
 class ChangedLine(NamedTuple):
-    """A line of a change, or an unchanged line near it."""
+    """A line that was added or removed, or an unchanged line near it."""
 
     kind: Literal["", "added", "removed"]
+    """Empty for an unchanged line."""
     sign: str
+    """`+`, `−` or a space, as in a diff."""
     number: int
-    """1-based, in the new program; in the old one if the line was removed."""
+    """Line number from 1: in the old program if the line was removed, else in the new one."""
     code: Markup
 
 
@@ -30,13 +32,13 @@ class Change(NamedTuple):
     """The difference between two programs."""
 
     rows: Sequence[ChangedLine | None]
-    """The lines; None stands for unchanged lines that are left out."""
+    """The lines to show. None marks where unchanged lines are left out."""
     added: int
     removed: int
 
 
 def highlight_lines(source: str) -> list[Markup]:
-    """Return the lines of a program as markup."""
+    """Return the lines of a program as HTML with highlighted syntax."""
     lexer = PythonLexer(stripnl=False, ensurenl=False)
     markup = highlight(source, lexer, HtmlFormatter(nowrap=True)).translate(ESCAPES)
     # pygments has escaped the program's text.
@@ -65,7 +67,11 @@ def diff_programs(before: str, after: str) -> Change:
 def _rows(
     kind: Literal["", "added", "removed"], sign: str, markup: Sequence[Markup], start: int, end: int
 ) -> list[ChangedLine]:
-    """Return the lines from `start` up to `end`, counted from 0, as lines of a change."""
+    """Return lines of `markup`, the lines of a program as HTML, as lines of a change.
+
+    They are those from `start` up to, but without, `end`, counted from 0. `kind` and `sign` are
+    those of `ChangedLine`.
+    """
     return [ChangedLine(kind, sign, at + 1, markup[at]) for at in range(start, end)]
 
 
