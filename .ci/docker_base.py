@@ -1,6 +1,6 @@
-"""Makes an image of the running Python if no registry can be reached.
+"""Makes a Docker image of the running Python, for machines that cannot reach an image registry.
 
-python .ci/docker_base.py TAG
+Usage: python .ci/docker_base.py TAG
 """
 
 from __future__ import annotations
@@ -28,10 +28,10 @@ _LIBRARY = re.compile(r"^\s*(?:(\S+) => )?(/\S+) \(0x[0-9a-f]+\)$", re.MULTILINE
 def import_base(client: Any, tag: str) -> str:
     """Make an image of the running Python: interpreter, standard library and shared libraries.
 
-    Return its tag.
+    Return its tag. `client` is a client of the Docker engine.
 
     Raises:
-        SandboxUnavailable: the libraries cannot be found, or the engine refuses.
+        SandboxUnavailable: The shared libraries cannot be found, or the engine reports an error.
     """
     repository, _, name = tag.partition(":")
     with tempfile.TemporaryFile() as file:
@@ -47,7 +47,7 @@ def import_base(client: Any, tag: str) -> str:
 
 
 def write_base(tar: tarfile.TarFile) -> None:
-    """Write the base image's files."""
+    """Write the files of the image into a tar archive."""
     python = Path(getattr(sys, "_base_executable", "") or sys.executable).resolve()
     library = Path(
         sysconfig.get_path(
@@ -68,8 +68,9 @@ def write_base(tar: tarfile.TarFile) -> None:
 
 
 def _libraries(native: list[Path]) -> dict[str, Path]:
-    """Return the shared libraries that these files need, by their places in the image: beside the C
-    library, which is always found.
+    """Return the shared libraries that native files need, keyed by their paths in the image.
+
+    They are put into the folder of the C library, because the loader always searches it.
     """
     ldd = shutil.which("ldd")
     if ldd is None:

@@ -1,7 +1,7 @@
-"""Installs the core without extras into a fresh environment, and calls every command.
+"""Installs the package without extras into a fresh virtual environment, and runs every command.
 
-A command that needs an extra must say so in one sentence and exit with 3. None may end with "a bug
-in atc".
+A command that needs an extra must name it in one sentence and exit with status 3. No command may
+report "a bug in atc".
 """
 
 import json
@@ -20,7 +20,10 @@ PROGRAM = "tickets = list_tickets()\nprint(len(tickets))"
 
 
 class Stub(BaseHTTPRequestHandler):
-    """A service of one tool with its OpenAPI document, and a model endpoint that writes PROGRAM."""
+    """An HTTP handler that stands in for a service with one tool, and for a model endpoint.
+
+    The service has an OpenAPI document; the model replies to every request with `PROGRAM`.
+    """
 
     def do_GET(self):
         here = f"http://127.0.0.1:{self.server.server_address[1]}"
@@ -94,7 +97,10 @@ def main():
         (folder / "wrong.py").write_text("print(list_tickets()[0]['identifier'])")
 
         def atc(line, *, code=0, said="", model=True):
-            """Run one command; its exit code must be `code`, and its output hold `said`."""
+            """Run one command; its exit code must be `code`, and its output must contain `said`.
+
+            The model endpoint is configured only if `model` is True.
+            """
             done = subprocess.run(  # noqa: S603
                 [folder / "venv" / "bin" / "atc", *shlex.split(line)],
                 capture_output=True,
@@ -118,7 +124,7 @@ def main():
 
 
 def everything(atc, tools, url):
-    """Every verb; then what needs an extra."""
+    """Run every command that works without extras, then those that must name the missing one."""
     checks = {check["name"]: check for check in json.loads(atc("doctor --json"))}
     assert checks["sandbox monty"]["state"] == "missing", checks
     assert json.loads(atc(f"tools list {tools} --json"))[0]["name"] == "list_tickets"

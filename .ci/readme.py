@@ -1,12 +1,12 @@
-"""Runs what the README and the documentation tell a reader to type, as it stands.
+"""Runs the shell commands in the README and in the pages of the documentation, without changes.
 
-    readme.py examples          the README's `sh` blocks but the tests
-    readme.py tests             the block with `make test`
-    readme.py pages [PAGE…]     all `sh` blocks of each page of Start and Guides, in its own folder
+    readme.py examples          the README's `sh` blocks, except the one with `make test`
+    readme.py tests             the README's block with `make test`
+    readme.py pages [PAGE…]     all `sh` blocks of each page in docs/start and docs/guides
 
-Blocks marked otherwise (`console`, `text`) are for readers: they show output or need something that
-CI lacks. A block with `title="NAME"` is written to that file first. Processes that a page starts in
-the background end with it.
+Each page runs in a temporary folder of its own. Blocks of other languages (`console`, `text`) are
+not run: they show output, or need something that CI lacks. A block with `title="NAME"` is written
+to that file before the page runs. Background processes of a page are ended after it.
 """
 
 import os
@@ -23,7 +23,10 @@ BLOCK = re.compile(r'^```(\w+)(?: title="([^"]+)")?\n(.*?)^```$', re.DOTALL | re
 
 
 def run_readme(which: str) -> None:
-    """The README's blocks, one after another, in this checkout."""
+    """Run blocks of the README, one after another, in this checkout.
+
+    `which` is `tests` for the block with `make test`, else the other blocks are run.
+    """
     text = (ROOT / "README.md").read_text(encoding="utf-8")
     blocks = [
         block
@@ -38,7 +41,10 @@ def run_readme(which: str) -> None:
 
 
 def run_page(page: Path) -> None:
-    """Run one page with the `atc` of this checkout, and with settings and runs of its own."""
+    """Run the `sh` blocks of a page with the `atc` of this checkout, in a temporary folder.
+
+    The runs of atc are stored there, too.
+    """
     blocks = BLOCK.findall(page.read_text(encoding="utf-8"))
     script = "\n".join(block for kind, title, block in blocks if kind == "sh" and not title)
     if not script:

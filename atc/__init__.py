@@ -173,8 +173,9 @@ _PLACES = {
     "sandbox.base": ("Sandbox", "SandboxUnavailable"),
     "sandbox.trace": ("ToolCall", "Trace"),
 }
-"""Modules, and the names that come from each. A module is imported when one of its names is first
-used.
+"""The public names, keyed by the module that defines them.
+
+A module is imported when one of its names is first used.
 """
 
 

@@ -1,1 +1,1 @@
-"""Results that outlive a run: recordings, saved programs, and learned schemas."""
+"""What is kept of a run after its end: recordings, saved programs, and learned schemas."""

@@ -1,9 +1,9 @@
 """Response schemas that are learned from responses, for tools that declare none or a wrong one.
 
 A schema is inferred if none is declared, or if a response violates the declared one. It applies for
-the rest of the run and is stored in the state folder under a hash of the tool's protocol. In later
-runs it appears in the stubs and is used by the check. Its evidence is `observed`, not `declared`: a
-program is never rejected for a key that was not seen yet.
+the rest of the run, and is stored in the state folder under a hash of the tool's protocol. In later
+runs it appears in the tool's stub, and programs are checked against it. Its evidence level is
+`observed`, not `declared`, so a program is never rejected for a key that no response had so far.
 """
 
 from __future__ import annotations
@@ -33,24 +33,27 @@ from sandbox.trace import ToolCall
 _RULES = 3
 """Version of the learning rules. Schemas that were learned by another version are ignored."""
 _LARGEST_CHARACTERS = 300_000
-"""Most characters of JSON that are learned from for each tool, so that a run is not delayed."""
+"""Most characters of a tool's responses, as JSON, that a schema is inferred from.
+
+More would delay the run.
+"""
 _STRUCTURE = frozenset(
     {"title", "description", "type", "required", "items", "additionalProperties", "$ref"}
 )
 _IN_PLACE = ("properties", "$defs")
 _LISTS = ("anyOf", "oneOf", "prefixItems")
-"""`_STRUCTURE`, `_IN_PLACE` and `_LISTS` are the keywords of inferred schemas that are kept.
+"""`_STRUCTURE`, `_IN_PLACE` and `_LISTS` are the keywords of inferred schemas that are stored.
 
-All others could contain values, and so a secret.
+All other keywords could contain values of a response, and so a secret.
 """
 
 
 class LearnedSchemas:
-    """The learned response schemas, one small file per tool.
+    """The learned response schemas in a folder, with one file for each tool.
 
-    It can be shared between threads and processes. With `shared`, schemas are shown to other users
-    than those whose calls produced the responses. Then only keys that are certainly field names are
-    kept; see `probing.keys`.
+    Threads and processes can use the same folder. `shared` is True if schemas are shown to other
+    users than those whose calls produced the responses. Then only keys that are certainly field
+    names are stored; see `probing.keys`.
     """
 
     def __init__(self, folder: Path, *, shared: bool = False) -> None:
@@ -59,18 +62,21 @@ class LearnedSchemas:
         self._lock = threading.Lock()
 
     def open_separate(self, name: str, *, shared: bool = False) -> LearnedSchemas:
-        """Return a set of learned schemas of its own, in a subfolder named `name`."""
+        """Return another set of learned schemas, which is stored in the subfolder `name`."""
         return LearnedSchemas(self._folder / "apart" / name, shared=shared)
 
     def apply_to(self, toolbox: Toolbox) -> Toolbox:
-        """Return the toolbox with the learned schemas."""
+        """Return the toolbox with the learned schemas in place of the declared ones."""
         names = {path.name.rpartition("-")[0] for path in self._folder.glob("*.json")}
         return toolbox.map(
             lambda tool: self._apply_to_tool(tool) if _safe_name(tool) in names else tool
         )
 
     def learn(self, toolbox: Toolbox, calls: Iterable[ToolCall], redact: Redactor) -> Toolbox:
-        """Learn from the completed calls of a run, and return the toolbox with the new schemas."""
+        """Infer and store schemas from the calls of a run, and return the toolbox with them.
+
+        `redact` replaces the secrets in responses. Failed and repeated calls are ignored.
+        """
         completed = (
             call
             for call in calls
@@ -98,10 +104,12 @@ class LearnedSchemas:
         write_whole(self._file(tool), json.dumps(document, indent=1))
 
     def _apply_to_tool(self, tool: Tool) -> Tool:
-        """Return the tool with its learned schema; unchanged without one, or if it is damaged.
+        """Return the tool with its learned schema.
+
+        Return it unchanged if there is no stored schema, or if the file is damaged.
 
         Raises:
-            NotPrivate: Another user wrote the file.
+            NotPrivate: The file is a link, or belongs to another user.
         """
         keep_private(self._file(tool))
         try:
@@ -111,9 +119,10 @@ class LearnedSchemas:
             return tool
 
     def _file(self, tool: Tool) -> Path:
-        """Return the file of a tool.
+        """Return the path of the file with a tool's learned schema.
 
-        Its name has a hash of the protocol without responses, so it is the same in every run.
+        Its name contains a hash of the tool's protocol without the response schema and examples.
+        So it is the same in each run, and another one if the protocol has changed.
         """
         bare = dump(replace(tool.protocol, output_schema=None, evidence=Evidence(), examples=()))
         known = json.dumps([_RULES, bare], sort_keys=True)
@@ -122,19 +131,19 @@ class LearnedSchemas:
 
 
 def _safe_name(tool: Tool) -> str:
-    """Return the name of a tool as part of a file name."""
+    """Return the name of a tool with only those characters that a file name may have."""
     return re.sub(r"\W", "_", tool.protocol.name, flags=re.ASCII)[:80]
 
 
 def _replace_schema(tool: Tool, schema: JsonObject, level: EvidenceLevel = "observed") -> Tool:
-    """Return the tool with another response schema and its level of evidence."""
+    """Return the tool with `schema` as its response schema, for which the evidence is `level`."""
     evidence = Evidence(level=level)
     protocol = replace(tool.protocol, output_schema=schema, evidence=evidence)
     return replace(tool, protocol=protocol)
 
 
 def find_changed_tools(before: Toolbox, after: Toolbox) -> list[Tool]:
-    """Return the tools whose declared response schema in `before` is another one in `after`."""
+    """Return the tools whose declared response schema in `before` was replaced in `after`."""
     declared = (
         tool
         for tool in before.values()
@@ -148,9 +157,10 @@ def find_changed_tools(before: Toolbox, after: Toolbox) -> list[Tool]:
 
 
 def export_tool(tool: Tool, declared: Tool) -> Tool:
-    """Return the tool in a form that may be shown to others.
+    """Return the tool with a response schema that may be shown to other people.
 
-    A learned schema has only keys that are certainly field names.
+    `declared` is the tool as its source describes it. A learned schema is reduced to keys that are
+    certainly field names, since other keys could be data.
     """
     schema = tool.protocol.output_schema
     if schema is None or schema == declared.protocol.output_schema:
@@ -160,7 +170,10 @@ def export_tool(tool: Tool, declared: Tool) -> Tool:
 
 
 def is_news(tool: Tool, response: Json) -> bool:
-    """Return True if a tool has no response schema, or if the response violates it."""
+    """Return True if a schema can be learned from a response of a tool.
+
+    The tool has no response schema, or the response violates it.
+    """
     schema = tool.protocol.output_schema
     return schema is None or not is_described(tool) or not validator(schema).is_valid(response)
 
@@ -168,12 +181,12 @@ def is_news(tool: Tool, response: Json) -> bool:
 def add_observed_schemas(
     toolbox: Toolbox, calls: Iterable[ToolCall], *, exactly: bool = False, shared: bool = False
 ) -> Toolbox:
-    """Return the toolbox with schemas inferred from completed calls where they are needed.
+    """Return the toolbox with response schemas that are inferred from the results of `calls`.
 
-    They are needed for tools without a response schema, or with a wrong one. Responses are
-    unwrapped for programs as before, so a run in progress is not affected. With `exactly`, the
-    check treats the responses as complete: objects have no other keys. `shared` is passed to
-    `infer`.
+    Only tools without a response schema, or with one that a result violates, get a new schema.
+    Programs still get the same part of each response (see `Tool.wrapper`), so a run in progress is
+    not affected. With `exactly`, the check rejects programs that read keys which no response has.
+    With `shared`, the schemas may be shown to other users; see `infer`.
     """
     responses_of = dict[str, list[Json]]()
     sizes = Counter[str]()
@@ -196,7 +209,7 @@ def add_observed_schemas(
 
 
 def _infer_schema(tool: Tool, responses: list[Json], *, exactly: bool, shared: bool) -> JsonObject:
-    """Return a schema that allows all these responses of a tool."""
+    """Return a schema that is inferred from responses of a tool, and allows all of them."""
     if exactly:
         return infer(responses, every_key=True)
     return infer(
@@ -208,7 +221,7 @@ def _infer_schema(tool: Tool, responses: list[Json], *, exactly: bool, shared: b
 
 
 def structure(schema: Any) -> Any:
-    """Return the types, keys and nesting of a schema, without any value of a response."""
+    """Return a JSON Schema reduced to types, keys and nesting, without values of responses."""
     if not isinstance(schema, Mapping):
         return schema
     kept: dict[str, Any] = {}
@@ -232,10 +245,12 @@ def structure(schema: Any) -> Any:
 
 
 def _keep_unwrapping(tool: Tool, schema: JsonObject, *, exactly: bool = False) -> JsonObject | None:
-    """Return a variant of the schema with which responses are unwrapped for programs as before.
+    """Return a variant of a new schema that does not change which part of a response programs get.
 
-    Return None if there is no such variant. An object that may have more keys, or whose key may be
-    missing, is never unwrapped.
+    Programs get the value of the only key instead of the whole object if the schema says that
+    there is just this key (see `Tool.wrapper`). The schema's keywords `required` and
+    `additionalProperties` decide this, so the variants differ in them. Return None if no variant
+    keeps the present behavior.
     """
     forms = [schema] if exactly else []
     if schema.get("type") == "object":

@@ -1,8 +1,9 @@
-"""Solved programs as tools: a program becomes a function, some of its literals the parameters.
+"""Saving solved programs as tools: a program becomes a function, some of its literals parameters.
 
-A saved tool is one protocol document. Its binding has the function's source and the identity of
-each tool that it calls. The sandbox defines the function next to the programs that call it. So it
-runs like these programs, and its calls are checked, gated and journaled like theirs.
+A saved tool is a protocol document. Its binding contains the source of the function, and the
+identity of each tool that the function calls. The sandbox defines the function before it runs a
+program that calls it. So the calls of the function are checked, need consent and are recorded like
+those of the program.
 """
 
 from __future__ import annotations
@@ -37,7 +38,7 @@ from sandbox.replay import ReplayDiverged, ReplayJournal
 from sandbox.trace import Trace
 
 SOURCE = "saved"
-"""Name of the source of saved tools."""
+"""The `source` of all saved tools."""
 
 _FUNCTION = """
 def NAME():
@@ -51,17 +52,21 @@ def NAME():
         sep.join([str(value) for value in values]) + end for values, sep, end in PRINTED
     ]).strip()
 """
-"""Template of the function. It returns the output of the program; a single value unchanged."""
+"""Template of the function; the words in capitals are replaced.
+
+It returns what the program prints as a text. If the program prints just one value, it returns the
+value itself.
+"""
 _BUILTINS_USED = frozenset({"print", "len", "str"})
-"""Functions that the template calls."""
+"""Built-in functions that the template calls."""
 
 
 class CannotSave(AtcError):
-    """The run cannot be saved as a tool as requested. The message says what to change."""
+    """A run cannot be saved as a tool in the requested way. The message says what to change."""
 
 
 class Savable:
-    """A solved run that can be saved as a tool.
+    """A solved run whose program can be saved as a tool.
 
     Raises:
         CannotSave: The run is not solved.
@@ -85,12 +90,17 @@ class Savable:
 
     @property
     def literals(self) -> dict[str, Json]:
-        """The literals that can become parameters, by their source, with secrets replaced."""
+        """The literals that can become parameters, keyed by their Python source.
+
+        In the keys, secrets are replaced by placeholders.
+        """
         useful = (value for value in self._known.values() if value not in (0, 1, ""))
         return {self._redact(repr(value)): value for value in useful}
 
     def literal(self, text: str) -> Json:
-        """Return the literal of the program that `text` is: a Python literal, else plain text.
+        """Return the literal of the program that the user has typed as `text`.
+
+        `text` is read as a Python literal, or as a string without quotes.
 
         Raises:
             CannotSave: The program has no such literal.
@@ -108,14 +118,15 @@ class Savable:
         )
 
     def tool(self, name: str, parameters: Mapping[str, Json], sandbox: Sandbox) -> ToolProtocol:
-        """Return the tool, after checking that its function behaves like the run.
+        """Return the tool, after checking that its function gives the run's answer.
 
-        With the recorded calls, the function must return the run's answer. The run's task becomes
+        For this, the function is run in `sandbox` with the results of the recorded calls. Each of
+        `parameters` maps a parameter's name to the literal that it replaces. The run's task becomes
         the description of the tool.
 
         Raises:
             CannotSave: A name cannot be used, the tool would contain a secret, or the function does
-                not behave like the run.
+                not give the run's answer.
         """
         self._check_names(name, parameters)
         binding = ProgramBinding(
@@ -149,11 +160,11 @@ class Savable:
         )
 
     def _check_names(self, name: str, parameters: Mapping[str, Json]) -> None:
-        """Check that the names of the tool and its parameters have no other meaning.
+        """Check that the names of the tool and its parameters are not used for anything else.
 
         Raises:
-            CannotSave: One of them is no identifier or is used already, or two parameters are the
-                same literal.
+            CannotSave: One of the names is no Python identifier or is used already, or two
+                parameters replace the same literal.
         """
         for one in (name, *parameters):
             if identifier(one) != one:
@@ -185,10 +196,10 @@ class Savable:
             )
 
     def _tool_identities(self) -> dict[str, str]:
-        """Return the identity of each tool that the program calls.
+        """Return the identity of each tool that the program calls, keyed by alias.
 
         Raises:
-            CannotSave: It calls a saved tool, or one that was not there when the run began.
+            CannotSave: The program calls a saved tool, or a tool that the run did not begin with.
         """
         called = [name for name in self._names if name in self._run.protocols]
         known = self._run.summary.identities
@@ -202,7 +213,10 @@ class Savable:
         return {alias: known[alias] for alias in called}
 
     def _function(self, name: str, parameters: Mapping[str, Json]) -> str:
-        """Return the source of the program as one function."""
+        """Return the source of a function `name` with the program as its body.
+
+        Each literal in `parameters` is replaced by the parameter with that key.
+        """
         printed = "printed"  # a name that the program does not use
         while printed in self._source:
             printed += "_"
@@ -220,10 +234,12 @@ class Savable:
         return ast.unparse(ast.fix_missing_locations(function))
 
     def _run_and_compare(self, source: str, binding: ProgramBinding, sandbox: Sandbox) -> Json:
-        """Run the function with the recorded calls, and return its result.
+        """Run the function with the results of the recorded calls, and return its result.
+
+        `source` defines and calls the function.
 
         Raises:
-            CannotSave: The result is not the run's answer.
+            CannotSave: The check finds an error in it, or its result is not the run's answer.
         """
         tools = RecordedTools({alias: self._run.protocols[alias] for alias in binding.tools})
         problem = next((one.message for one in check(Program(source), tools) if one.certain), None)
@@ -242,14 +258,14 @@ class Savable:
         return trace.value
 
     def _replay(self, source: str, tools: Toolbox, sandbox: Sandbox) -> Trace:
-        """Run `source` with its calls answered from the run's recorded trace."""
+        """Run `source`, and answer its calls from the recorded trace of the run."""
         recorded = self._attempt.trace
         assert recorded is not None
         limits = replace(Limits(), tool_calls=max(len(recorded.calls), Limits().tool_calls))
         return sandbox.run(source, tools, limits=limits, journal=ReplayJournal(recorded))
 
     def _find_difference(self, trace: Trace) -> str | None:
-        """Return how a replay differs from the run; None if it gives the same answer."""
+        """Return a sentence about how a replay differs from the run, or None if it does not."""
         if trace.failure is not None:
             return f"{trace.failure.type}: {trace.failure.message}"
         answer = self._attempt.answer or ""
@@ -259,40 +275,47 @@ class Savable:
         return "it does not give the run's answer; the program may end itself, or print nothing."
 
     def _schema(self, value: Json) -> dict[str, Any]:
-        """Return the schema of a parameter, with its literal as an example if it is no secret."""
+        """Return the JSON Schema of a parameter that replaces the literal `value`.
+
+        Its description gives the literal as an example, unless that is a secret.
+        """
         schema: dict[str, Any] = structure(infer([value], shared=True))
         hidden = self._redact.value(value) != value or self._redact(repr(value)) != repr(value)
         return schema if hidden else schema | {"description": f"Such as {value!r}."}
 
 
 class _LiteralReplacer(ast.NodeTransformer):
-    """Replaces literals by parameters; `names` has the parameters by `id()` of the node."""
+    """Replaces literals in a syntax tree by parameters.
+
+    `names` has the names of the parameters, keyed by the `id()` of the literal's node.
+    """
 
     def __init__(self, names: Mapping[int, str]) -> None:
         self._names = names
 
     def visit_Constant(self, node: ast.Constant) -> ast.expr:
-        """Return the parameter that replaces a literal, or the literal."""
+        """Return the parameter that replaces a literal; the literal itself if none does."""
         return ast.Name(self._names[id(node)], ast.Load()) if id(node) in self._names else node
 
 
 def load_saved_tools(toolbox: Toolbox, folder: Path) -> Toolbox:
-    """Return the toolbox with the saved tools that call only tools in it."""
+    """Return the toolbox with the saved tools in `folder` added, if it has the tools they call."""
     checked = check_saved_tools(toolbox, folder)
     return toolbox.also([tool for _, tool, _ in checked if tool is not None])
 
 
 def check_saved_tools(toolbox: Toolbox, folder: Path) -> list[tuple[str, Tool | None, str]]:
-    """Return the name of each file of a saved tool, the tool, and the reason if it is unusable.
+    """Return (file name, tool, reason) for each saved tool in `folder`.
 
-    The tool is None if it cannot be used with `toolbox`.
+    If the tool cannot be used with `toolbox`, it is None, and the reason says why; else the reason
+    is empty.
     """
     paths = sorted(folder.glob("*.json"))
     return [(path.name, *_check_saved_tool(toolbox, path)) for path in paths]
 
 
 def _check_saved_tool(toolbox: Toolbox, path: Path) -> tuple[Tool | None, str]:
-    """Return the saved tool in a file; None and the reason if it cannot be used."""
+    """Return the saved tool in a file and "", or None and the reason why it cannot be used."""
     try:
         keep_private(path)
         protocol = load(json.loads(path.read_text(encoding="utf-8")), where=str(path))
@@ -310,7 +333,7 @@ def _check_saved_tool(toolbox: Toolbox, path: Path) -> tuple[Tool | None, str]:
 
 
 def _within_programs(arguments: JsonObject) -> Json:  # noqa: ARG001 - required by Call
-    """Refuse a call from outside a program."""
+    """Raise an error, because only programs in the sandbox can call a saved tool."""
     raise ToolError(
         None,
         "a saved tool runs within programs: 'atc run' and 'atc serve' offer it.",
@@ -319,9 +342,9 @@ def _within_programs(arguments: JsonObject) -> Json:  # noqa: ARG001 - required 
 
 
 def _find_literals(tree: ast.AST) -> list[ast.Constant]:
-    """Return the strings and numbers that a program works with.
+    """Return the nodes of strings and numbers in a program that could become parameters.
 
-    Keys of responses, parts of f-strings and docstrings are excluded.
+    Keys of dictionaries and responses, parts of f-strings and docstrings are excluded.
     """
     nodes = list(ast.walk(tree))
     excluded = {id(part) for node in nodes for part in _excluded_parts(node)}
@@ -329,12 +352,15 @@ def _find_literals(tree: ast.AST) -> list[ast.Constant]:
 
 
 def _is_literal(node: ast.AST) -> TypeIs[ast.Constant]:
-    """Return True for a string or a number."""
+    """Return True if a node of the syntax tree is a string or a number."""
     return isinstance(node, ast.Constant) and type(node.value) in (str, int, float)
 
 
 def _count_bindings(tree: ast.AST) -> tuple[Counter[str], Counter[tuple[str, str]]]:
-    """Return how often each name is bound, and how often to which literal."""
+    """Return how often each name is assigned, and how often it is assigned each literal.
+
+    The second counter has pairs of a name and the literal's `_key`.
+    """
     bound = Counter[str]()
     literals = Counter[tuple[str, str]]()
     for node in ast.walk(tree):
@@ -347,7 +373,10 @@ def _count_bindings(tree: ast.AST) -> tuple[Counter[str], Counter[tuple[str, str
 
 
 def _excluded_parts(node: ast.AST) -> Sequence[ast.AST | None]:
-    """Return the parts of a node that may be constants, but no values that a program works with."""
+    """Return the parts of a node that cannot become parameters even if they are constants.
+
+    An example is the key in `row["id"]`.
+    """
     match node:
         case ast.JoinedStr(values=parts) | ast.Dict(keys=parts):
             return parts
@@ -359,5 +388,5 @@ def _excluded_parts(node: ast.AST) -> Sequence[ast.AST | None]:
 
 
 def _key(value: Json) -> str:
-    """Return a text that is equal for literals of the same type and value only."""
+    """Return a text that identifies a literal: it is equal only for the same type and value."""
     return f"{type(value).__name__} {json.dumps(value)}"

@@ -137,7 +137,7 @@ def read_trusted() -> dict[str, str]:
     """Return the SHA-256 digests of the files that the user trusts, keyed by path.
 
     Raises:
-        NotPrivate: Another user wrote the file with this list, or can replace it.
+        NotPrivate: The file with this list is a link, or another user owns it or can replace it.
     """
     keep_private(_trust_book())
     check_above(_trust_book().absolute())

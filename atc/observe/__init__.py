@@ -1,1 +1,1 @@
-"""Observers of a run: the terminal view and OpenTelemetry spans."""
+"""Observers, which receive the events of a run: the terminal view and OpenTelemetry spans."""

@@ -1,10 +1,12 @@
-"""OpenTelemetry spans of runs. `atc.run.record` imports it if OTEL_EXPORTER_OTLP_ENDPOINT is set.
+"""OpenTelemetry spans of runs.
 
-Names and attributes follow the GenAI and MCP conventions as of November 2026
-(github.com/open-telemetry/semantic-conventions-genai); our own begin with `atc.`. Prompts, replies,
-programs, arguments, results and messages are included only if
-OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT asks for them, and never with a secret. All spans
-are made at the end of a run, when all its secrets are known, and the run is not slowed down.
+`atc.run.record` imports this module if OTEL_EXPORTER_OTLP_ENDPOINT is set. Names and attributes
+follow the GenAI and MCP conventions as of November 2026
+(github.com/open-telemetry/semantic-conventions-genai); attributes of atc itself begin with `atc.`.
+
+Prompts, replies, programs, arguments, results and error messages are included only if
+OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT is set, and never with a secret. All spans are
+made at the end of a run: only then are all its secrets known, and the run is not slowed down.
 """
 
 from __future__ import annotations
@@ -45,19 +47,22 @@ from sandbox.trace import ToolCall
 CONTENT = "OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT"
 _WANTS_CONTENT = frozenset({"span_only", "span_and_event", "true"})
 _LONGEST = 100_000
-"""Longest attribute, in characters."""
+"""Most characters of a text in a span. Longer texts are cut."""
 _LARGEST = 2**63 - 1
-"""Largest number in a span; numbers have 64 bits there."""
+"""Largest number in a span, where numbers have 64 bits."""
 _NO_SPAN: Span = trace.INVALID_SPAN
 _PATIENCE = 1.5
-"""Seconds to wait for a collector, also at the end of the process."""
+"""Most seconds that sending spans may take, also at the end of the process."""
 
 Attribute = str | int | float | bool | Sequence[str] | None
 
 
 @cache
 def provider() -> TracerProvider:
-    """Return the application's tracer provider, or else one that the environment configures."""
+    """Return the tracer provider of the application, or else make one that sends spans.
+
+    The OTEL_* environment variables configure the one that is made.
+    """
     own = trace.get_tracer_provider()
     if isinstance(own, TracerProvider):
         return own
@@ -68,7 +73,7 @@ def provider() -> TracerProvider:
 
 
 def close() -> None:
-    """Send the remaining spans, for a process that may end without the usual clean-up.
+    """Send the remaining spans. Call it before the process ends without Python's usual clean-up.
 
     It takes at most `_PATIENCE` seconds.
     """
@@ -77,7 +82,10 @@ def close() -> None:
 
 
 class RunSpans:
-    """An observer that makes the spans of one run at its end. Events may come from any thread."""
+    """An observer that records the events of one run, and makes its spans when the run ends.
+
+    Events may come from any thread. `run` is the id of the run, or None if it is not stored.
+    """
 
     def __init__(self, task: str, run: str | None, tools: Mapping[str, Tool]) -> None:
         self._task = task
@@ -87,25 +95,25 @@ class RunSpans:
         self._tracer = provider().get_tracer("atc", __version__)
         self._around = get_current()
         self._now = time.time_ns()
-        """Time of the event that is being recorded, in nanoseconds since 1970."""
+        """Time of the event that `end` is processing, in nanoseconds since 1970."""
         self._events: list[tuple[int, Event]] = []
         self._redact = Redactor()
         self._root = self._program = self._repair = _NO_SPAN
         self._asked: tuple[int, ModelAsked] | None = None
-        """The request that has no reply yet, and when it was sent."""
+        """The model request that has no reply yet, and when it was sent; None if all have one."""
         self._fault: tuple[int, Fault] | None = None
-        """Number and fault of the last attempt, until there is a new program."""
+        """Number and fault of the last attempt; None after the next program was written."""
 
     def __call__(self, event: Event) -> None:
-        """Keep one event for the end of the run."""
+        """Store an event with its time. `end` processes it."""
         self._events.append((time.time_ns(), event))
 
     def end(
         self, solution: Solution | None, redact: Redactor, error: BaseException | None = None
     ) -> None:
-        """Make the spans of a run that ended with a solution or an exception.
+        """Make the spans of a run that has ended with a solution or with the exception `error`.
 
-        `redact` knows all secrets of the run.
+        `redact` replaces all secrets of the run by placeholders.
         """
         self._redact = redact
         ended = time.time_ns()
@@ -134,7 +142,7 @@ class RunSpans:
         self._end_span(self._root, failed=failed, why=None if error is None else str(error))
 
     def _set_solution(self, solution: Solution) -> None:
-        """Add the answer and the figures of a solution to the span of the run."""
+        """Add the answer, the counts and the token usage of a solution to the span of the run."""
         names = ("status", "repairs", "call_count")
         figures = {f"atc.{name}": getattr(solution, name) for name in names}
         self._root.set_attributes(_to_attributes(figures | _tokens(solution.usage)))
@@ -142,7 +150,7 @@ class RunSpans:
         self._set_content(self._root, "gen_ai.output.messages", answer)
 
     def _failure_of(self, solution: Solution) -> str | None:
-        """Return the kind of failure of a run; None if it did not fail."""
+        """Return the kind of failure of a run, such as `limit`, or None if it did not fail."""
         if solution.status != "failed":
             return None
         if solution.limit:
@@ -150,7 +158,7 @@ class RunSpans:
         return self._fault[1].kind if self._fault else "no_answer"
 
     def _record_event(self, event: Event) -> None:
-        """Begin or end the spans that an event is about."""
+        """Begin and end the spans that begin or end with an event."""
         match event:
             case ToolsChosen():
                 numbers = {"atc.tools.found": len(event.tools), "atc.tools.total": event.total}
@@ -195,7 +203,10 @@ class RunSpans:
         self._set_content(self._repair, "atc.fault.message", fault.message)
 
     def _end_chat(self, reply: Completion | None, *, failed: str | None = None) -> None:
-        """Make the span of the last request, with its reply if it got one."""
+        """Make the span of the model request that was sent last, with its reply.
+
+        `reply` is None if the request got no reply; `failed` is then the kind of the error.
+        """
         began, asked = self._asked or (self._now, ModelAsked("", ()))
         self._asked = None
         model = reply.model if reply else ""
@@ -257,9 +268,11 @@ class RunSpans:
         kind: SpanKind = SpanKind.INTERNAL,
         at: int | None = None,
     ) -> Span:
-        """Begin a span under `parent`, by default under the span of the run.
+        """Begin a span as a child of `parent`; if that is `_NO_SPAN`, of the span of the run.
 
-        The span of the run is a child of the application's current span.
+        The span of the run itself is a child of the application's current span. `about` are the
+        span's attributes. `at` is its start in nanoseconds since 1970, by default the time of the
+        event.
         """
         above = self._root if parent is _NO_SPAN else parent
         context = self._around if above is _NO_SPAN else trace.set_span_in_context(above)
@@ -270,7 +283,7 @@ class RunSpans:
         )
 
     def _end_span(self, span: Span, *, failed: str | None = None, why: str | None = None) -> None:
-        """End a span; `failed` is the kind of its error, `why` the message."""
+        """End a span. If it failed, `failed` is the kind of the error and `why` the message."""
         if failed is not None:
             span.set_attribute("error.type", escape_controls(failed))
             message = self._clean(why or "") if self._content else None
@@ -278,7 +291,7 @@ class RunSpans:
         span.end(self._now)
 
     def _set_content(self, span: Span, name: str, value: Json) -> None:
-        """Add content to a span, if content is to be captured."""
+        """Add a text, or a value as JSON, to a span if the user wants content to be included."""
         if not self._content:
             return
         text = value
@@ -287,16 +300,17 @@ class RunSpans:
         span.set_attribute(name, self._clean(text))
 
     def _clean(self, text: str) -> str:
-        """Return the beginning of a text without secrets and control characters."""
+        """Return a text, cut if it is too long, without secrets and control characters."""
         return escape_controls(self._redact(text)[:_LONGEST], keep_newlines=True)
 
 
 def _to_attributes(
     about: Mapping[str, Attribute],
 ) -> dict[str, str | int | float | bool | Sequence[str]]:
-    """Return values as span attributes: 64-bit numbers, and texts without control characters.
+    """Return values as valid span attributes.
 
-    Values that are None are left out.
+    Numbers are limited to 64 bits, control characters in texts are escaped, and values that are
+    None are left out.
     """
     attributes: dict[str, str | int | float | bool | Sequence[str]] = {}
     for name, value in about.items():
@@ -310,14 +324,17 @@ def _to_attributes(
 
 
 def _messages(texts: Sequence[tuple[str, str]], **more: str) -> Json:
-    """Return messages of these roles and texts in the format of the conventions."""
+    """Return chat messages in the format of the GenAI conventions.
+
+    Each of `texts` is a pair of role and text. `more` is added to each message.
+    """
     return [
         {"role": role, "parts": [{"type": "text", "content": text}]} | more for role, text in texts
     ]
 
 
 def _tokens(usage: Usage | Completion) -> dict[str, int]:
-    """Return the numbers of tokens as span attributes."""
+    """Return the numbers of input and output tokens as span attributes."""
     return {
         "gen_ai.usage.input_tokens": usage.input_tokens,
         "gen_ai.usage.output_tokens": usage.output_tokens,
@@ -325,7 +342,7 @@ def _tokens(usage: Usage | Completion) -> dict[str, int]:
 
 
 def _provider(model: str) -> str:
-    """Return the provider of a model, as the conventions name it."""
+    """Return the provider of a model in the spelling of the GenAI conventions."""
     if model == "local" or model.endswith(".gguf"):
         return "llama_cpp"
     return model if model == "scripted" else "openai"

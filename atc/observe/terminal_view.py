@@ -1,4 +1,4 @@
-"""The view of a run on stderr: a line for each event, and on a terminal a moving status line."""
+"""The view of a run on stderr: a line for each event, and on a terminal an animated status line."""
 
 from __future__ import annotations
 
@@ -33,11 +33,11 @@ _LABEL_WIDTH = 9
 _LONGEST_LINE = 160
 _MANY_TOOLS = 8
 _SHOWN_IN_A_ROW = 3
-"""Consecutive calls of one tool that get a line each. Further ones are only counted."""
+"""Most consecutive calls of one tool that get a line each. Further ones are only counted."""
 _LONG_PROMPT = 1_000
-"""Shortest prompt, in tokens, for which a bar shows how much the embedded model has read."""
+"""Fewest tokens of a prompt for which a progress bar shows how much of it a model has read."""
 _BAR = 24
-"""Width of that bar."""
+"""Width of that progress bar in characters."""
 _DOING = {
     "retrieve": "looking for tools",
     "write": "writing the program",
@@ -56,30 +56,34 @@ _DOING = {
 
 
 def stderr_console() -> Console:
-    """Return the console for remarks and progress.
+    """Return a console that writes messages and progress to stderr.
 
-    It writes plain text if stderr is not a terminal, and respects NO_COLOR.
+    It writes plain text if stderr is not a terminal. The environment variable NO_COLOR turns
+    colours off.
     """
     return Console(stderr=True, highlight=False, markup=False, emoji=False)
 
 
 class RunView:
-    """An observer that shows one run. Its moving status ends with the context manager."""
+    """An observer that shows the events of one run on the terminal.
+
+    Use it as a context manager: its animated status line is shown only within the block.
+    """
 
     def __init__(self, console: Console) -> None:
         self._console = console
         self._status: Status | None = None
-        """The moving status line; None without a terminal."""
+        """The animated status line; None if stderr is no terminal."""
         self._doing = ""
-        """Text of the status line while the model writes."""
+        """What the model was asked for last, as text of the status line."""
         self._shown = Program("")
         """The program that was shown last."""
         self._kept = 0
-        """Number of lines that this program shares with the beginning of the one before."""
+        """Number of first lines that this program has in common with the one shown before it."""
         self._last_tool = ""
-        """The tool that was called last."""
+        """The tool that was called last; empty if that call failed or is not the last event."""
         self._in_a_row = 0
-        """Number of calls of this tool right before that."""
+        """Number of consecutive calls of that tool before the last call."""
 
     def __enter__(self) -> Self:
         if self._console.is_terminal:
@@ -125,17 +129,20 @@ class RunView:
                 self.line("doubt", " ".join(end.doubts), "yellow")
 
     def show_reading(self, done: int, total: int, seconds: float) -> None:
-        """Show that the embedded model has read `done` of `total` tokens of a prompt."""
+        """Show that the embedded model has read `done` of the `total` tokens of a long prompt.
+
+        `seconds` is the time that this took.
+        """
         if total >= _LONG_PROMPT:
             self._set_status(format_reading(done, total, seconds) if done < total else self._doing)
 
     def line(self, label: str, text: str, style: str) -> None:
-        """Write one line with a label. Its text cannot control the terminal."""
+        """Write one line with a coloured label. Control characters in `text` are escaped."""
         self._print(Text.assemble((f"{label:<{_LABEL_WIDTH}} ", style), escape_hidden(text)))
 
     @contextmanager
     def pause_status(self) -> Iterator[None]:
-        """Hide the moving status within the block, while a person is asked."""
+        """Hide the status line within the block, in which a person is asked."""
         if self._status is not None:
             self._status.stop()
         try:
@@ -145,7 +152,10 @@ class RunView:
                 self._status.start()
 
     def _show_program(self, event: ProgramWritten) -> None:
-        """Show a program, without the lines that it shares with the last one."""
+        """Show a program, without its first lines if the last program began with the same ones.
+
+        Of a program that the check rejected, show only the reason.
+        """
         source = event.program.source.rstrip("\n")
         if event.findings:
             reason = _format_finding(event.findings[0])
@@ -163,7 +173,7 @@ class RunView:
         self._set_status("running the program …")
 
     def _show_call(self, call: ToolCall) -> None:
-        """Show a completed call on one line, or only count it after many calls of the same tool."""
+        """Show a completed call on one line; after many calls of the same tool, only count it."""
         if call.reused and self._kept:
             return  # it was shown when it was made
         if call.tool != self._last_tool or call.error is not None:
@@ -185,24 +195,27 @@ class RunView:
             self.line("settled", call.note, "yellow")
 
     def _fold(self) -> None:
-        """End a row of calls: write how many calls of the last tool were only counted."""
+        """End a series of calls of one tool: write how many calls were only counted."""
         if (more := self._in_a_row + 1 - _SHOWN_IN_A_ROW) > 0:
             self.line("call", f"… {count(more, 'more call')} of {self._last_tool}", "green")
         self._last_tool = ""
         self._in_a_row = 0
 
     def _print(self, text: Text) -> None:
-        """Print a line; long lines are wrapped by the terminal."""
+        """Print one line. If it is too long, the terminal wraps it."""
         self._console.print(text, soft_wrap=True, highlight=False)
 
     def _set_status(self, doing: str) -> None:
-        """Change the text of the moving status."""
+        """Change the text of the status line."""
         if self._status is not None:
             self._status.update(escape_hidden(doing))
 
 
 def format_reading(done: int, total: int, seconds: float) -> str:
-    """Return a progress bar of the tokens that were read, with an estimate of the time left."""
+    """Return a text with a progress bar of the tokens that a model has read of a prompt.
+
+    `seconds` is the time so far. It ends with an estimate of the time left.
+    """
     filled = _BAR * done // total
     bar = "━" * filled + "╌" * (_BAR - filled)
     left = f", about {seconds * (total - done) / done:.0f} s left" if done else ""
@@ -210,12 +223,12 @@ def format_reading(done: int, total: int, seconds: float) -> str:
 
 
 def format_whole_call(call: ToolCall) -> str:
-    """Return a call as a program writes it, with whole values."""
+    """Return a call as a program writes it, such as `get_film(film_id=7)`, with uncut values."""
     return format_tool_call(call, most=sys.maxsize)
 
 
 def _format_finding(finding: Finding) -> str:
-    """Return the message of a finding, beginning with its line."""
+    """Return the message of an error that the check found, beginning with the line number."""
     if "line" in finding.message[:6]:
         return finding.message
     return f"line {finding.line}: {finding.message}"

@@ -1,8 +1,8 @@
 """Recordings of stored runs: a program with all results of its calls, which can be replayed.
 
-Sensitive values are replaced by placeholders when a recording is made. A replay needs neither keys
-nor network. `document` reads and writes recordings as JSON, `script` writes a solved program as a
-script.
+Sensitive values are replaced by placeholders when a recording is made. A replay needs neither
+credentials nor a network. The module `document` reads and writes recordings as JSON, `script`
+writes a solved program as a Python script.
 """
 
 from __future__ import annotations
@@ -33,9 +33,9 @@ from sandbox.trace import Trace
 
 
 class InvalidRecording(AtcError):
-    """A file that cannot be read as a recording, or a run from which none can be made.
+    """A file cannot be read as a recording, or no recording can be made from a run.
 
-    `where` names the file or the run.
+    `where` names the file or the run in the message.
     """
 
     def __init__(self, where: str, problem: str) -> None:
@@ -44,38 +44,40 @@ class InvalidRecording(AtcError):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Recording:
-    """A program, the results of its calls, and its end: enough to replay it without its tools."""
+    """A program, the results of its calls, and how it ended: enough to replay it offline."""
 
     run: str
     """Id of the stored run."""
     task: str
     answer: str | None
+    """The answer of the run; None if it has none."""
     program: str
+    """Source of the program."""
     tools: Mapping[str, ToolProtocol]
-    """The tools that the program names, by alias. A replay validates arguments and unwraps
-    responses by them.
+    """The protocols of the tools that the program names, keyed by alias. A replay uses them to
+    validate arguments, and to give the program the same part of each response.
     """
     trace: Annotated[Trace, Field(validation_alias="end")]
-    """The calls in order of issue, and how the program ended. Calls that were answered by the
-    journal have their results, too.
+    """The calls in the order in which they were made, with their results, and how the program
+    ended.
     """
     tool_calls: NotNegative = Limits().tool_calls
-    """The call limit of the recorded run, because it affects the result. All other limits are those
-    of the machine that replays.
+    """The most calls that the recorded run could make, because this affects the result. All other
+    limits are those of the machine that replays.
     """
     secrets: tuple[str, ...] = ()
-    """The placeholders in it that replace sensitive values."""
+    """The placeholders in the recording that replace sensitive values."""
 
     @property
     def toolbox(self) -> Toolbox:
-        """The tools under their recorded aliases. None of them can be called."""
+        """The recorded tools with their aliases. None of them can be called."""
         return RecordedTools(self.tools)
 
 
 class RecordedTools(Toolbox):
-    """Tools that cannot be called, under fixed aliases.
+    """A toolbox of tools that cannot be called, with aliases that are given.
 
-    (A toolbox of other tools might give them different aliases.)
+    (An ordinary toolbox makes the aliases itself, so they could differ.)
     """
 
     def __init__(self, protocols: Mapping[str, ToolProtocol]) -> None:
@@ -86,7 +88,7 @@ class RecordedTools(Toolbox):
 
 
 def _refuse_call(arguments: JsonObject) -> Json:  # noqa: ARG001 - required by Call
-    """Fail, because a recorded tool is never called."""
+    """Raise an error, because a replay never calls a tool."""
     raise AssertionError("a replay answers every call from its recording")
 
 
@@ -127,7 +129,7 @@ def make_recording(stored: StoredRun) -> Recording:
 
 
 def find_final_attempt(stored: StoredRun) -> Attempt:
-    """Return the attempt that gave the answer of the run, or else the last completed one.
+    """Return the attempt that gave the answer of the run, or else the last one that was executed.
 
     Raises:
         InvalidRecording: No program of the run was completed.
@@ -146,19 +148,22 @@ def find_final_attempt(stored: StoredRun) -> Attempt:
 
 
 def without_secrets(stored: StoredRun) -> StoredRun:
-    """Return the run with the same placeholders for secrets as in its prompts."""
+    """Return the run with secrets replaced by placeholders, the same as in its prompts."""
     redact = create_redactor(stored)
     return replace(redact.value(replace(stored, protocols={})), protocols=stored.protocols)
 
 
 def line_without_secrets(stored: StoredRun) -> StoredRun:
-    """Return the parts of a run that a list displays, with placeholders for secrets."""
+    """Return only the parts of a run that a list of runs shows, without secrets.
+
+    Secrets are replaced by placeholders.
+    """
     line = replace(stored, attempts=stored.attempts[-1:], calls=(), exchanges=(), protocols={})
     return create_redactor(stored).value(line)
 
 
 def create_redactor(stored: StoredRun) -> Redactor:
-    """Return a redactor that gives secrets of a run the same placeholders as in its prompts."""
+    """Return a redactor that replaces a run's secrets by the same placeholders as its prompts."""
     redact = Redactor(RecordedTools(stored.protocols))
     redact.learn_sources(sources_of(stored))
     redact.learn_run(stored)
@@ -166,7 +171,7 @@ def create_redactor(stored: StoredRun) -> Redactor:
 
 
 def sources_of(stored: StoredRun) -> list[str]:
-    """Return the sources of a run's tools, as they were configured."""
+    """Return the sources of a run's tools, such as URLs and files, as they were configured."""
     tools = stored.summary.config.get("tools")
     return [one for one in tools if isinstance(one, str)] if isinstance(tools, list | tuple) else []
 
@@ -175,17 +180,19 @@ class ReplayResult(NamedTuple):
     """The result of a replay."""
 
     departure: ReplayDiverged | None
-    """Where it diverged; None if it gave the same calls and the same end."""
+    """How the replay differs from the recording; None if it made the same calls and ended alike."""
     backend: str
-    """Name of the sandbox that ran it."""
+    """Name of the sandbox that ran the program."""
     seconds: float
+    """How long the replay took."""
 
 
 class Replayer(ExitStack):
-    """Replays recordings in the sandbox `name`.
+    """Replays recordings in the sandbox with the given name.
 
-    `auto` takes the recorded sandbox if it is available here. A recording cannot select a sandbox
-    without isolation. Sandboxes are opened once, and closed with this context manager.
+    The name `auto` means the sandbox in which the recording was made if it is available here. A
+    recording cannot select a sandbox without isolation. Each sandbox is opened once, and closed
+    with this context manager.
     """
 
     def __init__(self, name: str = AUTO) -> None:
@@ -197,7 +204,7 @@ class Replayer(ExitStack):
         """Run the program of a recording, and answer its calls from the recording.
 
         Raises:
-            SandboxUnavailable: There is no sandbox with this name, or it cannot run this program.
+            SandboxUnavailable: The sandbox is unknown, or cannot run this program.
         """
         sandbox = self._sandbox(recording.trace.backend)
         limits = replace(Limits(), tool_calls=recording.tool_calls)
@@ -218,7 +225,7 @@ class Replayer(ExitStack):
         return ReplayResult(departure, backend, time.monotonic() - began)
 
     def _sandbox(self, recorded: str) -> Sandbox:
-        """Return the sandbox for a recording that was made in the sandbox `recorded`."""
+        """Return the sandbox to replay in. `recorded` names the one that made the recording."""
         automatically = self._name == AUTO and recorded in automatic()
         usable = automatically and availability(recorded).reason is None
         name = recorded if usable else self._name

@@ -20,7 +20,7 @@ _FORMAT = "atc recording "
 
 
 def to_document(recording: Recording) -> dict[str, Any]:
-    """Return the recording as a JSON object, whose text `parse_recording` reads."""
+    """Return the recording as a JSON object. `parse_recording` reads its text."""
     return {
         "format": f"{_FORMAT}{FORMAT}",
         **type_adapter(Recording).dump_python(recording, exclude={"tools", "trace"}),
@@ -30,12 +30,12 @@ def to_document(recording: Recording) -> dict[str, Any]:
 
 
 def parse_recording(text: str, *, where: str) -> Recording:
-    """Read the text of a recording file. `where` is its name in messages.
+    """Return the recording in the text of a file. `where` names the file in messages.
 
     Raises:
         InvalidRecording: The text is not a recording, has an unsupported format, or a part is
             missing or wrong.
-        InvalidProtocol: One of its tools is invalid.
+        InvalidProtocol: The protocol of a tool in it is invalid.
     """
     try:
         document: Json = json.loads(text)

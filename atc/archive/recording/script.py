@@ -1,8 +1,8 @@
-"""Exporting a solved program as a standalone script.
+"""Exporting a solved program as a Python script.
 
-The script is three lines of code and one JSON text. The task, the program, the answer and the
-documents of the tools are only data in it. `atc.cli.scripts` turns them into tools, a program and
-questions, with the same safety checks as every run.
+The script has three lines of code and one JSON text with the task, the program, the answer and the
+protocols of the tools. These are data: `atc.cli.scripts` runs the program in the sandbox with the
+same safety checks as every run, and asks the same questions.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ from protocols.toolbox import Tool
 
 FORMAT = "atc script 1"
 MAY_BE_WITHHELD = ("lend_credentials", "near_hosts")
-"""Settings that are off for tools named by an untrusted folder. They stay off in the script."""
+"""Settings that an untrusted `atc.toml` turns off for its tools. They stay off in the script."""
 WHERE = "the script"
-"""The script's name in messages."""
+"""How messages name the script."""
 _HEAD = f"""#!/usr/bin/env python3
 # Exported by atc {__version__}. Needs Python 3.11 or newer and atc (automatic-tool-chain), which
 # runs the program in a sandbox, calls its tools with the credentials of your configuration, and
@@ -44,21 +44,22 @@ if __name__ == "__main__":
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Script:
-    """The content of a script."""
+    """The data in an exported script, as `parse_script` reads it."""
 
     task: str
     """The task of the run. Values in it are trusted like those that the user types."""
     program: str
+    """Source of the program."""
     tools: Mapping[str, ToolProtocol]
-    """The tools that the program calls, by alias."""
+    """The protocols of the tools that the program calls, keyed by alias."""
     withheld: tuple[str, ...] = ()
     """Settings of `MAY_BE_WITHHELD` that were off in the run, and stay off in the script."""
     redacted: tuple[str, ...] = ()
-    """Placeholders of values that were left out. The user inserts the values."""
+    """The placeholders that replaced secrets in the program when it was exported."""
 
     @property
     def remaining_placeholders(self) -> list[str]:
-        """The placeholders that still occur in the program."""
+        """The placeholders in the program for which the user has not inserted the value yet."""
         return [text for text in self.redacted if text in self.program]
 
 
@@ -98,11 +99,11 @@ def to_script(recording: Recording, *, withheld: Sequence[str] = ()) -> str:
 
 
 def parse_script(text: str) -> Script:
-    """Read the JSON text of a script, which its user may have changed.
+    """Return the data in the JSON text of a script. The user may have edited the text.
 
     Raises:
-        InvalidRecording: The text is not JSON, or not the content of a script.
-        InvalidProtocol: One of its tools breaks the format.
+        InvalidRecording: The text is not JSON, or not the data of a script.
+        InvalidProtocol: The protocol of a tool in it is invalid.
     """
     try:
         document = as_mapping(json.loads(text))
@@ -138,22 +139,22 @@ def parse_script(text: str) -> Script:
 
 
 def _find_tool_without_http(tools: Mapping[str, ToolProtocol]) -> str | None:
-    """Return the first tool that is not called over HTTP; None if all are."""
+    """Return the alias of the first tool that is not called over HTTP; None if all are."""
     aliases = (a for a, tool in tools.items() if not isinstance(tool.binding, HttpBinding))
     return next(aliases, None)
 
 
 def _reclassify_tools(tools: Mapping[str, ToolProtocol]) -> dict[str, ToolProtocol]:
-    """Return the tools with their effects determined anew from method and description.
+    """Return the tools, again classified as reads or writes by HTTP method and description.
 
-    A stored read-only annotation does not turn a write into a read.
+    So an edited annotation in the script cannot make a write count as a read.
     """
     strict = [_add_hints_of_method(protocol) for protocol in tools.values()]
     return dict(zip(tools, annotate_effects(strict), strict=True))
 
 
 def _add_hints_of_method(protocol: ToolProtocol) -> ToolProtocol:
-    """Return a protocol with the annotations of its HTTP method, where these are stricter."""
+    """Return a protocol whose annotations are at least as strict as those of its HTTP method."""
     if not isinstance(protocol.binding, HttpBinding) or is_safe(protocol):
         return protocol
     hints = annotations_of(protocol.binding.method).with_stricter_hints(protocol.annotations)
@@ -167,9 +168,9 @@ def _credentials(tool: Tool) -> tuple[str, ...]:
 
 
 def _literal(document: Json) -> str:
-    """Return a document as JSON that can be the content of a raw string in three single quotes.
+    """Return a document as JSON that can be put between `r'''` and `'''` in Python code.
 
-    It is ASCII without a single quote, and its last character is a brace, so it cannot end the
-    string.
+    The text is ASCII without single quotes, and its last character is a brace, so the string
+    cannot end too early.
     """
     return json.dumps(document, indent=1).replace("'", "\\u0027")
