@@ -85,7 +85,7 @@ def _libraries(native: list[Path]) -> dict[str, Path]:
         (path.parent for soname, path in found.items() if re.match(r"libc\.(so|musl)", soname)),
         Path("/lib"),
     )
-    # The loader is named by its whole path.
+    # ldd names the loader by its absolute path, the other libraries by their names.
     return {
         (soname if soname.startswith("/") else str(home / soname)).lstrip("/"): p
         for soname, p in found.items()

@@ -8,13 +8,13 @@ from pathlib import Path
 
 from atc.core.version import __version__ as __version__
 
-# Like `typing.TYPE_CHECKING`, which type checkers take for True. Importing `typing` takes longer
-# than everything else here.
+# Type checkers treat a variable of this name as True. Importing `typing.TYPE_CHECKING` would take
+# longer than everything else here.
 TYPE_CHECKING = False
 _HOME = Path(__file__).resolve().parent.parent
 
-# The packages below have everyday names: another distribution, or a file beside the user's script,
-# may come first on the path.
+# These packages have common names, so Python may find another distribution of the same name first,
+# or a file beside the user's script.
 for _name in ("protocols", "sandbox", "probing"):
     _spec = find_spec(_name)
     _origin = _spec.origin if _spec is not None else None

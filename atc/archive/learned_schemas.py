@@ -95,7 +95,7 @@ class LearnedSchemas:
         return better
 
     def _write(self, tool: Tool) -> None:
-        """Store the response schema of a tool."""
+        """Store the response schema of a tool in its file."""
         document = {
             "tool": tool.protocol.name,
             "source": tool.source,

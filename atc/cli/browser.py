@@ -1,4 +1,4 @@
-"""Opening pages in the person's browser."""
+"""Opening pages in the user's browser."""
 
 from __future__ import annotations
 

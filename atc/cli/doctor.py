@@ -35,9 +35,10 @@ from sandbox.journal import Journal
 from sandbox.limits import Limits
 
 Check = tuple[str, str, str]
-"""One check: its name, its state (`ok`, `missing` or `failed`) and details.
+"""The result of one check: its name, its state (`ok`, `missing` or `failed`) and details.
 
-Only `failed` makes the command fail.
+`missing` means that something is not installed or not configured here. Only `failed` makes the
+command fail.
 """
 
 
@@ -160,7 +161,7 @@ def _model(config: Config) -> str:
 
 
 def _runs(config: Config) -> str:
-    """Return where runs are stored, and the latest one."""
+    """Return a text that says where runs are stored, and names the latest one."""
     with open_store(config) as store:
         latest = store.list(1)
     where = config.state_dir if config.store is None else without_password(config.store)

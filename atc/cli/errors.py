@@ -33,7 +33,7 @@ class ExitCode(IntEnum):
     """A tool source, a model, the sandbox or the store is missing or down, or atc has a bug."""
     INTERRUPTED = 130
     READER_GONE = 128 + signal.SIGPIPE
-    """The reader of stdout has closed it. Shells use the same number for this."""
+    """The program that reads stdout has closed it. Shells use the same number for this."""
 
 
 class ErrorEntry(NamedTuple):
@@ -106,9 +106,9 @@ def find_entry(error: AtcError) -> ErrorEntry:
 
 
 def error_document(sentence: str | None, code: int) -> dict[str, Json]:
-    """Return the keys that `--json` adds for an error: its sentence and its kind.
+    """Return the entries `error` and `kind`, which `--json` prints for an error.
 
-    Return an empty object if there is no sentence.
+    `sentence` describes the error; without one, return an empty object.
     """
     if not sentence:
         return {}

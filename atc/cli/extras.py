@@ -26,5 +26,5 @@ EXTRAS = {
 
 
 def extra_of(module: str | None) -> str | None:
-    """Return the first extra that installs a module; None if no extra does."""
+    """Return the name of the first extra that installs a module, or None if no extra does."""
     return next((extra for extra, modules in EXTRAS.items() if module in modules), None)

@@ -48,9 +48,9 @@ Each verb is a module of this package.
 
 
 class LazyGroup(click.Group):
-    """The group of all verbs.
+    """The click group `atc`, whose subcommands are the verbs.
 
-    Each verb is imported only when it is used, so that `atc --help` is fast.
+    The module of a verb is imported only when it is used, so that `atc --help` is fast.
     """
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - required by click
@@ -70,7 +70,7 @@ class LazyGroup(click.Group):
         ctx: click.Context,  # noqa: ARG002 - required by click
         formatter: click.HelpFormatter,
     ) -> None:
-        """Write the verbs with their summaries, without importing any."""
+        """Write the verbs and their summaries into the help, without importing their modules."""
         with formatter.section("Commands"):
             formatter.write_dl([(name, summary) for name, (summary, _) in VERBS.items()])
 
@@ -81,7 +81,7 @@ def _import_verb(verb: str) -> click.Command:
 
     A link to the documentation is added at the end of its help and of its subcommands' help.
     """
-    # Imported objects stay alive, and searching them for garbage takes a tenth of the time.
+    # Imported objects stay alive. Searching them for garbage would take a tenth of the start time.
     gc.disable()
     members = vars(import_module(f"atc.cli.{verb}")).values()
     gc.freeze()
@@ -149,7 +149,7 @@ def end_process(code: int) -> NoReturn:
 
 
 def _run_guarded(arguments: Sequence[str]) -> int:
-    """Run one command and return its exit code. Every exception becomes a sentence on stderr."""
+    """Run one command and return its exit code. Errors are reported as a sentence on stderr."""
     try:
         with cli.make_context("atc", list(arguments)) as context:
             cli.invoke(context)

@@ -53,8 +53,8 @@ def list_() -> None:
 def pull(name: str) -> None:
     """Fetch a model into the cache, or go on where a fetch stopped, and verify it.
 
-    NAME is 'local', the embedded model (the default), 'search', what search goes by, or another
-    model of 'atc models list'.
+    NAME is 'local' (the default: the embedded model that writes programs), 'search' (the model that
+    tool search uses), or another model of 'atc models list'.
     """
     config = load_config()
     folder = config.cache_dir / "models"

@@ -57,7 +57,7 @@ _question = _OpenQuestion()
 
 
 def has_person() -> bool:
-    """Return True if stdin and stderr are a terminal, so that a person can be asked."""
+    """Return True if a person can be asked: stdin and stderr are a terminal."""
     return all(stream is not None and stream.isatty() for stream in (sys.stdin, sys.stderr))
 
 
@@ -202,7 +202,7 @@ def report_tenths() -> Callable[[int, int], None]:
 
 
 def print_text(text: str) -> None:
-    """Print a result of one or more lines on stdout."""
+    """Print a text of one or more lines on stdout, with its control characters escaped."""
     click.echo(escape_controls(text, keep_newlines=True))
 
 
@@ -231,7 +231,7 @@ def print_result(document: Json, shown: str | Iterable[Sequence[str]] = "") -> N
 
 
 def json_text(value: Json, *, indent: int | None = None) -> str:
-    """Return `value` as JSON in which every character that could act on a terminal is escaped."""
+    """Return `value` as JSON. Characters that could control a terminal are escaped."""
     return dumps(value, indent=indent).translate(_IN_JSON)
 
 

@@ -205,7 +205,7 @@ def _require_compatible(
 
 
 def _conclude_many(reports: Sequence[Mapping[str, Any]]) -> NoReturn:
-    """Print the reports of several sources and exit."""
+    """Print the reports of several probed sources and exit."""
     rows = [(one["folder"], one["error"] or next(summary(one))) for one in reports]
     print_result(list(reports), rows)
     if any(one["error"] for one in reports):

@@ -1,4 +1,4 @@
-"""`atc probe` of several sources at once, in this process or on a cluster."""
+"""`atc probe` with several sources: they are probed at the same time, here or on a cluster."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def probe_many(
                 finish(one)
         usable = [one for one in loaded if not one.error]
         require_named(chain.from_iterable(one.protocols for one in usable), settings)
-        # Workers on other machines have none of this one's settings files and variables.
+        # Workers on other machines do not have the settings files and variables of this machine.
         worker_config = portable(config) if config.workers is not None else config
         held = wiring.load_held_check(config)
         for group in pool(partial(_prober, worker_config, settings, held), by_host(usable)):

@@ -61,7 +61,10 @@ def format_planned_tools(tools: Sequence[PlannedTool]) -> Iterator[str]:
 
 
 def format_changes(checked: DriftReport) -> Iterator[str]:
-    """Yield a line for each change, for each tool that could not be checked, and the totals."""
+    """Yield the lines about what has changed since the tools were probed.
+
+    There is a line for each change, for each tool that could not be checked, and for the totals.
+    """
     for change in checked.changes:
         yield f"{change.severity:<9} {change.tool}: {change.text}"
     for tool, why in checked.unchecked.items():

@@ -1,4 +1,4 @@
-"""A stored run as text for people: its programs, calls, faults and prompts."""
+"""Formatting a stored run as text for people: its programs, calls, faults and prompts."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def _format_source(attempt: Attempt) -> list[str]:
 
 
 def _format_exchange(exchange: Exchange) -> list[str]:
-    """Return the lines that show a prompt and its reply."""
+    """Return the lines that show a request to the model and its reply."""
     lines = ["", f"prompt ({exchange.purpose})"]
     lines += [f"[{message.role}]\n{message.content}" for message in exchange.messages]
     reply = exchange.reply
@@ -98,12 +98,12 @@ def _format_call(call: ToolCall, *, complete: bool = True) -> str:
 
 
 def clip_line(text: str) -> str:
-    """Return a text on one line of at most `_WIDTH` characters."""
+    """Return a text on one line, cut to at most `_WIDTH` characters."""
     return clipped(text, _WIDTH)
 
 
 def format_time(seconds: float) -> str:
-    """Return a Unix time as local time."""
+    """Return a Unix time as local time, such as `2026-11-26 10:42:07`."""
     return time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(seconds))
 
 

@@ -49,7 +49,7 @@ _LISTED = (
     "attempt_count",
     "call_count",
 )
-"""Fields of a run that `atc runs list --json` shows."""
+"""Fields of a `RunSummary` that `atc runs list --json` shows."""
 
 
 @click.group(cls=options.VerbGroup)

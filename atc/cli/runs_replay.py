@@ -81,10 +81,10 @@ def _test_one(file: str, replayer: Replayer) -> tuple[dict[str, Any], str]:
 
 
 def _find_recordings(files: Sequence[str]) -> Iterator[str]:
-    """Yield the given files, and all files in the given folders whose names end in .json.
+    """Yield the paths in `files`; for a folder, yield all .json files below it instead.
 
     Raises:
-        click.UsageError: One of them does not exist.
+        click.UsageError: A file or folder does not exist.
     """
     for file in files:
         path = Path(file)

@@ -133,7 +133,8 @@ def serve(
             "An MCP client is expected on stdin; --print-config shows how one starts this."
             " Ctrl-C ends it."
         )
-    # Imported before all else of its extra, so that a missing package is reported as that extra.
+    # Imported before other modules of the extra `mcp`, so that the message names this extra if its
+    # packages are missing.
     from mcp.server.stdio import stdio_server
 
     from atc.serve.server import gateway_server, tools_server

@@ -100,7 +100,7 @@ def _given_flags(flags: Mapping[str, Any] | None) -> dict[str, Any]:
 
 
 def _flag_of(key: str) -> str:
-    """Return the command-line option of a setting."""
+    """Return the command-line option of a setting, such as `--max-calls` for `max_calls`."""
     return "--method" if key == "retrieval" else f"--{key.replace('_', '-')}"
 
 

@@ -50,7 +50,7 @@ class SettingsFile:
 
     path: Path
     digest: str
-    """SHA-256 of the content."""
+    """SHA-256 of the content, in hexadecimal."""
     values: Mapping[str, Any]
     foreign: str
     """Why another user may have written the file, as the end of a sentence; empty if none could."""
@@ -129,7 +129,7 @@ def trust(path: Path, digest: str | None) -> None:
 
 
 def _trust_book() -> Path:
-    """Return the path of the file that lists the trusted files."""
+    """Return the path of the file in which atc stores which settings files the user trusts."""
     return user_config_file().with_name("trusted.json")
 
 

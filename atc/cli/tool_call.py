@@ -83,7 +83,7 @@ def call(name: str, arguments: tuple[str, ...], **flags: Any) -> None:
 
 
 def _declares_no_credential(tool: Tool) -> bool:
-    """Return True if a tool is called over HTTP and its protocol names no credential."""
+    """Return True if a tool is called over HTTP and its protocol declares no credential."""
     binding = tool.protocol.binding
     return isinstance(binding, HttpBinding) and not any(binding.credentials)
 

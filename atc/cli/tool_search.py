@@ -84,12 +84,12 @@ def search(query: tuple[str, ...], *, k: int, explain: bool, **flags: Any) -> No
 
 
 def _hit_document(tool: Tool, hit: Hit) -> dict[str, Any]:
-    """Return a search result as a JSON object."""
+    """Return one result of a search as a JSON object."""
     return tool_document(tool) | {"score": round(hit.score, 4), "why": hit.why}
 
 
 def _hit_row(tool: Tool, hit: Hit) -> tuple[str, str, str]:
-    """Return a search result as a row of the table: score, tool and description."""
+    """Return one result of a search as a table row: score, alias and description of the tool."""
     why = f" [{hit.why}]" if hit.why else ""
     return f"{hit.score:.2f}", hit.tool, f"{describe_tool(tool)}{why}"
 

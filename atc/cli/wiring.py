@@ -106,7 +106,7 @@ def load_held_check(config: Config) -> Callable[[Tool, JsonObject], bool]:
 
 
 def _is_absent(path: Path) -> bool:
-    """Return True if a file certainly does not exist."""
+    """Return True if a file certainly does not exist, False if it may only be unreadable."""
     try:
         path.lstat()
     except (FileNotFoundError, NotADirectoryError):
@@ -220,7 +220,9 @@ def report_unknown_names(toolbox: Toolbox) -> None:
 
 
 def _start_flights(config: Config, stack: ExitStack, invoker: Invoker) -> str:
-    """Start the built-in flights service and return its source. It runs until `stack` is closed.
+    """Start the built-in flights service, and return its source as `--tools` would name it.
+
+    The service runs until `stack` is closed.
 
     Raises:
         SourceUnavailable: The extra `toolflow` is not installed.

@@ -190,7 +190,7 @@ class RunSpans:
                 self._fault = (event.attempt, fault) if fault else None
 
     def _begin_repair(self) -> None:
-        """Begin the span of a repair, if this is the first request to the model after a fault."""
+        """Begin the span of a repair if the model is asked for the first time after a fault."""
         if self._fault is None or self._repair is not _NO_SPAN:
             return
         number, fault = self._fault
@@ -235,7 +235,7 @@ class RunSpans:
         self._end_span(span, failed=failed)
 
     def _record_call(self, call: ToolCall) -> None:
-        """Make the span of a completed call."""
+        """Make the span of a completed tool call."""
         tool = self._tools.get(call.tool)
         binding = tool.protocol.binding if tool is not None else None
         name = (mcp := binding.tool if isinstance(binding, McpBinding) else None) or call.tool

@@ -97,7 +97,7 @@ class RunView:
             self._status = None
 
     def __call__(self, event: Event) -> None:
-        """Show one event."""
+        """Show one event of the run: write a line, or change the status line."""
         if not isinstance(event, ToolCalled):
             self._fold()
         match event:

@@ -50,15 +50,15 @@ class RequestState(NamedTuple):
     asked: str = ""
     """The id of the question that was asked."""
     agreed: tuple[str, ...] = ()
-    """Ids of questions that were answered with yes, and whose calls have not been made yet."""
+    """Ids of the questions that were answered with yes but whose calls have not been made yet."""
     yes: str = ""
     """The choice in the form that means yes: `_THIS` or `_THESE`."""
     rounds: int = 0
-    """Number of questions that were asked for this request."""
+    """Number of questions that were asked so far for the same request."""
 
     @classmethod
     def of(cls, params: types.CallToolRequestParams) -> Self:
-        """Return the state of a request; an empty one if it answers no question."""
+        """Return the state that a client sent back; an empty one if it answers no question."""
         if params.request_state is None:
             return cls()
         run, asked, agreed, yes, rounds = json.loads(params.request_state)
@@ -130,7 +130,10 @@ class ClientConsent:
         return _decision(response, _yes(question))
 
     def build_question_reply(self, run: str) -> types.InputRequiredResult:
-        """Return the reply that makes the client ask its person and send the request again."""
+        """Return a reply with the question in `open`, and with the state for the next request.
+
+        The client asks its user and sends the request again, with the answer and the state.
+        """
         assert self.open is not None
         form = types.ElicitRequestFormParams(
             message=question_text(self.open), requested_schema=_schema(self.open)
@@ -149,14 +152,17 @@ def _yes(question: Question) -> str:
 
 
 def _schema(question: Question) -> dict[str, Any]:
-    """Return the JSON Schema of the form that the person fills in."""
+    """Return the JSON Schema of the form in which the person answers the question."""
     title = "Send them?" if question.others else "Send it?"
     allow = {"type": "string", "title": title, "enum": [_NO, _yes(question)], "default": _NO}
     return {"type": "object", "properties": {"allow": allow}, "required": ["allow"]}
 
 
 def _decision(response: object, yes: str) -> bool | None:
-    """Return the person's choice; None if they closed the question or made no valid choice."""
+    """Return the person's decision, or None if they closed the form or chose nothing valid.
+
+    `yes` is the choice that means yes.
+    """
     if not isinstance(response, types.ElicitResult):
         return None
     if response.action == "accept":

@@ -42,7 +42,7 @@ class FairQueue:
         self._places = asyncio.Semaphore(places)
         self._begun = asyncio.Semaphore(places + parked)
         self._own: dict[str, _ClientPlaces] = {}
-        self._requests: Counter[str] = Counter()  # running or waiting, by client
+        self._requests: Counter[str] = Counter()  # running or waiting ones, keyed by client
 
     async def take(self, client: str) -> QueuePlace:
         """Wait until a request of `client` may run, and return its place in the queue.
@@ -172,7 +172,7 @@ class ClientQuota(Generic[Resource]):
         self._most = most
         self._anonymous = anonymous
         self._lock = threading.RLock()
-        # By client; the resource that has been idle longest comes first.
+        # Keyed by client; the resource that has been idle longest comes first.
         self._kept: dict[str, OrderedDict[Resource, None]] = {}
         self._owners: dict[Resource, str] = {}
 
@@ -196,7 +196,7 @@ class ClientQuota(Generic[Resource]):
                 self._close_oldest(max(self._kept.values(), key=len))
 
     def drop(self, resource: Resource) -> None:
-        """Forget a resource that is no longer open."""
+        """Stop counting a resource, because it is closed."""
         with self._lock:
             client = self._owners.pop(resource, None)
             if client is not None:

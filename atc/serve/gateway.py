@@ -111,7 +111,7 @@ class Gateway:
         self._own = load_tools(self._results.read_result)
         self._agents = ClientAgents(agent, self._own, key=self._key, share_learned=share_learned)
         self._search = GatewaySearch(self._agents.of_user)
-        # the client of each run that was about to write
+        # The client of each run that was about to make a write, keyed by run id.
         self._writers: OrderedDict[str, str] = OrderedDict()
 
     @property

@@ -23,7 +23,7 @@ PATH = "/mcp"
 LARGEST_REQUEST = 2 * 2**20
 """Largest size of one request, in bytes."""
 IDLE_SECONDS = 1800.0
-"""Seconds after which an idle session ends; its runs are kept."""
+"""Seconds after which an idle MCP session ends. Its runs stay in the store."""
 
 
 class BearerToken:
@@ -41,7 +41,10 @@ class BearerToken:
         self._clients = [sha256(token.encode()).hexdigest() for token in tokens]
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer 401 if the token is missing or wrong, else pass the request on."""
+        """Respond with status 401 if the token is missing or wrong, else pass the request on.
+
+        A request over the limits of its token is refused, too.
+        """
         if scope["type"] != "http":
             await self._pass_on(scope, receive, send)
             return
@@ -94,7 +97,7 @@ def http_app(
         transport_security=security,
         max_request_body_size=LARGEST_REQUEST,
         session_idle_timeout=IDLE_SECONDS,
-        # More than the clients' shares: a session that makes room for a new one ends a bit later.
+        # More than the limits allow, because a session that is closed for a new one ends later.
         max_sessions=(SESSIONS_EACH + CONNECTIONS_EACH) * clients,
         host=host,
     )
@@ -103,7 +106,7 @@ def http_app(
 
 
 def serve_http(app: BearerToken, *, host: str, port: int) -> None:
-    """Serve until SIGINT or SIGTERM."""
+    """Serve the gateway on a host and port until SIGINT or SIGTERM."""
     config = uvicorn.Config(
         app,
         host=host,

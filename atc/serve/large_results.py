@@ -31,9 +31,9 @@ class LargeResults:
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        # By handle, the oldest first: the client, and the value as JSON.
+        # The client and the value as JSON, keyed by handle; the oldest value comes first.
         self._kept: dict[str, tuple[str, str]] = {}
-        self._characters = Counter[str]()  # by client
+        self._characters = Counter[str]()  # keyed by client
 
     def shorten(self, value: Json, client: str) -> Json:
         """Return `value`; if it is too large, store it and return its handle, shape and sample."""

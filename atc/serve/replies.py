@@ -85,7 +85,7 @@ def _warnings(attempt: Attempt, printed: str) -> list[str]:
     The answer was cut, the run's own checks doubt it, or responses violate their schemas. `printed`
     is the output of the program.
     """
-    value = "" if printed else attempt.answer or ""  # as it left the sandbox
+    value = "" if printed else attempt.answer or ""  # the sandbox cuts long values
     cut = len(value) >= VALUE_CHARACTERS and value.endswith("…")
     drift = [f"{call.tool}: {clause}" for call in attempt.calls for clause in call.drift[:1]]
     return list(dict.fromkeys([*([_CUT] if cut else []), *attempt.doubts, *drift]))
@@ -132,7 +132,7 @@ def answer_of(attempt: Attempt) -> Json:
 
 
 def call_line(call: ToolCall) -> str:
-    """Return a call on one line: `get_film(film_id=7) → {title: string} · 12 ms`."""
+    """Return a call as one line: `line 3: get_film(film_id=7) → {title: string} · 12 ms`."""
     result = shape(call.result) if call.error is None else f"{call.outcome}: {call.error[:200]}"
     took = "reused" if call.reused else f"{call.seconds * 1000:.0f} ms"
     within = f"{call.within}: " if call.within else ""

@@ -246,9 +246,7 @@ class _Service:
             if not tool.protocol.writes:
                 read = partial(getattr(self._gateway, params.name), **given, client=client_of(ctx))
                 return make_result(await self._requests.answer(ctx, read))
-            if (
-                params.request_state is not None
-            ):  # the same program goes on, whatever the run has done since
+            if params.request_state is not None:  # continue the same run with the answer
                 given["continues" if "source" in given else "run"] = RequestState.of(params).run
             work = partial(getattr(self._gateway, params.name), **given)
             return await self._requests.run(ctx, params, work, _run_result)

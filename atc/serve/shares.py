@@ -104,7 +104,7 @@ class Connection(H11Protocol):
         self.shares.use("", self)
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """Stop counting the connection."""
+        """Stop counting the connection towards the limit of its token."""
         self.shares.drop(self)
         super().connection_lost(exc)
 
@@ -137,7 +137,7 @@ class Connections:
         )
 
     def protocol(self) -> type[Connection]:
-        """Return the protocol class that uvicorn uses for each connection."""
+        """Return the subclass of `Connection` that uvicorn uses for each connection."""
         return type("Connection", (Connection,), {"shares": self._shares})
 
     @contextmanager
@@ -171,7 +171,7 @@ class Sessions:
         self._app = app
         self._host = host
         self._path = path
-        self._requests: Counter[str] = Counter()  # running ones, by session
+        self._requests: Counter[str] = Counter()  # number of running requests, keyed by session
         self._closed: OrderedDict[str, None] = OrderedDict()
         self._ending: set[asyncio.Task[None]] = set()
         self._shares: ClientQuota[str] = ClientQuota(

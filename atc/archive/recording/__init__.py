@@ -177,7 +177,7 @@ def sources_of(stored: StoredRun) -> list[str]:
 
 
 class ReplayResult(NamedTuple):
-    """The result of a replay."""
+    """The outcome of a replay: whether it differs from the recording, where and how long it ran."""
 
     departure: ReplayDiverged | None
     """How the replay differs from the recording; None if it made the same calls and ended alike."""

@@ -101,7 +101,7 @@ class Lanes:
         self.values = sum(origin.call is not None for one in shown for origin in one.origins)
         self.count = 0
         self._rows: dict[int, list[LaneCell]] = {}
-        busy = [-1] * _LANES  # by lane: the row where its last line ends
+        busy = [-1] * _LANES  # for each lane, the row where its last line ends
         for number, (start, used) in enumerate(sorted(_rows_of_uses(shown).items())):
             lane = next((lane for lane, until in enumerate(busy) if until <= start), None)
             if lane is None:

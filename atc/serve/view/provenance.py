@@ -61,7 +61,7 @@ def _scalars(arguments: Json) -> Iterator[tuple[JsonPath, Json]]:
 
 
 def _is_word(value: str, words: str) -> bool:
-    """Return True if a text occurs in `words` with no letter or digit next to it."""
+    """Return True if `value` occurs in the text `words` with no letter or digit next to it."""
     if not value or value not in words:
         return False
     return re.search(rf"(?<!\w){re.escape(value)}(?!\w)", words) is not None

@@ -17,7 +17,7 @@ _AROUND = 3
 
 
 class ChangedLine(NamedTuple):
-    """A line that was added or removed, or an unchanged line near it."""
+    """A line in the diff of two programs: added, removed, or unchanged and near a change."""
 
     kind: Literal["", "added", "removed"]
     """Empty for an unchanged line."""
@@ -76,5 +76,5 @@ def _rows(
 
 
 def _lines(source: str) -> list[str]:
-    """Return the lines of a program as pygments counts them."""
+    """Return the lines of a program, without the empty ones at its end, as pygments counts them."""
     return source.replace("\r\n", "\n").replace("\r", "\n").rstrip("\n").split("\n")
