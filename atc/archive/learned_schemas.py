@@ -183,10 +183,10 @@ def add_observed_schemas(
 ) -> Toolbox:
     """Return the toolbox with response schemas that are inferred from the results of `calls`.
 
-    Only tools without a response schema, or with one that a result violates, get a new schema.
-    Programs still get the same part of each response (see `Tool.wrapper`), so a run in progress is
-    not affected. With `exactly`, the check rejects programs that read keys which no response has.
-    With `shared`, the schemas may be shown to other users; see `infer`.
+    A tool gets a new schema only if it has none, or if a result violates the one it has. The new
+    schema does not change what programs get from a response, so a run in progress is not affected.
+    With `exactly`, the check rejects programs that read keys which no response has. With `shared`,
+    the schemas may be shown to other users; see `probing.infer.infer`.
     """
     responses_of = dict[str, list[Json]]()
     sizes = Counter[str]()
@@ -245,12 +245,12 @@ def structure(schema: Any) -> Any:
 
 
 def _keep_unwrapping(tool: Tool, schema: JsonObject, *, exactly: bool = False) -> JsonObject | None:
-    """Return a variant of a new schema that does not change which part of a response programs get.
+    """Return a variant of a new schema that does not change what programs get from a response.
 
-    Programs get the value of the only key instead of the whole object if the schema says that
-    there is just this key (see `Tool.wrapper`). The schema's keywords `required` and
-    `additionalProperties` decide this, so the variants differ in them. Return None if no variant
-    keeps the present behavior.
+    If the schema says that an object has exactly one key, programs get the value of that key
+    instead of the object (see `Tool.wrapper`). The variants differ in `required` and
+    `additionalProperties`, which decide this. Return None if each variant would change what
+    programs get.
     """
     forms = [schema] if exactly else []
     if schema.get("type") == "object":

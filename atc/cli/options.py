@@ -16,7 +16,7 @@ FC = TypeVar("FC", bound=Callable[..., Any])
 class Verb(click.Command):
     """A click command with the option `--json`, and with `examples` at the end of its help.
 
-    `atc.cli.output.as_json` tells whether the option was given.
+    `atc.cli.output.as_json` returns whether the option was given.
     """
 
     def __init__(self, name: str | None, *, examples: Sequence[str], **more: Any) -> None:

@@ -36,7 +36,7 @@ class Layer:
     """
 
     origin: str
-    """The name of the file, or such as `environment` or `command line`."""
+    """Where the settings come from: the name of a file, `environment` or `command line`."""
     values: Mapping[str, Any]
     label: Callable[[str], str] = str
     """Returns how the layer spells a setting, such as `--max-calls` for `max_calls`."""

@@ -91,7 +91,7 @@ def _declares_no_credential(tool: Tool) -> bool:
 def _call_guarded(tool: Tool, values: dict[str, Json]) -> tuple[ExitCode, dict[str, Any]]:
     """Call a tool if consent and the other checks allow it.
 
-    Return the exit code, and the entries of the report that the outcome changes.
+    Return the exit code, and the entries of the command's JSON report that the outcome changes.
     """
     sent = False
     try:
@@ -118,7 +118,7 @@ def _call_guarded(tool: Tool, values: dict[str, Json]) -> tuple[ExitCode, dict[s
 
 
 def _explain_interrupt(tool: Tool, *, sent: bool) -> dict[str, str]:
-    """Return the entries of the report that say what happened to a call that Ctrl-C interrupted.
+    """Return the entries of the JSON report about a call that Ctrl-C interrupted.
 
     `sent` is True if the call may have reached the service.
     """
@@ -134,7 +134,7 @@ def _explain_interrupt(tool: Tool, *, sent: bool) -> dict[str, str]:
 
 
 def _read_arguments(words: Sequence[str], tool: Tool) -> dict[str, Json]:
-    """Return the arguments of a call, keyed by their original names and checked.
+    """Return the arguments of a call, checked, and keyed by their names in the API.
 
     Each of `words` is `name=text`, whose text is converted to the argument's type, or `name:=JSON`.
 
@@ -157,7 +157,8 @@ def _read_word(
 ) -> tuple[str, Json]:
     """Return the alias and the value of one argument that was typed as `word`.
 
-    `aliases` are keyed by original name, the JSON `types` that an argument may have by alias.
+    `aliases` has the alias of each argument, keyed by its name in the API. `types` has the JSON
+    types that each argument may have, keyed by alias.
 
     Raises:
         click.UsageError: `word` is neither `NAME=VALUE` nor `NAME:=JSON`.

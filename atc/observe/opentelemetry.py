@@ -190,7 +190,7 @@ class RunSpans:
                 self._fault = (event.attempt, fault) if fault else None
 
     def _begin_repair(self) -> None:
-        """Begin the span of a repair if the model is asked for the first time after a fault."""
+        """Begin the span of a repair, if a request is the first one to the model after a fault."""
         if self._fault is None or self._repair is not _NO_SPAN:
             return
         number, fault = self._fault

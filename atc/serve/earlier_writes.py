@@ -17,7 +17,7 @@ def find_write_in_doubt(
 
     Only a write whose client may not know the outcome counts: it is unknown whether the write took
     effect, or the run ended before it could say so, because it was interrupted or waits for the
-    answer to a question. `arguments` are keyed by original name.
+    answer to a question. `arguments` are keyed by their names in the API.
     """
     defaults = tool.original_arguments(contract(tool.protocol).defaults)
     wanted = canonical_call(tool.alias, {**defaults, **arguments})

@@ -70,12 +70,12 @@ class GatewayAgent(ProgramRunner):
 
 
 class ClientAgents:
-    """The agents of all clients. Each has its own learned response schemas. Thread-safe.
+    """The agents of all clients, each with its own learned response schemas. Thread-safe.
 
     The client over stdio, whose name is "", is the user who runs the gateway: it uses the schemas
-    that `agent` has learned. Each other client has schemas and an agent of its own; with
-    `share_learned`, these clients have one in common. In the names of the folders with the schemas,
-    clients are named by a digest with `key`.
+    that `agent` has learned. Each other client has an agent of its own. With `share_learned`, these
+    other clients have one agent in common. `key` is used to hide the names of clients in the names
+    of the folders that store their schemas.
     """
 
     def __init__(

@@ -54,16 +54,16 @@ class Recording:
     program: str
     """Source of the program."""
     tools: Mapping[str, ToolProtocol]
-    """The protocols of the tools that the program names, keyed by alias. A replay uses them to
-    validate arguments, and to give the program the same part of each response.
+    """The protocols of the tools that the program names, keyed by alias.
+
+    A replay uses them to validate arguments, and to extract from each response what programs get.
     """
     trace: Annotated[Trace, Field(validation_alias="end")]
-    """The calls in the order in which they were made, with their results, and how the program
-    ended.
-    """
+    """The calls in the order in which they were made, their results, and how the program ended."""
     tool_calls: NotNegative = Limits().tool_calls
-    """The most calls that the recorded run could make, because this affects the result. All other
-    limits are those of the machine that replays.
+    """Most calls that the recorded run was allowed to make. A replay has the same limit.
+
+    All other limits of a replay are the defaults.
     """
     secrets: tuple[str, ...] = ()
     """The placeholders in the recording that replace sensitive values."""
@@ -75,9 +75,9 @@ class Recording:
 
 
 class RecordedTools(Toolbox):
-    """A toolbox of tools that cannot be called, with aliases that are given.
+    """A toolbox of tools that cannot be called. Their aliases are the keys of `protocols`.
 
-    (An ordinary toolbox makes the aliases itself, so they could differ.)
+    (An ordinary toolbox makes the aliases itself, so they could differ from the recorded ones.)
     """
 
     def __init__(self, protocols: Mapping[str, ToolProtocol]) -> None:
