@@ -265,7 +265,7 @@ class Savable:
         return sandbox.run(source, tools, limits=limits, journal=ReplayJournal(recorded))
 
     def _find_difference(self, trace: Trace) -> str | None:
-        """Return a sentence about how a replay differs from the run, or None if it does not."""
+        """Return how a replay differs from the run, or None if it gives the same answer."""
         if trace.failure is not None:
             return f"{trace.failure.type}: {trace.failure.message}"
         answer = self._attempt.answer or ""

@@ -1,7 +1,7 @@
 """Errors on the command line: the sentence, exit code and documentation page of each.
 
-The exceptions of other packages do not know these. `ERRORS` assigns an exit code and a page to each
-exception class.
+Exception classes are defined in other packages, without an exit code or a page. `ERRORS` assigns
+both to each class.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ ERRORS = {
     "toolflow_bench.services.service.UnknownService": _USAGE,
     "toolflow_bench.task.InvalidTask": _USAGE,
 }
-"""The entry of each exception class and its subclasses, keyed by the full name of the class.
+"""Exit code and page of each exception class and its subclasses, keyed by the class's full name.
 
 The keys are names because importing all the classes would slow down every command.
 """
@@ -100,7 +100,7 @@ def explain_error(error: BaseException) -> tuple[str, ExitCode]:
 
 
 def find_entry(error: AtcError) -> ErrorEntry:
-    """Return the entry of an error's class, or of its nearest base class that has one."""
+    """Return the entry in `ERRORS` of the class of an error, or of its nearest base class."""
     names = (f"{one.__module__}.{one.__qualname__}" for one in type(error).__mro__)
     return next((ERRORS[name] for name in names if name in ERRORS), _OTHER)
 

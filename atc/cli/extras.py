@@ -26,5 +26,5 @@ EXTRAS = {
 
 
 def extra_of(module: str | None) -> str | None:
-    """Return the name of the first extra that installs a module, or None if no extra does."""
+    """Return the first extra (group of optional dependencies) that installs a module, or None."""
     return next((extra for extra, modules in EXTRAS.items() if module in modules), None)

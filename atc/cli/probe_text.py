@@ -80,7 +80,7 @@ def format_changes(checked: DriftReport) -> Iterator[str]:
 
 
 def write_report(folder: Path, probed: Probed, sent: int, *, keep_values: bool) -> dict[str, Any]:
-    """Write the protocols that a probing has found, and return its report as a JSON object.
+    """Write the protocols that are the result of a probing, and return a report as a JSON object.
 
     `sent` is the number of calls that were made. If no tool could be documented, the report has the
     keys `error` and `kind`. With `keep_values`, values in examples are written as they are.

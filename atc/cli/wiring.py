@@ -165,8 +165,8 @@ def open_agent(
 def drop_outdated_consent(config: Config, toolbox: Toolbox) -> Config:
     """Return the configuration without consent for tool names that now belong to another tool.
 
-    Settings give consent and trust to a tool by its name. If another tool has that name now, they
-    are dropped, unless they were given on this command line.
+    In the settings, consent and trust refer to a tool by its name. If another tool has that name
+    now, both are dropped, unless they were given on this command line.
     """
     standing = read_settings()[0]
     params = _command_params()
@@ -322,8 +322,8 @@ def say_withheld(config: Config) -> None:
 def open_pool(config: Config, jobs: int | None = None) -> Iterator[Pool]:
     """Open the configured pool of workers: threads of this process, or a Ray cluster.
 
-    It works on `jobs` items at the same time. With None, threads work on one, and a cluster on two
-    for each CPU.
+    It works on `jobs` items at the same time. If `jobs` is None, threads work on one item, and a
+    cluster on two for each CPU.
 
     Raises:
         ModuleNotFoundError: Ray is configured, but not installed.

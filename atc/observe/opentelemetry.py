@@ -82,7 +82,7 @@ def close() -> None:
 
 
 class RunSpans:
-    """An observer that records the events of one run, and makes its spans when the run ends.
+    """An observer that records the events of one run, and makes spans of them when the run ends.
 
     Events may come from any thread. `run` is the id of the run, or None if it is not stored.
     """

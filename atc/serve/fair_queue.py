@@ -114,9 +114,9 @@ class QueuePlace:
 
     @contextmanager
     def vacate(self) -> Iterator[None]:
-        """Park the request within the block; at the end, wait until it may run again.
+        """Within the block, do not count the request as running; then wait until it may run again.
 
-        It blocks, so it must not be called in the thread of the event loop.
+        This blocks, so it must not be used in the thread of the event loop.
         """
         self._loop.call_soon_threadsafe(self._at_work.close)
         try:
@@ -181,7 +181,10 @@ class ClientQuota(Generic[Resource]):
         return self._owners.get(resource)
 
     def use(self, client: str, resource: Resource) -> None:
-        """Record that a client uses a resource now. A new resource may exceed a limit."""
+        """Record that a client uses a resource now.
+
+        The resource may be new. If a limit is then exceeded, another resource is closed.
+        """
         with self._lock:
             if self._owners.get(resource, client) != client:
                 self.drop(resource)

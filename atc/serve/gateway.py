@@ -312,7 +312,7 @@ class Gateway:
         )
 
     def _client_digest(self, **options: Unpack[ProgramOptions]) -> str:
-        """Return the digest that identifies a client in the store, since its name may be secret."""
+        """Return a digest that identifies a client in the store, where its name must not appear."""
         name = f"client {options.get('client')}".encode()
         return hmac.new(self._key, name, sha256).hexdigest()[:24]
 

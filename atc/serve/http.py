@@ -43,7 +43,7 @@ class BearerToken:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Respond with status 401 if the token is missing or wrong, else pass the request on.
 
-        A request over the limits of its token is refused, too.
+        A request is refused, too, if its session was closed or belongs to another token.
         """
         if scope["type"] != "http":
             await self._pass_on(scope, receive, send)

@@ -185,9 +185,10 @@ class Requests:
     def _waiting_for_person(
         self, client: str, place: QueuePlace, consent: ClientConsent
     ) -> Iterator[None]:
-        """Within the block, park the program's request and count an open question of its client.
+        """Within the block, count an open question of the client, but not its running program.
 
-        In the block, a person is asked. So another program can run in the meantime.
+        A person is asked in the block, and another program can run in the meantime. The program
+        may have to wait at the end of the block.
         """
         with place.vacate():
             self._questions.use(client, consent)

@@ -93,7 +93,7 @@ class Viewer:
         return StreamingResponse(changes, media_type="text/event-stream")
 
     async def _changes(self, seen: str) -> AsyncIterator[str]:
-        """Yield a server-sent event whenever `_state` changes. `seen` is the state of the page."""
+        """Yield a server-sent event whenever `_state` changes from `seen`, that of the page."""
         while not self.ending():
             now = await run_in_threadpool(self._state)
             if now != seen:
