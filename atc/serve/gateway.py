@@ -123,10 +123,7 @@ class Gateway:
         return hmac.digest(self._key, b"request state", "sha256")
 
     def tools(self, client: str = "") -> Toolbox:
-        """Return the tools that a client's programs may call, without the gateway's own tool.
-
-        That is `read_result`, which returns values that were too large for a reply.
-        """
+        """Return the API tools that a client's programs may call, without `read_result`."""
         toolbox = self._agents.of(client).toolbox
         return toolbox.only([name for name in toolbox if name not in self._own])
 
@@ -390,12 +387,9 @@ class Gateway:
 
 @contextmanager
 def _one_at_a_time() -> Iterator[None]:
-    """Within the block, turn `RunTaken` into an error that a client may see.
+    """Within the block, turn `RunTaken` into a `BadRequest` that does not name the process.
 
-    It says that another request works on the run, but not which process does.
-
-    Raises:
-        BadRequest: Another request works on the run.
+    `RunTaken` means that another request works on the run.
     """
     try:
         yield

@@ -187,8 +187,7 @@ class Requests:
     ) -> Iterator[None]:
         """Within the block, count an open question of the client, but not its running program.
 
-        A person is asked in the block, and another program can run in the meantime. The program
-        may have to wait at the end of the block.
+        A person is asked in the block, and another program can run in the meantime.
         """
         with place.vacate():
             self._questions.use(client, consent)
@@ -215,10 +214,7 @@ class _Service:
     async def list_tools(
         self, ctx: Context, _params: types.PaginatedRequestParams | None
     ) -> types.ListToolsResult:
-        """List the gateway's operations as MCP tools.
-
-        The description of `run_program` contains an overview of the API tools.
-        """
+        """List the gateway's operations; the text of `run_program` describes the API tools, too."""
         tools = [
             _describe_tool(replace(tool.protocol, output_schema=None))
             for tool in self.tools.values()
@@ -233,8 +229,7 @@ class _Service:
     ) -> CallResult | types.InputRequiredResult:
         """Carry out one operation of the gateway.
 
-        A mistake of the caller is returned as a result that its model reads, not as a protocol
-        error.
+        An error is returned as a result that the caller's model reads.
         """
         try:
             if (tool := self.tools.get(params.name)) is None:
@@ -386,10 +381,7 @@ def tools_server(gateway: Gateway) -> Server[Any]:
             return make_result({"error": str(error)}, failed=True)
 
     def to_result(client: str, name: str, reply: GatewayReply) -> CallResult:
-        """Return an MCP result with the response as text, and as structured content.
-
-        The structured content follows the output schema of the tool.
-        """
+        """Return the response as text, and as structured content by the tool's output schema."""
         if "result" not in reply:
             return make_result(reply, failed=True)
         response = reply["result"]
