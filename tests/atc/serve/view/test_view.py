@@ -262,7 +262,7 @@ def test_a_run_shows_fault_change_and_arrows(own_folders, atc_: Atc, browser: Br
     ):
         assert part in browser.text, part
     assert browser.run("document.querySelector('.row.fault').textContent").endswith(
-        'order["number"])'
+        'order["days"] > 7:'
     )
     changed = browser.run("document.querySelector('.change').textContent")
     assert re.search(r"added: # Late by more than a week", changed)
