@@ -1,6 +1,7 @@
 """The face of the package."""
 
 import ast
+import functools
 import builtins
 import inspect
 import re
@@ -146,6 +147,7 @@ def test_an_import_against_the_layers_is_named(tmp_path):
 PRODUCT = ("atc", "protocols", "sandbox", "probing", "toolflow_bench")
 
 
+@functools.cache
 def imported_names(file: Path) -> set[str]:
     """The modules that a test file imports, and the names that it imports from them."""
     found = set()
