@@ -1,8 +1,8 @@
 """The face of the package."""
 
 import ast
-import functools
 import builtins
+import functools
 import inspect
 import re
 import subprocess
