@@ -67,7 +67,7 @@ class ProgramRunner(AgentResources):
                 ended=True,
             )
         past = record.past
-        with self._open_record(record):
+        with self._open_record(record, given=True):
             called = [found.call.tool for found in past.calls] if past else []
             made = [alias for alias in called if alias in self.toolbox]
             needed = self.toolbox.only(dict.fromkeys([*named, *made]))
@@ -132,13 +132,20 @@ class ProgramRunner(AgentResources):
         )
 
     @contextmanager
-    def _open_record(self, record: RunRecord) -> Iterator[None]:
-        """Open the record of a run for the block; then learn response schemas from the calls."""
+    def _open_record(self, record: RunRecord, *, given: bool = False) -> Iterator[None]:
+        """Open the record of a run for the block; then learn response schemas from the calls.
+
+        `given` is True if the caller writes the programs.
+        """
         with record.open(self.toolbox):
             yield
         if self.learned is None or record.solution is None:
             return
-        earlier = len(record.past.attempts) if record.past is not None else 0
-        calls = [call for attempt in record.solution.attempts[earlier:] for call in attempt.calls]
+        if record.solution.status == "paused" and not given:
+            # The same prompts must be built again when the run is resumed.
+            return
+        past = record.past.calls if record.past is not None else ()
+        calls = [recorded.call for recorded in past]
+        calls += [call for attempt in record.solution.attempts for call in attempt.calls]
         with self._learning:
             self.toolbox = self.learned.learn(self.toolbox, calls, record.redact)

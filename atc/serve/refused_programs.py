@@ -13,7 +13,10 @@ INSIST = (
     "If the program is right and the response schema is wrong, send the same program again: it is"
     " executed then."
 )
-_KEPT = 1_000
+_KEPT = 200
+"""Maximum number of programs that are kept for one client."""
+_CLIENTS = 1_000
+"""Maximum number of clients whose programs are kept."""
 
 
 class RefusedPrograms:
@@ -21,20 +24,24 @@ class RefusedPrograms:
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._kept: OrderedDict[str, None] = OrderedDict()
+        self._kept: OrderedDict[str, OrderedDict[str, None]] = OrderedDict()
 
     def add(self, client: str, source: str) -> None:
         """Remember a program of a client, and forget the oldest one if there are too many."""
         with self._lock:
-            self._kept[_digest(client, source)] = None
-            if len(self._kept) > _KEPT:
+            programs = self._kept.setdefault(client, OrderedDict())
+            self._kept.move_to_end(client)
+            programs[_digest(source)] = None
+            if len(programs) > _KEPT:
+                programs.popitem(last=False)
+            if len(self._kept) > _CLIENTS:
                 self._kept.popitem(last=False)
 
     def contains(self, client: str, source: str) -> bool:
         """Return True if this client sent this program before and it was not executed."""
         with self._lock:
-            return _digest(client, source) in self._kept
+            return _digest(source) in self._kept.get(client, {})
 
 
-def _digest(client: str, source: str) -> str:
-    return hashlib.sha256(f"{client}\0{source.strip()}".encode(errors="replace")).hexdigest()
+def _digest(source: str) -> str:
+    return hashlib.sha256(source.strip().encode(errors="replace")).hexdigest()

@@ -11,7 +11,7 @@ from atc.core.messages import format_list
 from atc.core.types import Attempt, Program, Solution
 from atc.pipeline.repair import worth_repairing
 from atc.pipeline.synthesize import declares_response
-from atc.run.attempt import attempt, run_given_program
+from atc.run.attempt import run_given_program
 from atc.run.passes import MISREAD, find_certain
 from atc.run.program_calls import seen_output
 from atc.run.program_tools import with_named, writing_tools
@@ -86,7 +86,7 @@ class _First(Chain):
         if not is_repeated and (unseen_writes(program, before) is None or not reads.names):
             return
         was_blind = not seen_output(self.attempts)
-        result = attempt(self, reads, look=True)
+        result = self.look(reads)
         self.blind = was_blind
         self._received = add_observed_schemas(before, result.calls, exactly=True)
 

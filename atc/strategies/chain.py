@@ -45,6 +45,8 @@ class Chain(Run):
         self.tried: set[str] = set()
         self.confirmed = False
         self.blind: bool | None = None
+        self.looks = set[int]()
+        """Numbers of the attempts that only executed reads."""
 
     def should_leave(
         self,
@@ -101,7 +103,7 @@ class Chain(Run):
 
         If the program gave an answer, this confirms the answer.
         """
-        self.confirmed = self.attempts[-1].answer is not None
+        self.confirmed = self.attempts[-1] in self._answered(self.attempts)
         if not self.confirmed:
             self.meter.note(UNCHANGED)
             self.should_leave([*self.attempts, replace(self.attempts[-1], round=self.round)])
@@ -113,14 +115,30 @@ class Chain(Run):
         attempts already gave an answer.
         """
         last = self.attempts[-1]
-        was_asked = any(attempt.answer is not None for attempt in self.attempts[:before])
+        was_asked = bool(self._answered(self.attempts[:before]))
         return last.paused or (last.answer is not None and (was_asked or not last.doubts))
+
+    def look(self, reads: Program) -> Attempt:
+        """Execute the reads of a program. What they print is not an answer."""
+        self.looks.add(len(self.attempts))
+        return attempt(self, reads, look=True)
+
+    def _answered(self, attempts: Sequence[Attempt]) -> list[Attempt]:
+        """Return the first attempts of the run, `attempts`, that gave an answer."""
+        return [
+            attempt
+            for number, attempt in enumerate(attempts)
+            if attempt.answer is not None and number not in self.looks
+        ]
 
     def choose_answer(self) -> None:
         """Set `answer` to the answer that counts, if there is one."""
         asks = self.parts.config.repair != "none" and self.parts.config.max_repairs > 0
-        self.answer = _select_answer(self.attempts, confirmed=self.confirmed, asks=asks)
-        if self.answer is None and any(attempt.answer is not None for attempt in self.attempts):
+        tried = [
+            attempt for number, attempt in enumerate(self.attempts) if number not in self.looks
+        ]
+        self.answer = _select_answer(tried, confirmed=self.confirmed, asks=asks)
+        if self.answer is None and self._answered(self.attempts):
             self.meter.note(UNCONFIRMED)
 
     def _attempt(self, program: Program | None) -> None:
@@ -135,7 +153,7 @@ class Chain(Run):
         passes = prepare(self, program, blind=False)
         writing = writing_tools(program, passes.tools)
         if writing and passes.insists(passes.autofix(passes.check(Attempt(program)))):
-            attempt(self, reads_before_writes(program, writing), look=True)
+            self.look(reads_before_writes(program, writing))
         result = attempt(self, program, blind=self.blind)
         kind = None if result.fault is None else result.fault.kind
         known = with_named(program, self.tools, self.parts.toolbox)

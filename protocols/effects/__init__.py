@@ -29,7 +29,7 @@ from protocols.effects.verbs import (
     kind_of_word,
     name_words,
 )
-from protocols.naming import singular
+from protocols.naming import singular, snake
 from protocols.protocol import HttpBinding, McpBinding, ToolProtocol
 
 SAFE = ("GET", "HEAD", "OPTIONS")
@@ -38,6 +38,8 @@ UNKNOWN_EFFECT = "nothing tells"
 """Reason for treating a tool as a write although no word says that it acts."""
 UNPROVEN = "nothing shows that it only reads"
 """Reason for asking before a GET although no word says that it acts."""
+_SELECTORS = frozenset({"fields", "opt_fields", "expand", "include", "select", "embed"})
+"""Arguments that select what a response contains. Only a call that reads has them."""
 _SHORT = 3
 """Minimum length of the last word of a path. A shorter word counts as an abbreviation."""
 
@@ -255,7 +257,8 @@ def _is_written_read(
         return classify_path_part(protocol.name) in ("things", "information", "choice")
     if not words or words[0] not in READS["getters"] or last in STRICT | GRAMMAR["particles"]:
         return False
-    if classify_path_part(parts[-1]) == "things" and words[1:] == fixed[-1]:
+    pages = any(snake(argument.name) in READS["paging"] | _SELECTORS for argument in arguments)
+    if pages and classify_path_part(parts[-1]) == "things" and words[1:] == fixed[-1]:
         return all(
             argument.is_view_filter or not may_be_set(argument.name, in_list=True)
             for argument in arguments

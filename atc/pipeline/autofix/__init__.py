@@ -165,6 +165,22 @@ class _Fixes:
         return None
 
 
+def _is_subscripts(text: str) -> bool:
+    """Return True for subscripts with literal keys only, such as `["a"]["b"]`.
+
+    A key of a response may look like code, and must not become code.
+    """
+    if not text.startswith("["):
+        return False
+    try:
+        node = ast.parse(f"x{text}", mode="eval").body
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return False
+    while isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Constant):
+        node = node.value
+    return isinstance(node, ast.Name)
+
+
 def _rename_key(key: str, better: str, *, passed_on: bool) -> str | None:
     """Return the subscript that corrects a missing key: `["distance_miles"]` for `["distance"]`.
 
@@ -172,7 +188,7 @@ def _rename_key(key: str, better: str, *, passed_on: bool) -> str | None:
     or a missing level is corrected. A key is not extended to an id (`capital` to `capital_city_id`)
     unless the value is passed on to a tool (`passed_on`).
     """
-    if better.startswith("[") and "…" not in better:
+    if _is_subscripts(better):
         return better
     alike = similarity(key.lower(), better.lower()) >= _SURELY_MEANT
     added = set(better.lower().split("_")) - set(key.lower().split("_"))
