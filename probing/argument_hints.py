@@ -38,8 +38,8 @@ class ArgumentHint:
     """The allowed values of an `enum`."""
     minimum: float | None = None
     maximum: float | None = None
-    """Inclusive limits: of the value for `range`, of the number of characters or items for
-    `length`."""
+    """`minimum` and `maximum` are inclusive limits. If `kind` is `range`, they limit the value; if
+    it is `length`, the number of characters or elements. None: no limit."""
     pattern: str = ""
     format: str = ""
     text: str = ""
@@ -78,7 +78,7 @@ _MOST_OF = re.compile(
 def read_requirement(words: str) -> list[ArgumentHint]:
     """Return hints on what a clause of a reply requires of a value.
 
-    Their `argument` is empty: the caller finds out which argument the clause is about.
+    The field `argument` of each hint is empty: the caller finds out which argument is meant.
     """
     words = re.sub(
         r",? (?:but )?(?:got|found|was|received):? .*|, (?:but )?not .*", "", words[:8_000]

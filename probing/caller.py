@@ -143,7 +143,7 @@ class Caller:
         return max(0, mine if budget is None else min(mine, budget - self._log.sent_count))
 
     def _admit(self, tool: str, plain: JsonObject, purpose: Purpose) -> None:
-        """Check that a call may be made. `plain` are its arguments without their origins.
+        """Check that a call may be made. `plain` are the values of its arguments.
 
         Raises:
             NotCalled: the call may not be made.
@@ -197,8 +197,8 @@ class Caller:
     def _send(self, sample: Sample, plain: JsonObject) -> str:
         """Send a call once and log the result.
 
-        Return a message for the user, or "" if there is nothing to say. `plain` are the arguments
-        without their origins.
+        Return a message for the user, or "" if there is nothing to say. `plain` are the values of
+        the arguments.
         """
         tool = self._tools[sample.tool]
         host = self._hosts[sample.tool]

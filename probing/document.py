@@ -73,7 +73,8 @@ def build_protocol(
 ) -> ToolProtocol:
     """Return the protocol of a probed tool.
 
-    A tool that gave no response gets a protocol with its declared parts and its error replies.
+    If the tool gave no response, the protocol has only what its document declares, and its error
+    replies.
 
     Args:
         facts: what is known about the tool.
@@ -171,9 +172,9 @@ def _describe_errors(status: str, samples: Sequence[Sample], disclosure: Disclos
 def input_schema(facts: ToolFacts, *, keep_values: bool = True) -> dict[str, Any]:
     """Return the JSON Schema 2020-12 of a tool's arguments.
 
-    An argument is required if the facts say so and every successful call had it. Examples are
-    values that the tool accepted. If `keep_values` is False, only those examples are included that
-    the tool's description or error replies contained, or that probing invented.
+    An argument is required if the description or a reply says so, and every successful call had
+    it. Examples are values that the tool accepted. If `keep_values` is False, only those are shown
+    that the tool's description or error replies contained, or that probing invented.
     """
     calls = [sample.plain_arguments for sample in facts.done]
     known = {
@@ -301,9 +302,9 @@ def _shown_values(facts: ToolFacts, name: str, *, keep_values: bool) -> list[Jso
 class Disclosure:
     """Decides what a protocol may show of the values and texts of one tool.
 
-    Secrets are never shown. A value is a secret if its name or form says so in any sample. It is
-    then replaced in every text that contains it. Other values of calls are shown only if
-    `keep_values` is True.
+    Secrets are never shown: they are replaced in every text. A value is a secret if the name of its
+    field, or its own form, shows this in any sample of the tool. Other values of calls are shown
+    only if `keep_values` is True.
     """
 
     def __init__(self, facts: ToolFacts, *, keep_values: bool) -> None:

@@ -98,7 +98,7 @@ def compare_answers(old: ToolProtocol, facts: ToolFacts) -> list[DriftChange]:
 
 
 def _departures(old: ToolProtocol, facts: ToolFacts) -> Iterator[DriftChange]:
-    """Yield a change for each broken rule of the output schema, and for each new field."""
+    """Yield a change for each violated rule of the output schema, and for each new field."""
     replies = [sample.response for sample in facts.done]
     known = {path for path, _ in nodes(old.output_schema or {})}
     now = dict(nodes(infer(replies, words=document_words(old))))
@@ -122,9 +122,9 @@ def _departures(old: ToolProtocol, facts: ToolFacts) -> Iterator[DriftChange]:
 
 
 def _new_fields(old: ToolProtocol, paths: Iterable[str]) -> Iterator[DriftChange]:
-    """Yield a change for each path that is a new field of an object in the output schema.
+    """Yield a change for each of `paths` that is a new field of an object in a response.
 
-    `paths` are the response paths that the old output schema does not contain.
+    `paths` are all response paths that the old output schema does not contain.
     """
     records = {path for path, node in nodes(old.output_schema or {}) if node.get("properties")}
     for path in dict.fromkeys(paths):
@@ -148,9 +148,10 @@ def _departure(
     *,
     is_gone: bool,
 ) -> DriftChange:
-    """Return the change that validation errors with the same path and schema keyword show.
+    """Return the change in a tool's responses that a group of validation errors shows.
 
-    `is_gone` is True if no answer has this path any more.
+    The errors of the group have the same path and schema keyword. `is_gone` is True if no response
+    has this path any more.
     """
     if keyword == "required":
         return _missing_field(old, path, errors, is_gone=is_gone)
@@ -368,7 +369,7 @@ def _call_again(session: Session, tool: str, known: Sequence[ArgumentValues]) ->
 
 
 def _facts_of_check(protocol: ToolProtocol, log: Log) -> ToolFacts:
-    """Return what the check showed about one tool, without refusals of guessed arguments."""
+    """Return what the check showed about one tool. Failed calls with guessed values are ignored."""
     samples = log.samples_of(protocol.name)
     return learn(protocol, [s for s in samples if s.done or s.purpose == "check"])
 

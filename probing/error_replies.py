@@ -44,7 +44,7 @@ _CODES = REPLIES["codes"]
 _PLAIN = frozenset({"date", "field", "format", "name", "number", "text", "time", "type", "value"})
 """Argument names that are common words. In a sentence they count only if quoted or at its start."""
 _Complaint = tuple[tuple[str, ...], str, Mapping[str, Json]]
-"""One error in a JSON reply: the path to the wrong argument, the message, and other fields."""
+"""One error in a JSON reply: (path to the argument that is wrong, message, the other fields)."""
 _QUOTED = r"['\"`“‘]([^'\"`”’\n]{1,80})['\"`”’]"
 
 
@@ -187,9 +187,9 @@ class _Reader:
                 yield from ((path, message, {}) for message in messages[:20])
 
     def _field_messages(self, key: str, value: Json, *, top: bool, is_known: bool) -> Sequence[str]:
-        """Return the messages about one field of a reply, or an empty list if its value has none.
+        """Return the error messages that the value of one field of a reply contains, if any.
 
-        `top` is True at the top of the reply, and `is_known` if the field is a known argument.
+        `top`: the field is one of the outermost object. `is_known`: it is named like an argument.
         """
         if isinstance(value, Mapping) and key.lower() not in _PLACES and not self._find_path(value):
             value = _words_of(value)
@@ -253,9 +253,9 @@ class _Reader:
     def _new_argument(
         self, words: str, facts: Sequence[ArgumentHint], sentence: str
     ) -> Iterator[ArgumentHint]:
-        """Yield hints on an argument that is not known yet, if a sentence certainly names one.
+        """Yield hints on an argument that was unknown until now, if a sentence clearly names one.
 
-        `words` is the sentence without lists of all arguments, and `facts` are the hints in it.
+        `words` is the sentence without its list of all arguments. `facts` are the hints in it.
         """
         stated = REPLY_PATTERNS["stated"].search(words.strip())
         if not stated:
@@ -300,7 +300,7 @@ class _Reader:
 
 
 def _parameter_hints(parameters: Mapping[str, Json]) -> list[ArgumentHint]:
-    """Return hints on the allowed values and the pattern that fields of an error state."""
+    """Return the hints in separate fields of an error, such as `allowedValues` and `pattern`."""
     found = []
     allowed = next(
         (parameters[key] for key in ("allowedValues", "allowed", "options") if parameters.get(key)),
@@ -317,10 +317,10 @@ def _parameter_hints(parameters: Mapping[str, Json]) -> list[ArgumentHint]:
 def _is_missing(
     spelled: str, facts: Sequence[ArgumentHint], parameters: Mapping[str, Json]
 ) -> bool:
-    """Return True if an error about an unknown name means that this argument is missing.
+    """Return True if an error says that an argument is missing which was unknown until now.
 
-    `spelled` is the name, `facts` are the hints in the message, and `parameters` are the other
-    fields of the error.
+    `spelled` is the argument's name, `facts` are the hints in the message of the error, and
+    `parameters` are the other fields of the error.
     """
     kinds = {fact.kind for fact in facts}
     if not re.fullmatch(r"[A-Za-z_][\w.-]{0,60}", spelled):

@@ -164,7 +164,10 @@ def _vary_values(session: Session, facts: ToolFacts, start: Sample) -> ProposedC
 
 
 def _missing_resource(_: Session, facts: ToolFacts, start: Sample) -> ProposedCalls:
-    """Yield a call with an id in the URL path that does not exist, to see the error reply."""
+    """Yield a call for a record that does not exist, to see the error reply.
+
+    The id of the record is in the URL path.
+    """
     lost = any(not s.done and s.status in (404, 410) for s in facts.samples)
     if lost or any(argument.not_found for argument in facts.arguments.values()):
         return

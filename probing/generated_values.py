@@ -164,9 +164,9 @@ def _guess_by_words(words: list[str]) -> tuple[Json, ...]:
 
 
 def _flat(schema: Any, root: JsonObject) -> JsonObject:
-    """Return a schema whose `$ref` is resolved, merged with its first alternative except null.
+    """Return a schema without `$ref`, and with its first alternative merged into it.
 
-    Alternatives are the subschemas in `anyOf`, `oneOf` or `allOf`.
+    The alternatives are the subschemas in `anyOf`, `oneOf` or `allOf` that allow more than null.
     """
     here = resolve(schema, root)
     for keyword in ("anyOf", "oneOf", "allOf"):

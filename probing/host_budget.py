@@ -17,8 +17,8 @@ HOST_LOSSES = 6
 DENIED = 3
 """Number of consecutive 401 or 403 answers after which a host may be given up.
 
-If none of its tools answered before, the answers must come from as many different tools (or from
-all, if the host has fewer)."""
+If no tool of the host answered successfully before, the denials must come from at least this number
+of different tools, or from all tools of a host that has fewer."""
 GATEWAY = (502, 503, 504)
 """HTTP statuses with which a gateway reports that the service behind it does not answer."""
 MOST_WAITS = 7
@@ -102,7 +102,7 @@ class HostBudget:
     def record_answer(self, sample: Sample) -> tuple[str, list[Sample]]:
         """Count an answered call, and stop calling the host if it denies access (401 or 403).
 
-        A host whose tools take credentials as arguments is called further. Return two values: a
+        The host is still called if its tools take credentials as arguments. Return two values: a
         message for the user if the host is not called any more (else ""), and the denied samples
         that the log must discard, because they show nothing about their tools.
         """

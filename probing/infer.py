@@ -55,7 +55,9 @@ def infer(
     every_key: bool = False,
     shared: bool = False,
 ) -> dict[str, Any]:
-    """Return the JSON Schema 2020-12 of responses, or `{}` without responses and `known`.
+    """Return the JSON Schema 2020-12 of responses.
+
+    Return `{}` if there are neither responses nor a declared schema.
 
     Args:
         responses: the responses of one tool.
@@ -318,7 +320,7 @@ def _cut(value: Json, depth: int) -> Any:
 
 
 def count_fields(schema: JsonObject, replies: Iterable[Json]) -> dict[str, int]:
-    """Return the number of replies that have a value at each response path of a schema.
+    """Return for each response path of a schema how many replies have a value there.
 
     Response paths are written as `airports[].code`, or `rates.*` for the values of a map.
     """

@@ -48,8 +48,8 @@ _LONGEST_WRITTEN = 60
 _MOST_HEADING = 6
 """Maximum number of words of a key that is the heading of a table column, such as `Ship Date`."""
 _MOST_OWN_FIELDS = 20
-"""Maximum number of fields of an object if their values have one shape and most keys are unknown
-words. In a larger object, unknown words are data."""
+"""If an object's values have one type, and most of its keys are unknown words, they still count as
+names of fields if there are at most this many keys. In a larger object, unknown words are data."""
 _CAPITALS = re.compile(r"[A-Z]{1,4}")
 """A short word in capital letters is a code, such as that of a country. Exceptions are listed in
 `_SPELLED_IN_CAPITALS`."""
@@ -240,9 +240,9 @@ def _are_too_many(keys: Collection[str], kinds: Collection[str]) -> bool:
 
 
 def _are_alike(objects: Sequence[JsonObject]) -> bool:
-    """Return True if those values in `objects` that are objects have the same keys.
+    """Return True if the objects that are values in `objects` all have the same keys.
 
-    Return False if all values are empty objects.
+    Other values are ignored. Return False if all values are empty objects.
     """
     shapes = {
         frozenset(part) if isinstance(part, dict) else None
@@ -280,8 +280,8 @@ def _is_spoken(key: str, words: Collection[str], counted: Collection[str] | None
     """Return True if a key is an identifier that consists of known words.
 
     A word is known if it is in `words` (those of the tool's document) or is usual in names of
-    fields. If `counted` is given, a word that ends with a number must be in it, because it may be a
-    password otherwise.
+    fields. A word that ends with a number may be a password: if `counted` is not None, such a word
+    is known only if it is in `words` or `counted`, or is a usual one such as `last4`.
     """
     if not _IDENTIFIER.fullmatch(key):
         return False
@@ -295,7 +295,7 @@ def _is_spoken(key: str, words: Collection[str], counted: Collection[str] | None
 
 
 def _is_plain(word: str) -> bool:
-    """Return True for a word without a number at its end, or a usual word with one, as `last4`."""
+    """Return True for a short or usual word (`x1`, `last4`), and for one without a final number."""
     return not word[-1:].isdigit() or len(word) <= _SHORTEST_PART or word in _KNOWN
 
 
@@ -324,8 +324,9 @@ def _find_shared_keys(
 ) -> frozenset[str]:
     """Return those of `keys` that all objects have, if at least three objects are different.
 
-    Return an empty set unless more fields are known (`known`, a number) than there are `keys`. Most
-    columns of a table may be data: for example, there may be one for each person.
+    `known` is the number of other keys that are known to be names of fields. If it is not greater
+    than the number of `keys`, return an empty set: the objects may be rows of a table in which most
+    columns are data, for example one column for each person.
     """
     if known <= len(keys):
         return frozenset()

@@ -193,9 +193,9 @@ class Flows:
         return [*((source, True) for source in named), *((source, False) for source in others)]
 
     def _is_confirmed(self, profile: ArgumentProfile, source: LinkSource) -> bool:
-        """Return True if the names of an argument and a source match, and accepted values agree.
+        """Return True if the names of an argument and a source match, and it accepted their values.
 
-        A less exact match of the names needs accepted values that are ids or codes.
+        If the names match less exactly, one of these values must be an id or code.
         """
         gap = profile.distance_to(source)
         accepted = profile.accepted_values.keys() & source.texts
@@ -231,7 +231,7 @@ class Flows:
         return False
 
     def _trials(self, profile: ArgumentProfile, base: ArgumentValues) -> Iterator[Value]:
-        """Yield values to try for an argument, at most one from each source not yet confirmed.
+        """Yield values to try for an argument, at most one from each unconfirmed source.
 
         `base` are the arguments of the call in which the value will be tried.
         """

@@ -66,7 +66,7 @@ class NormalizedName:
     own: str
     """The name itself, without the path before it: `code` for `airports[].code`."""
     key: str
-    """The name, preceded by the noun of its record if it is vague: `airport_code` for `code`."""
+    """The name, and before a vague name the noun of its record: `airport_code` for `code`."""
 
     @cached_property
     def thing(self) -> str:
@@ -105,7 +105,7 @@ def expand_name(name: str) -> str:
 def argument_name(protocol: ToolProtocol, argument: str) -> NormalizedName:
     """Return the normalized name of an argument.
 
-    To a vague name such as `id`, the kind of record that the tool is about is added.
+    A vague name such as `id` is completed by the kind of record that the tool is about.
     """
     own = expand_name(argument)
     declared = protocol.parameters.get(argument)
@@ -119,8 +119,8 @@ def argument_name(protocol: ToolProtocol, argument: str) -> NormalizedName:
 def field_name(protocol: ToolProtocol, path: str) -> NormalizedName:
     """Return the normalized name of a response field.
 
-    To a vague name such as `id`, the kind of record that contains the field is added. The name of
-    a list is in the singular. `path` is the response path of the field: `airports[].code`.
+    A vague name such as `id` is completed by the kind of record that contains the field. The name
+    of a list is in the singular. `path` is the response path of the field: `airports[].code`.
     """
     parts = path.split(".")
     own = expand_name(parts[-1].replace("[]", ""))

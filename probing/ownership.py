@@ -1,9 +1,9 @@
 """Recognises the records that a probing created, in the samples of its log.
 
-Only these records may be changed or removed. An id belongs to such a record (it is confirmed) if it
-is new, and a read-only tool shows it together with the random mark of this probing. A record that
-cannot contain the mark is recognised by the id in the response to the creating call, once a
-read-only tool shows the values that were sent under this id.
+Only these records may be changed or removed. An id is confirmed, that is, it certainly belongs to
+such a record, if it is new and a read-only tool returns it together with the random mark of this
+probing. If a record cannot contain the mark, the id in the response to the creating call is
+confirmed once a read-only tool returns a record with this id and the values that were sent.
 """
 
 from __future__ import annotations
@@ -81,7 +81,7 @@ class CreatedRecords:
         of: CreatedRecord | None = None,
         unconfirmed: bool = False,
     ) -> list[str | int]:
-        """Return ids for an argument, of all created records or of one (`of`), latest first."""
+        """Return ids of created records, or of the record `of`, for an argument, latest first."""
         noun = self._roles.argument_noun(tool, argument)
         texts: list[str] = []
         for record in reversed(self.all()):
@@ -140,7 +140,7 @@ class CreatedRecords:
         )
 
     def is_single_record(self, tool: str) -> bool:
-        """Return True if a read-only tool with the same URL path returns one record and no list."""
+        """Return True if a read-only tool with the URL path of `tool` returns a single record."""
         return any(self._roles.has_same_path(read, tool) for read in self._single)
 
     def answers_with_id(self, tool: str) -> bool:
@@ -170,7 +170,7 @@ class CreatedRecords:
             self._read_response(sample)
 
     def _read_write(self, sample: Sample) -> None:
-        """Add the record that a call created, or add the call to the record if this is known."""
+        """Store which record a call created or updated: a new one, or one that is known already."""
         if not may_have_acted(self._roles.protocol(sample.tool), sample):
             return
         noun = self._roles.noun(sample.tool)
@@ -287,9 +287,10 @@ class CreatedRecords:
                 record.removed_by = sample.tool
 
     def _is_removed(self, record: CreatedRecord, tool: str, removed: set[Id]) -> bool:
-        """Return True if a removal's arguments contain an id of a record or of its container.
+        """Return True if the removing call with the arguments `removed` removed `record`.
 
-        A marked text of the record counts as well if its ids are unknown.
+        They must contain an id of the record or of its container. If no id is confirmed, a text of
+        the record that contains the random mark is enough.
         """
         ids = record.ids | record.answered_ids | self._parent_ids(record)
         for noun, text in removed:

@@ -116,7 +116,8 @@ class SourceProbing:
     source: str
     folder: Path
     protocols: Sequence[ToolProtocol] = ()
-    """The protocols of its tools. The process that probes them creates the callable tools."""
+    """The protocols of the source's tools. Callable tools are created only in the process that
+    probes the source."""
     probed: Probed | None = None
     sent: int = 0
     """Number of calls that were sent."""

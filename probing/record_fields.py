@@ -15,15 +15,16 @@ _FIELD_WRAPPERS = ("attributes", "data", "fields", "properties")
 def iter_records(
     node: Json, parent_noun: str = "", *, top: bool = False
 ) -> Iterator[tuple[JsonObject, str]]:
-    """Yield each object in a JSON value with the kind of record that the key above it names.
+    """Yield (object, noun) for each object in a JSON value, outer objects first.
 
-    For `{"users": [{"id": 5}]}`, the second pair is `({"id": 5}, "user")`. The fields of an inner
-    object such as `data` are merged into those of the object around it.
+    The noun is the kind of record, as the key of the object shows it: for `{"users": [{"id": 5}]}`,
+    the second pair is `({"id": 5}, "user")`. The fields of an inner object such as `data` are
+    merged into those of the object around it.
 
     Args:
         node: any JSON value.
-        parent_noun: the kind of record that the key above `node` names; "" at the top.
-        top: True to skip lists with more than one element.
+        parent_noun: the kind of record that the key of `node` shows; "" if `node` has no key.
+        top: True to skip lists with more than one element, so that only a main record is found.
     """
     if isinstance(node, list):
         for part in node if not top or len(node) == 1 else ():

@@ -51,7 +51,7 @@ def _walk(node: Any, path: str, depth: int) -> Iterator[tuple[str, Json, bool]]:
 
 
 def response_origin(sample: Sample, path: str) -> ValueOrigin:
-    """Return the origin of the value that is found at a path in a sample's response."""
+    """Return the `ValueOrigin` of a value in a response: the tool, the path, and the sample."""
     return ValueOrigin(kind="response", tool=sample.tool, path=path, sample=sample.number)
 
 

@@ -121,9 +121,10 @@ class Session:
         return made or bool(self.rules.refusal_reason(tool, plain))
 
     def mark_arguments(self, tool: str, arguments: ArgumentValues) -> ArgumentValues:
-        """Return a call's arguments with the random mark in values that are new or name a record.
+        """Return a call's arguments with the random mark of this probing in some of the values.
 
-        The arguments of a tool that only reads are returned unchanged.
+        The mark is inserted into values that were not returned by a tool, and into values that
+        identify a record. The arguments of a tool that only reads are returned unchanged.
         """
         if tool not in self.roles.writes:
             return arguments
@@ -249,8 +250,8 @@ class Session:
 
         An argument that identifies a record gets only ids of records that this probing created, and
         values with its random mark. For other arguments, values with the mark come first, and
-        values of existing records follow. If an argument refers to another record, the latter come
-        first.
+        values of existing records follow. If an argument refers to another record, values of
+        existing records come first.
         """
         pairs = [(value, self._mark_value(facts, name, value)) for value in values]
         if self.roles.identifies_record(facts.name, name):

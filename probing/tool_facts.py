@@ -174,7 +174,8 @@ def learn(
     Args:
         protocol: the tool's description.
         samples: samples in the order in which they were sent. Samples of other tools are ignored.
-        read: hints that a model read in error replies, for those that no rule can read.
+        read: hints that a model read in error replies. They are used for replies in which the
+            rules of `probing.error_replies` find no hint.
     """
     own = tuple(sample for sample in samples if sample.tool == protocol.name)
     names = {name: name for name in protocol.parameters}

@@ -33,8 +33,9 @@ class ToolRoles:
     """
 
     kinds: dict[str, VerbKind]
-    """What each tool does: `create`, `update`, `remove`, `read` or `end`. A tool with an unknown
-    effect counts as `create`, so it gets no argument that could change an existing record."""
+    """What each tool does: `create`, `update`, `remove`, `read`, or `end` (for example a session).
+    A tool with an unknown effect counts as `create`, so that it gets no argument which could change
+    an existing record."""
     writes: set[str]
     """Names of the tools that may change something."""
 

@@ -44,11 +44,12 @@ _KNOWN = 0.5
 """Distance of a response field that is named differently, but contains a value that is known to be
 good for the argument."""
 _LISTED = 2.0
-"""Distance of a list of scalars, if the argument is in the URL path."""
+"""Distance of a field that is a list of scalars, for an argument in the URL path."""
 _ANY = 3.6
-"""Distance of ids of any kind of record, if the argument takes ids."""
+"""Distance of a field with ids of any kind of record, for an argument that is named like an id or
+is in the URL path."""
 _LAST = 4.2
-"""Distance of ids of any kind of record, for any other argument."""
+"""Distance of a field with ids of any kind of record, for any other argument."""
 _STRANGERS_TRIED = 2
 """Maximum number of values that are tried from response fields without a matching name."""
 
@@ -105,7 +106,7 @@ class Pools:
 
     @property
     def places(self) -> list[ValuePlace]:
-        """The groups of values that occurred in one response field each."""
+        """The values in responses, grouped by the response field in which they occurred."""
         return [place for place in self._places.values() if not place.argument]
 
     def add(self, sample: Sample) -> None:
@@ -132,7 +133,8 @@ class Pools:
     ) -> None:
         """Add the scalars in a response.
 
-        Names in a list are also added to `below`, because they may be segments of longer URLs.
+        If the response is a list of names, they are added to `below` as well. It contains values
+        that may follow the called URL as a segment: `/parts` returns `cpu`, so try `/parts/cpu`.
         """
         sent: set[str] = set()
         invented: set[str] = set()
@@ -159,7 +161,7 @@ class Pools:
         below: dict[str, Value],
         around: Mapping[tuple[str, str], Value],
     ) -> list[ResponseRecord]:
-        """Add the keys of a response to `below`, because they may be segments of longer URLs.
+        """Add the keys of a response to `below`, the values that may follow the URL as a segment.
 
         Return a record for each of the first 20 keys, or [] if the response is not an object.
         `around` are the arguments of the call, which become a part of each record.
@@ -189,8 +191,8 @@ class Pools:
     ) -> list[tuple[float, Value]]:
         """Return values that may suit an argument as (distance, value), smallest distance first.
 
-        The distance grows by 0.75 with each further value of the same name. It begins at 0 if the
-        response field is named like the argument.
+        The first value of the fields with a certain name gets the distance between this name and
+        the argument's name (0 if equal). The distance of each further value is greater by 0.75.
         """
         name = argument_name(protocol, argument.name)
         found = list[tuple[float, Value]]()
@@ -297,7 +299,7 @@ class _Search:
         )
 
     def admits_stranger(self, name: NormalizedName) -> bool:
-        """Return True if values of a field may be used although its name does not match."""
+        """Return True if a field may be used although its name does not match (a "stranger")."""
         if self.wanted.is_search_text or self.wanted.secret:
             return False
         if self.wanted.own in PAGING or name.own in PAGING:
@@ -305,7 +307,10 @@ class _Search:
         return self.needs_strangers or bool(self.telling)
 
     def distance_of_stranger(self, place: ValuePlace) -> float | None:
-        """Return the distance of a field whose name does not match, or None if it is unsuitable."""
+        """Return how far a field is from suiting the argument if their names do not match.
+
+        Such a field is a "stranger". Return None if it is unsuitable.
+        """
         if place.argument:
             return None
         if not self.telling.isdisjoint(place.values):

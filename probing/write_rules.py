@@ -54,9 +54,9 @@ class WriteRules:
         return "" if recognisable else self._unrecognisable_refusal(tool, arguments)
 
     def _unrecognisable_refusal(self, tool: str, arguments: JsonObject) -> str:
-        """Return why a call may not create a record that nothing distinguishes from others.
+        """Return why a creating call none of whose arguments contains the mark may not be sent.
 
-        No argument of the call contains the mark. Return "" if the call may be sent nevertheless.
+        The created record could not be told from others. Return "" if the call may be sent.
         """
         has_more_arguments = self._roles.protocol(tool).parameters.keys() - arguments.keys()
         if has_more_arguments and not self._created.answers_with_id(tool):

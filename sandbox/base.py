@@ -62,9 +62,10 @@ class Sandbox(Protocol):
         The calls that it makes are recorded with the line where the program calls it.
 
         A syntax error, an exception or an exceeded limit is recorded in the trace. For each call
-        the host validates the arguments, looks in the journal for an answer, calls the tool, and
-        validates the response. A response that violates its schema is recorded as drift. If a tool
-        raises `Paused`, the run ends with a failure of kind `paused`.
+        the host validates the arguments, calls the tool, and validates the response. If the journal
+        has the result of an equal earlier call, it is used and the tool is not called. A response
+        that violates its schema is recorded as drift. If a tool raises `Paused`, the run ends with
+        a failure of kind `paused`.
 
         Raises:
             SandboxUnavailable: the sandbox could not start, or ended unexpectedly. The program is

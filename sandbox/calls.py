@@ -84,8 +84,8 @@ class Calls:
     def begin(self, call: CallRequest) -> CallReply | OpenCall:
         """Accept a call, and validate its arguments.
 
-        Return the reply if the arguments are invalid or the journal contains the answer. Otherwise
-        return an open call, which `finish` makes.
+        Return the reply if the arguments are invalid, or if the journal has the result of an equal
+        earlier call. Otherwise return an open call, which `finish` makes.
 
         Raises:
             RunEnded: the call ends the run: there is no such tool, or there are too many calls.
@@ -177,8 +177,9 @@ class Calls:
     def confirm_hint(self, hint: ValueHint) -> ValueHint | None:
         """Return a hint that the program's process sent, if the recorded response agrees with it.
 
-        A hint says that a part of a failing expression had a value from a response. Its path
-        becomes the path in the full response. Return None if there is another value at this path.
+        A hint says that a part of a failing expression had the value at a path in a response. The
+        returned hint has the path in the full response: a program may get only a part of it. Return
+        None if the recorded response has another value at this path.
         """
         if hint.call >= len(self.made) or self.made[hint.call].outcome != "done":
             return None
@@ -330,9 +331,9 @@ class Calls:
         return CallReply(opened.asked.index, error=message, status=status)
 
     def _prepare(self, call: ToolCall, *, complete: bool) -> None:
-        """Do the slow part of recording a call.
+        """Let the journal prepare the recording of a call, because this may be slow.
 
-        The lock is not held meanwhile, so that the run can end on time.
+        The lock is released meanwhile, so that the run can end on time.
         """
         with self._lock:
             self._require_open(call.index)
@@ -354,7 +355,7 @@ class Calls:
         self._journal.record_outcome(call)
 
     def _require_open(self, index: int | None = None) -> None:
-        """Check that a new call may be made, or that the call `index` has no outcome yet.
+        """Check that the call `index` has no outcome yet. None: check that a new call may be made.
 
         Raises:
             RunOver: no new call may be made, or the call has an outcome already.

@@ -18,9 +18,11 @@ FRAME_BYTES = 1 << 20
 the program.
 """
 NAME_CHARACTERS = 100
-"""Longest name of a class or function in a failure that a program's process reports."""
+"""Maximum number of characters of each name of a class or function in a failure that a program's
+process reports."""
 MESSAGE_CHARACTERS = 4000
-"""Longest message of such a failure. The host accepts longer ones, see `sandbox.wire`."""
+"""Maximum number of characters of the message of a failure that a program's process reports. The
+host accepts longer messages, see `sandbox.wire`."""
 VALUE_CHARACTERS = 200_000
 """Maximum length of a value as JSON. For a larger value, the beginning of its `repr` is sent."""
 MOST_HINTS = 64

@@ -187,8 +187,8 @@ class _Run:
         its end without a last frame. `start` is the first frame.
 
         Raises:
-            BaseException: an exception of a tool or of the journal that is not the answer to a
-                call.
+            BaseException: a tool or the journal raised an exception that the program must not get
+                as the reply to a call, or a person pressed Ctrl-C.
         """
         try:
             workers.start(lambda: self._context.run(self._talk, start))
@@ -268,7 +268,7 @@ class _Run:
         workers.start(lambda: context.run(self._work))
 
     def _check_location(self, call: wire.CallRequest) -> wire.CallRequest:
-        """Return a call, with 0 as its line if the program has no line with its number.
+        """Return a call; its `line` becomes 0 if the program has no line with this number.
 
         Raises:
             RunEnded: the call claims to come from a saved tool that the program does not use.
@@ -362,7 +362,7 @@ class _Run:
 class _ProgramFailed(wire.RunEnded):
     """Raised if the program itself failed, for example by an exception.
 
-    Unlike other ends of a run, calls that the program began are still made.
+    The calls that it began are still made, unlike after a failure for which the host ends the run.
     """
 
 

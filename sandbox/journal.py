@@ -53,8 +53,8 @@ class Journal:
     - Calls are equal if they have the same tool and equal arguments. The k-th of several equal
       calls is answered by the k-th one that was completed in an earlier execution. A read is
       answered only if the same writes precede it, because a write may have changed the result.
-    - Failed calls are made again. The exceptions are failed calls of an interrupted execution after
-      which the program continued: if that execution is repeated, they fail again.
+    - Failed calls are made again, except in the repetition of an interrupted execution: a call
+      after whose failure the program continued then fails in the same way.
     - A write with an unknown outcome is not simply sent again: `write_recovery` first finds out
       whether it took effect.
 
@@ -73,9 +73,9 @@ class Journal:
     run: str | None = None
     write_recovery: WriteRecovery | None = None
     preanswered: tuple[ToolCall, ...] = ()
-    """Completed calls with which the next executions begin.
+    """The first calls of each next execution, with their results from an earlier one.
 
-    If one of them failed, it fails in the same way again and is not made."""
+    They are not made again. If one of them failed, it fails in the same way."""
     execution: int = -1
     """Number of the current execution, starting with 0; -1 before the first one."""
     _completed: dict[str, list[_Entry]] = field(default_factory=dict)

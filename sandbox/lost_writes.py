@@ -67,8 +67,8 @@ class PendingWrite:
     make: Callable[[], Json]
     """Sends the call and returns its response. The idempotency key is the same each time."""
     intend: Callable[[Json], None]
-    """Records that the call is about to be sent. The argument is the response of the verifying tool
-    before that, in a list, or None."""
+    """Records that the call is about to be sent. The argument is a list with the response that the
+    verifying tool gave just before, or None if there is no such response."""
     results: Callable[[], Sequence[Json]]
     """Returns the responses of the other calls of this tool in the run.
 
@@ -156,7 +156,7 @@ class WriteRecovery:
             sending: the write.
             read: the read-only tool that verifies it, or None if no tool does.
             problem: the error of the write.
-            baseline: the response of `read` before the write, in a list, or None.
+            baseline: a list with the response of `read` before the write, or None if there is none.
             intended: the Unix time at which the write was about to be sent.
         """
         if read is None:
@@ -192,9 +192,9 @@ def _call_verifier(read: Tool, sending: PendingWrite) -> Json:
 
 
 def _read_baseline(read: Tool | None, sending: PendingWrite) -> Json:
-    """Return the response of the verifying tool before a write, in a list.
+    """Call the verifying tool before a write, and return its response as a list of one element.
 
-    Return None if there is no such tool, or if its call fails.
+    Return None if no tool verifies the write, or if the call fails.
     """
     if read is not None:
         with suppress(ToolError):

@@ -49,7 +49,7 @@ START_SECONDS = 30.0
 MEMORY_BYTES = 2 * 2**30
 """Maximum memory of a program, even if the limits of its run are higher."""
 SUSPENSIONS = 100_000
-"""Maximum number of times that a program may be suspended, for calls, names and the time."""
+"""Maximum number of times that the interpreter may suspend a program, for example for a call."""
 SHOWN_FRAMES = 30
 
 

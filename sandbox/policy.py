@@ -211,7 +211,7 @@ def _import_problems(node: ast.Import | ast.ImportFrom) -> Iterator[str]:
 
 
 def _name_problems(*names: str) -> Iterator[str]:
-    """Yield a message for each of the attributes that no program may use, of any object."""
+    """Yield a message for each of `names` that is an attribute which no program may use."""
     return (
         f"{name!r} leads to the interpreter's own objects" for name in names if name in _INTERPRETER
     )

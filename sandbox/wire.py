@@ -91,7 +91,7 @@ class ProgramDone(NamedTuple):
 
 
 Message = CallRequest | Output | ProgramDone | Failure
-"""A message of the child. A `Failure` is what the child reports, and must be checked."""
+"""A message of the child. A `Failure` may be false, because the child itself reports it."""
 
 
 class Stream(Protocol):

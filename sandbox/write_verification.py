@@ -58,7 +58,7 @@ def verify_write(
         tool: the tool that writes.
         read: the read-only tool.
         arguments: the arguments of the write, keyed by their original names.
-        baseline: the response of `read` before the write, in a list, or None if it is unknown.
+        baseline: a list with the response of `read` before the write, or None if it is unknown.
         after: the response of `read` now.
         results: responses of other calls of the run. The records in them were created by these
             calls, not by this write.
@@ -91,7 +91,7 @@ def verify_write(
 
 
 def _differ(before: list[JsonObject], now: list[JsonObject]) -> bool:
-    """Return True if a record was added or removed."""
+    """Return True if one of the two lists has a record that the other one does not have."""
     return bool(new_records(before, now) or new_records(now, before))
 
 
@@ -172,10 +172,11 @@ def new_records(before: Sequence[JsonObject], now: Sequence[JsonObject]) -> list
 
 
 def _verify_by_record(tool: Tool, read: Tool, record: JsonObject, how: str) -> Verification:
-    """Return that a write took effect, with a response that is made from a record.
+    """Return the result `done` for a write, with a record as the response to the write.
 
-    Return `unclear` if this response would violate the output schema. `how` completes a sentence
-    that begins with the name of the verifying tool, such as "shows it".
+    The verifying tool returned this record. If it violates the output schema of the write, the
+    result is `unclear`. `how` completes a sentence that begins with the name of the verifying tool,
+    such as "shows it".
     """
     schema = tool.protocol.output_schema
     why = f"{read.alias} {how}"

@@ -153,7 +153,7 @@ class DockerSandbox(OnDemandSandbox["ContainerGroup"]):
 
 
 def unavailable() -> str | None:
-    """Return why this machine cannot run containers, or None if it can. None is started."""
+    """Return why this machine cannot run containers, or None if it can. No container is started."""
     try:
         engine.connect().close()
     except SandboxUnavailable as error:

@@ -35,7 +35,11 @@ def no_new_privileges() -> None:
 
 
 def leave_root() -> None:
-    """Change to the user `NOBODY` if the process runs as root. A container can forbid this."""
+    """Change to the user `NOBODY` if the process runs as root.
+
+    Raises:
+        OSError: the container in which the process runs does not allow it.
+    """
     if os.geteuid() == 0:
         os.setgroups([])
         os.setresgid(NOBODY, NOBODY, NOBODY)
@@ -97,9 +101,10 @@ def landlock_version() -> int:
 
 
 def deny_files_and_network() -> None:
-    """Forbid everything that this kernel's Landlock can forbid: files, and TCP if it is new enough.
+    """Forbid this process everything that the kernel's Landlock can forbid.
 
-    Newer kernels can also forbid abstract sockets and signals to other processes.
+    All versions of Landlock can forbid access to files, newer ones also TCP, and the newest also
+    abstract sockets and signals to other processes.
     """
     known = landlock_version()
     files = (1 << _FILE_RIGHTS.get(known, max(_FILE_RIGHTS.values()))) - 1

@@ -219,7 +219,7 @@ class Zygote:
     def top_up(self, limits: Limits) -> None:
         """Fork a child in advance for a later run with these limits, unless one is waiting.
 
-        Do nothing after `stop`, because the last run may call this method that late.
+        Do nothing if `stop` was called before: a run that is ending may still call this method.
         """
         with self._pool, suppress(SandboxUnavailable):  # the next run will notice
             if not self._stopped and self._waiting is None:

@@ -205,7 +205,7 @@ class Layering:
             seccomp.install(self._filter)
 
     def _try_filter(self) -> None:
-        """Check in a child that the filter can be installed.
+        """Check that the seccomp filter can be installed, by installing it in a child.
 
         Raises:
             OSError: the filter cannot be installed.
