@@ -61,8 +61,8 @@ class Caller:
     - If the log contains the answer of an equal call, that answer is used. A call that was sent but
       never answered, because the process was killed, is not sent again.
     - Some outcomes show nothing about the tool: the service asks to wait (429), the host is
-      unreachable, or a call that only reads is not answered. They give no sample, and the call may
-      be repeated. It still counts against the limits, unless it never left this machine.
+      unreachable, or a call that only reads is not answered. Such a call is not stored as a sample
+      and may be repeated. It still counts against the limits, unless it never left this machine.
     - A tool that changes data gets only calls that the write rules allow. A call that needs the
       approval of a person (`needs_approval`) is not made.
 

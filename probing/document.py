@@ -130,7 +130,7 @@ def status_of(sample: Sample) -> str | None:
     """Return the status under which a protocol documents a failed call.
 
     The status is "default" for an error without an HTTP status, such as an exception. Return None
-    if the call succeeded, or got no answer or an unusable one.
+    if the call succeeded, was not answered, or got an unusable answer.
     """
     if sample.done or sample.outcome == "not_run":
         return None
@@ -248,7 +248,8 @@ def _types_of_text(argument: ArgumentFacts, made: list[str], real: Sequence[Json
     The argument is a number if numbers were accepted and a text was refused. It is a string if
     texts were accepted that cannot be read as numbers. Otherwise the list is empty.
 
-    `made` are the types of all accepted values, `real` the accepted values that are not invented.
+    `made` are the types of all accepted values, and `real` those of these values that were not
+    invented.
     """
     if made and set(made) <= {"integer", "number"}:
         refused_text = any(number_of(url_text(value.value)) is None for value in argument.refused)

@@ -133,7 +133,7 @@ def _new_fields(old: ToolProtocol, paths: Iterable[str]) -> Iterator[DriftChange
 
 
 def _error_path(error: ValidationError, known: Collection[str]) -> str:
-    """Return the response path of a validation error. If a field is missing, return its path."""
+    """Return the response path of a validation error: that of the wrong or missing value."""
     path = _path_of(error.instance_path, known)
     if error.kind.name == "required":
         return f"{path}.{error.kind.as_dict()['property']}".lstrip(".")

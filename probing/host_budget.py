@@ -34,9 +34,9 @@ The pause becomes shorter with each call that is answered."""
 class HostBudget:
     """Limits the rate of calls to one host, and decides when to stop calling it.
 
-    It counts consecutive calls that were not answered, denied, or answered with a request to wait.
-    A tool that must not be called any more is added to `stopped`, a dict from tool names to
-    reasons.
+    It counts three kinds of consecutive calls: those without an answer, those that were denied, and
+    those after which the service asked to wait. A tool that must not be called any more is added to
+    `stopped`, which maps names of tools to reasons.
     """
 
     def __init__(

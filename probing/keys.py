@@ -201,9 +201,9 @@ def shareable(schema: Any, words: Collection[str] = frozenset()) -> Any:
 
 
 def _sample(schema: Any) -> Json:
-    """Return a value of the type that a schema describes. An object has the schema's keys.
+    """Return an example of the values that a schema describes, with all keys if it is an object.
 
-    Return None if the schema allows no type or several.
+    Return None if the schema names several types or none.
     """
     if not isinstance(schema, dict):
         return None

@@ -69,7 +69,8 @@ class LinkSource:
     def ids(self) -> set[str]:
         """The values that look like ids or codes.
 
-        If all fields are elements of lists (`codes[]`), words that are not too common are included.
+        Words are included as well, unless they are very common, if all fields of the source are
+        elements of lists (`codes[]`).
         """
         listed = all(place.path.endswith("[]") for place in self.places)
         return {text for text in self.texts if is_id(text) or (listed and is_identifying(text))}
@@ -179,10 +180,10 @@ class Flows:
         ]
 
     def _find_sources(self, profile: ArgumentProfile) -> list[tuple[LinkSource, bool]]:
-        """Return the confirmed sources of an argument.
+        """Return the confirmed sources of an argument, as (source, by_name).
 
-        Each is paired with True if it is confirmed by its name, and with False if only its values
-        show it. Those confirmed by name come first.
+        `by_name` is True if the names of the source and the argument match, and False if only
+        accepted values show that they belong together. Sources with matching names come first.
         """
         named = [source for source in self._sources if self._is_confirmed(profile, source)]
         others = [
@@ -269,7 +270,7 @@ class Flows:
 
 
 def _values_of_others(source: LinkSource, tool: str) -> Iterator[Value]:
-    """Yield the first 60 values of each response field of a source, except those of one tool."""
+    """Yield up to 60 values of each response field of a source, without the fields of `tool`."""
     for place in source.places:
         if place.tool != tool:
             yield from islice(place.values.values(), 60)
@@ -331,7 +332,7 @@ def _base_arguments(profile: ArgumentProfile) -> ArgumentValues | None:
     """Return the arguments of a successful call in which values for an argument can be tried.
 
     Calls that have this argument are preferred, and among these the one with the fewest arguments.
-    If no call succeeded, return {}, or None if the tool requires another argument.
+    If no call succeeded, return {} if the tool requires no other argument, and None if it does.
     """
     name = profile.argument.name
     tool = profile.tool

@@ -256,7 +256,7 @@ class CreatedRecords:
         ]
 
     def _identity_key(self, sample: Sample) -> frozenset[str]:
-        """Return the ids in the arguments of a call, or the names of records if it has no ids."""
+        """Return the ids in a call's arguments or, if there are none, the names of records."""
         parts = self._identifying_parts(sample)
         ids = [(key, part) for key, part in parts if is_id_name(key)]
         return frozenset(url_text(part) for _, part in ids or parts)

@@ -128,8 +128,8 @@ class SourceProbing:
 def by_host(sources: Iterable[SourceProbing]) -> list[list[SourceProbing]]:
     """Return the sources in groups, so that sources with a common host are in the same group.
 
-    Two sources are also in one group if other sources connect them: the first shares a host with a
-    third one, and this shares another host with the second.
+    Sources A and C are in one group, too, if A has a host in common with a source B, and B has
+    another host in common with C.
     """
     groups: dict[frozenset[str], list[SourceProbing]] = {}
     for source in sources:
@@ -256,7 +256,7 @@ class _Probing:
                     self._stopped[name] = str(refusal)
 
     def _look_again(self, name: str) -> None:
-        """Repeat a call whose response had no data, if a later call may have created some."""
+        """Repeat a call whose response had no data, if a later call may have created data."""
         session = self._session
         empty = session.facts(name).done
         written = [s.number for s in session.log.samples if s.done and s.tool not in session.reads]

@@ -50,9 +50,9 @@ class CreatedRecord:
 def match_record(
     record: CreatedRecord, fields: JsonObject, new_ids: set[Id], mark: ProbeMarker
 ) -> tuple[set[Id], bool]:
-    """Return whether an object in a response is the record that calls created.
+    """Return (ids of the record, True) if an object in a response is a record that calls created.
 
-    Return (its ids, True) if it is, and (an empty set, False) if not.
+    Otherwise return (an empty set, False).
 
     Args:
         record: the record that calls created.
@@ -76,14 +76,14 @@ def match_record(
 
 
 def record_ids(fields: JsonObject, nouns: Collection[str], record_noun: str) -> dict[Id, str | int]:
-    """Return the ids of a record, without the ids of other records that it refers to.
+    """Return the record's own ids, without the ids in its fields that identify other records.
 
-    The result maps each id to its JSON value.
+    The result maps each id to its JSON value, for example `("note", "17")` to `17`.
 
     Args:
         fields: the fields of the record.
-        nouns: the kinds of record that the tool and the response suggest for `fields`.
-        record_noun: the kind of record whose ids are wanted.
+        nouns: the kinds of record that `fields` may be, as the tool and the response suggest.
+        record_noun: the kind of record whose ids are returned.
     """
     ids = [(singular(word.rpartition("_")[0]), value) for word, value in id_fields(fields)]
     own = [(prefix, value) for prefix, value in ids if not prefix or is_among(prefix, nouns)]

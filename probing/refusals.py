@@ -80,7 +80,7 @@ def _has_data(fields: Mapping[str, Json], *, is_certain: bool) -> bool:
 
 
 def as_refused(sample: Sample) -> Sample:
-    """Return a sample as a refused call if its response reports an error; otherwise unchanged."""
+    """Return a sample, changed to one of a refused call if its response reports an error."""
     message = refusal_in(sample.response) if sample.done else ""
     if not message:
         return sample

@@ -111,10 +111,10 @@ class Session:
                 self._take(sample)
 
     def was_called(self, tool: str, arguments: ArgumentValues) -> bool:
-        """Return True if this call need not be tried.
+        """Return True if this call need not be tried, for one of three reasons.
 
-        It is in the log, it may have been sent before a process was killed, or the rules for tools
-        that change something do not allow it.
+        It is in the log, an earlier process that was killed may have sent it, or the rules for
+        tools that change something do not allow it.
         """
         plain = {name: value.value for name, value in self.mark_arguments(tool, arguments).items()}
         made = self.log.find(tool, plain) is not None or self.log.was_intended(tool, plain)
@@ -348,10 +348,10 @@ def next_arguments(
 
 
 def _argument_sets(session: Session, facts: ToolFacts) -> list[list[str]]:
-    """Return the sets of argument names to try. The set that was tried least comes first.
+    """Return the sets of argument names to try. The set that was tried least often comes first.
 
-    Usually there is one set: the needed arguments. If calls with them were refused without a
-    readable reason, sets with optional arguments are added, because one of these may be required.
+    Usually there is one set: the needed arguments. If calls were refused and the replies gave no
+    hint, sets with optional arguments are added, because one of these may in fact be required.
     """
     first = _first_arguments(session, facts)
     optional = [

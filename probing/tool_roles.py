@@ -70,7 +70,7 @@ class ToolRoles:
         return tool in self.writes and self.kinds[tool] in ("create", "update")
 
     def works_on(self, tool: str, noun: str) -> bool:
-        """Return True if a tool, or one of its identifying arguments, is about a kind of record."""
+        """Return True if a tool, or an id among its arguments, is about this kind of record."""
         nouns = {
             self.argument_noun(tool, name)
             for name in self._protocols[tool].parameters

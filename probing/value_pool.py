@@ -239,7 +239,7 @@ class Pools:
 
         A field without a matching name is included if it contains a value that is known to be good
         for the argument. As long as no such value is known, fields with ids are included as well.
-        For an argument in the URL path, so are lists of scalars.
+        For an argument in the URL path, lists of scalars are included, too.
         """
         search = _Search.of(argument, wanted)
         words = words_about(argument)

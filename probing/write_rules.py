@@ -122,8 +122,8 @@ class WriteRules:
     def _selects_existing(self, tool: str, argument: str, key: str, value: Json) -> bool:
         """Return True if a value limits the effect of a call to one existing record.
 
-        A filter does not, because the service may ignore it. If the URL is fixed, a new value does
-        not either: `PUT /profile` with a new name renames the profile that exists already.
+        Return False for a filter, because the service may ignore it. Return False also for a new
+        value if the URL is fixed: `PUT /profile` with a new name renames the existing profile.
         """
         if self._roles.is_filter(tool, argument):
             return False

@@ -116,7 +116,7 @@ class Writes:
             raise NotCalled(f"{reason}.", scope="tool")
 
     def _names_unknown_record(self, tool: str) -> bool:
-        """Return True if a call must identify a record, but probing created none of its kind."""
+        """Return True if a tool needs the id of a record, but probing created no such record."""
         updates = self._roles.kinds[tool] == "update"
         return any(
             self._roles.identifies_record(tool, name) and not self._created.own_ids(tool, name)

@@ -21,10 +21,10 @@ class SandboxUnavailable(AtcError):
 
 
 class Paused(Exception):
-    """Raised before a call is sent if a person must decide about it. It ends the run.
+    """Raised before a call is sent if a person must decide about the call.
 
-    The function `admit` of a tool raises it. The run's status is then `paused`. It is not a
-    `ToolError`, so a program cannot catch it.
+    The function `admit` of a tool raises this exception. The run then ends as `paused`.
+    A program cannot catch the exception, because it is not a `ToolError`.
     """
 
 

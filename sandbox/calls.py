@@ -207,7 +207,7 @@ class Calls:
                 self._settled.wait(min(remaining, LONGEST_WAIT_SECONDS))
 
     def close(self, why: str) -> None:
-        """Record an outcome for all calls that have none, with `why` as their error."""
+        """Record an outcome for all calls that have no outcome yet. `why` becomes their error."""
         with self._lock:
             self._closed = True
             for opened in list(self._open.values()):

@@ -149,9 +149,9 @@ def keywords_only_message(
 
 
 def fingerprint(value: Any) -> int:
-    """Return a checksum of a JSON value, so that it can be compared with another value.
+    """Return a checksum of a JSON value, by which the host and the program's process compare it.
 
-    Of an object only the keys are used, and of a list only the length.
+    The checksum of an object depends only on its keys, and that of a list only on its length.
     """
     if isinstance(value, dict):
         value = list(value)

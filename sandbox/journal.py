@@ -129,7 +129,7 @@ class Journal:
         return None
 
     def _issue(self, call: ToolCall, defaults: JsonObject, *, writes: bool) -> _CallPosition:
-        """Count a call that the program makes now, and return its position among equal calls.
+        """Note that the program makes a call now, and return its position among equal calls.
 
         The arguments are those of `find_answer`.
         """
@@ -155,10 +155,10 @@ class Journal:
         return was if (was.tool, was.arguments) == (call.tool, call.arguments) else None
 
     def earlier_write(self, index: int) -> tuple[ToolCall, float] | None:
-        """Return the earlier write with unknown outcome that an open call repeats, or None.
+        """Return (write, time) if the open call `index` repeats a write whose outcome is unknown.
 
-        It is paired with the Unix time at which it was about to be sent. `index` is the index of
-        the open call.
+        The time is the Unix time at which the earlier write was about to be sent. Return None if
+        the call repeats no such write.
         """
         entry = self._positions[index].entry
         return (

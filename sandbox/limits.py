@@ -97,9 +97,9 @@ cancelled: ContextVar[threading.Event | None] = ContextVar("cancelled", default=
 
 @contextmanager
 def cancel_when(stop: threading.Event) -> Iterator[None]:
-    """End every run that this thread starts inside the block with `Cancelled` once `stop` is set.
+    """End the runs that this thread starts inside the block when another thread sets `stop`.
 
-    A run that begins after `stop` was set ends at once.
+    `Cancelled` is raised in each of them. A run that begins after `stop` was set ends at once.
     """
     token = cancelled.set(stop)
     try:

@@ -203,7 +203,7 @@ def _read_baseline(read: Tool | None, sending: PendingWrite) -> Json:
 
 
 def _require_absent(shown: Verification, problem: ToolError) -> None:
-    """Check that a write without a response did not take effect and may be sent again.
+    """Check that a write did not take effect, so that it may be sent again.
 
     Raises:
         UnconfirmedWrite: the write may have taken effect.
@@ -218,9 +218,9 @@ def _require_absent(shown: Verification, problem: ToolError) -> None:
 def _require_unknown_outcome(
     error: ToolError, earlier: ToolError | None, sending: PendingWrite
 ) -> None:
-    """Check that the error of a write leaves its outcome unknown.
+    """Check that a write may have taken effect in spite of its error.
 
-    `earlier` is the error of the previous attempt, or None.
+    `earlier` is the error of the previous attempt, or None for the first one.
 
     Raises:
         ToolError: the error shows that the write had no effect.

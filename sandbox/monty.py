@@ -244,10 +244,10 @@ class _Interpreter:
             return {"done": f"<{type(step.output).__name__}, which cannot be shown>"}
 
     def _answer(self, asked: Any) -> dict[str, Any] | None:
-        """Return what a function call returns or raises in the program, in monty's form.
+        """Return the result of a function call of the program, as a dict that monty understands.
 
-        Return None for a function of the operating system that monty must refuse. `asked` is the
-        call as monty describes it.
+        The function returns a value or raises an exception. Return None for a function of the
+        operating system that monty must refuse. `asked` is the call as monty describes it.
         """
         name = asked.function_name
         args = asked.args

@@ -7,7 +7,7 @@ at run time.
 The guards of RestrictedPython are not used: they break ordinary programs (of 44 programs, only 28
 to 33 ran with them), and they do not protect code that is written in C. Only its lists are used.
 Kinds of syntax nodes that it does not know are refused, so that a new version of Python opens no
-hole. Attributes that lead to frames are refused as well.
+hole. Attributes that lead to stack frames are refused as well.
 """
 
 from __future__ import annotations

@@ -27,7 +27,7 @@ FRAMES_OF_TRACEBACK = 64
 LONGEST_NAME = 200
 LONGEST_REPR = 400
 LONGEST_MESSAGE = 10_000
-"""Most characters of a failure's message. Names and the `repr` of values are shorter."""
+"""Maximum number of characters of a failure's message. Names and `repr`s of values are shorter."""
 LARGEST_NUMBER = 10**7
 """Numbers of lines, columns and calls must be smaller than this."""
 

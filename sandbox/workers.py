@@ -17,7 +17,7 @@ _busy: set[queue.SimpleQueue[Callable[[], None]]] = set()
 
 
 def start(task: Callable[[], None]) -> None:
-    """Run `task` in an idle daemon thread, or in a new one. It must not raise an exception."""
+    """Run `task` in an idle daemon thread, or in a new one. `task` must not raise an exception."""
     try:
         inbox = _idle.pop()
     except IndexError:

@@ -103,8 +103,9 @@ def _own_records(
 ) -> tuple[list[JsonObject] | None, list[JsonObject]]:
     """Return those records of `before` and of `now` that the URL of an update identifies.
 
-    Other records may have been changed by other users meanwhile. If the URL identifies none, or if
-    `before` is None, return all records. `named` are the arguments that records contain as fields.
+    Other users may have changed other records meanwhile. If the URL identifies no record, or if
+    `before` is None, return all records. `named` are those arguments of the update that records
+    contain as fields.
     """
     place = {name: value for name, value in named.items() if f"{{{name}}}" in binding.url}
     if not place or before is None:
@@ -152,9 +153,9 @@ def _verify_removal(
 def _unexplained(
     records: Sequence[JsonObject], results: Sequence[Json], named: Collection[str]
 ) -> list[JsonObject]:
-    """Return the records that do not occur in responses of other calls.
+    """Return the records that no other call explains: they occur in none of `results`.
 
-    `results` are these responses, and `named` the fields that a record must have.
+    `results` are the responses of the other calls. `named` are the fields that a record must have.
     """
     explained: set[str] = set()
     for result in results:

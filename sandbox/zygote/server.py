@@ -145,8 +145,8 @@ def load(zone_folders: list[str]) -> Run:
 class Layering:
     """Applies the layers to the zygote and its children.
 
-    `missing` has the reason for each layer that is not active, keyed by its name. For example, the
-    kernel or a container may not allow it.
+    `missing` maps the name of each layer that is not active to the reason. For example, the kernel
+    does not have it, or a container does not allow it.
     """
 
     def __init__(self, without: Collection[str]) -> None:
