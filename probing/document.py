@@ -140,7 +140,7 @@ def status_of(sample: Sample) -> str | None:
 
 
 def _outcomes(facts: ToolFacts, disclosure: Disclosure) -> tuple[ErrorOutcome, ...]:
-    """Return the declared error outcomes, followed by the observed ones, sorted by status."""
+    """Return the declared error outcomes. Other observed ones follow, sorted by status."""
     seen: dict[str, list[Sample]] = {}
     for sample in facts.samples:
         if status := status_of(sample):

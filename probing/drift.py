@@ -1,4 +1,4 @@
-"""Drift: differences between the stored protocols of tools and their present answers.
+"""Drift: differences between the stored protocols of tools and the answers that tools give now.
 
 The command `atc probe --check` finds and reports them.
 """
@@ -55,7 +55,7 @@ _NO_ARGUMENTS = "no arguments are known with which it answers; keep the folder's
 
 @dataclass(frozen=True, slots=True)
 class DriftChange:
-    """One difference between a tool's protocol and its present answers."""
+    """One difference between the protocol of a tool and the answers that the tool gives now."""
 
     tool: str
     path: str
@@ -240,7 +240,7 @@ def _refusals(old: ToolProtocol, facts: ToolFacts) -> Iterator[DriftChange]:
 
 
 def earlier_samples(folder: Path) -> list[Sample]:
-    """Return the samples of the probing that wrote `folder`, or an empty list if it has no log.
+    """Return the samples of the probing that wrote `folder`; [] if the folder contains no log.
 
     Raises:
         LogUnreadable: the log cannot be read, or another process is writing it.
@@ -377,7 +377,7 @@ def _facts_of_check(protocol: ToolProtocol, log: Log) -> ToolFacts:
 def _find_known_arguments(protocol: ToolProtocol, done: list[Sample]) -> Iterator[ArgumentValues]:
     """Yield the arguments of successful calls (`done`), then those of the tool's examples.
 
-    The call with the fewest arguments comes first, and then the others, with the most first.
+    The call with the fewest arguments comes first. The others follow, those with the most first.
     """
     done.sort(key=lambda s: (not says_something(s.response), len(s.arguments), s.number))
     others = sorted(done[1:], key=lambda sample: -len(sample.arguments))

@@ -120,7 +120,7 @@ class _Reader:
                 yield from self._sentences(message)
 
     def _complaints(self, document: Json) -> Iterator[_Complaint]:
-        """Yield the complaints in a JSON reply, that is, the errors about one argument each."""
+        """Yield the complaints in a JSON reply. Each of them is an error about one argument."""
         queue: list[Json] = [document]
         for _ in range(2_000):
             if not queue:
@@ -255,7 +255,7 @@ class _Reader:
     ) -> Iterator[ArgumentHint]:
         """Yield hints on an argument that was unknown until now, if a sentence clearly names one.
 
-        `words` is the sentence without its list of all arguments. `facts` are the hints in it.
+        `words` is the sentence, without any list of all arguments. `facts` are the hints in it.
         """
         stated = REPLY_PATTERNS["stated"].search(words.strip())
         if not stated:
@@ -317,7 +317,7 @@ def _parameter_hints(parameters: Mapping[str, Json]) -> list[ArgumentHint]:
 def _is_missing(
     spelled: str, facts: Sequence[ArgumentHint], parameters: Mapping[str, Json]
 ) -> bool:
-    """Return True if an error says that an argument is missing which was unknown until now.
+    """Return True if an error says that an argument that was unknown until now is missing.
 
     `spelled` is the argument's name, `facts` are the hints in the message of the error, and
     `parameters` are the other fields of the error.

@@ -29,8 +29,8 @@ _UNMARKABLE = frozenset({"byte", "date", "date-time", "duration", "ipv4", "ipv6"
 class ProbeMarker:
     """The mark of one probing: a random text that is put into every record that it creates.
 
-    It is stored in the log, so a resumed probing has the same mark. Where the text does not fit, a
-    number or a UUID is used, which are derived from it.
+    It is stored in the log, so a resumed probing has the same mark. In a value that must be a
+    number or a UUID, a number or UUID that is derived from the text is used instead.
     """
 
     def __init__(self, log: Log) -> None:

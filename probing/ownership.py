@@ -273,7 +273,7 @@ class CreatedRecords:
         return {id_ for id_ in ids if id_[1] not in sent}
 
     def _read_removal(self, sample: Sample) -> None:
-        """Store in the created records that a successful call removed them."""
+        """Mark the created records that a successful call removed as removed."""
         # `DELETE /buckets/{bucket_id}/records/{id}` removes the record and leaves its bucket.
         removed = {
             (self._roles.argument_noun(sample.tool, key), url_text(part))

@@ -247,7 +247,7 @@ class _Probing:
         )
 
     def _each(self, tools: Iterable[str], work: Callable[[str], object]) -> None:
-        """Call `work` with the name of each tool. Store why a tool may not be called any more."""
+        """Call `work` with each tool's name. If a tool must not be called again, store why."""
         for name in list(tools):
             try:
                 work(name)
@@ -264,7 +264,7 @@ class _Probing:
             session.call(name, empty[0].arguments, purpose="effect", again=True)
 
     def _persevere(self, name: str) -> None:
-        """Call a tool with further ids that other tools returned. It may accept only some ids."""
+        """Call a tool with further ids from other tools, because it may accept only some ids."""
         discover(self._session, name, attempts=PERSEVERANCE)
         if self._answered_tools([name]):
             self._sharpen(name)

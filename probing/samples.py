@@ -137,7 +137,7 @@ class Sample:
 
     @property
     def plain_arguments(self) -> dict[str, Json]:
-        """The values of the arguments, without their origins, keyed by the arguments' names."""
+        """The values of the arguments, keyed by name. Where a value comes from is left out."""
         return {name: given.value for name, given in self.arguments.items()}
 
 

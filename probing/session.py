@@ -201,7 +201,8 @@ class Session:
     def _field_form(self, facts: ToolFacts, name: str, value: Json) -> Json:
         """Return the value of a record's field as an argument for creating a similar record.
 
-        It contains the mark if possible. Return None if the argument cannot take the value.
+        The returned value contains the mark if possible. Return None if the argument cannot take
+        the value.
         """
         argument = facts.arguments.get(name, ArgumentFacts(name=name))
         # A required object or list is sent as it is: nothing describes its parts.

@@ -234,7 +234,7 @@ class Writes:
         return None
 
     def _removal_argument_names(self, facts: ToolFacts) -> list[str]:
-        """Return the names of the arguments of a removal.
+        """Return the names of the arguments with which a tool removes a record.
 
         If no needed argument identifies a record, optional ones that can identify it are added.
         """

@@ -187,9 +187,9 @@ class Journal:
             self.sink(self.execution, call, complete)
 
     def record_outcome(self, call: ToolCall) -> None:
-        """Record the outcome of a call, even if the journal answered it.
+        """Record the outcome of a call, also if its result was taken from the journal.
 
-        Outcomes may be recorded in another order than the calls were made.
+        The outcomes need not be recorded in the order in which the calls were made.
         """
         self.record(call, complete=True)
         position = self._positions[call.index]

@@ -268,7 +268,8 @@ class _Reviewer:
     def _attribute(self, holder: ast.AST, name: str, *, changes: bool) -> Iterator[str]:
         """Yield why the attribute `name` of an expression may not be used, or nothing if it may.
 
-        `changes` is True if the program assigns or deletes it, which is refused for a module.
+        `changes` is True if the program assigns or deletes the attribute. This is refused if the
+        expression is a module.
         """
         module = self._module(holder)
         if module is None:

@@ -366,7 +366,7 @@ def _options(kind: ContainerGroup, limits: Limits) -> dict[str, Any]:
 def _command(options: dict[str, Any]) -> list[str]:
     """Return the command of a container, which runs `sandbox.docker.inside.main` with `options`.
 
-    The source code that it needs is part of the command.
+    The source code of `main`, and of the modules that it imports, is part of the command.
     """
     sources: dict[str, str] = {}  # a package has no source
     for path in [path for pattern in _INSIDE for path in _PACKAGE.glob(pattern)]:

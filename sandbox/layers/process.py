@@ -1,8 +1,8 @@
 """Restrictions that a process applies to itself and its children.
 
 They concern rights, resources, files and namespaces. All functions raise `OSError` if the system
-does not allow the restriction. The end of the module makes system calls for which Python's standard
-library has no functions.
+does not allow the restriction. The last functions of the module make system calls that Python's
+standard library does not offer.
 """
 
 from __future__ import annotations

@@ -90,8 +90,8 @@ class ZygoteSandbox(OnDemandSandbox["Zygote"]):
     def run(self, source: str, tools: Toolbox, *, limits: Limits, journal: Journal) -> Trace:
         """See `sandbox.base.Sandbox.run`.
 
-        If the zygote dies, a new one is started once, and the program runs again. The journal
-        answers the calls that it has made already.
+        If the zygote dies, a new one is started once, and the program runs again. Calls that the
+        program made before are not made again, because the journal has their results.
         """
         for last in (False, True):
             zygote = self._current()
