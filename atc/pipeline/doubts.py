@@ -89,8 +89,9 @@ def _doubt_form(task: str, nodes: list[ast.AST], trace: Trace, answer: str) -> I
 
 
 def _is_whole_record(answer: str, trace: Trace) -> bool:
-    """Return True if the answer is an object of a response, or a list of such objects. An object
-    that the program itself has built is an answer.
+    """Return True if the answer is an object of a response, or a list of such objects.
+
+    False for an object that the program itself has built, because this is a proper answer.
     """
     value = parse_answer(answer)
     records = value if isinstance(value, list) else [value]

@@ -67,8 +67,10 @@ def is_described(tool: Tool) -> bool:
 
 
 def declares_response(tool: Tool) -> bool:
-    """Return True if a tool's protocol says anything about its response, if only that it is a dict
-    with any keys.
+    """Return True if a tool's protocol says anything about its response.
+
+    A schema that only says that the response is an object or a list is not enough, but one that
+    explicitly allows any keys is.
     """
     schema = tool.protocol.output_schema
     is_bare = schema is None or resolve(schema, schema).keys() <= {"type"}

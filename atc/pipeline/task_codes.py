@@ -17,11 +17,11 @@ _SMALL_WORDS = frozenset({"a", "an", "and", "for", "in", "of", "on", "the", "to"
 
 
 def find_unused_codes(task: str, used: str, tools: Toolbox) -> list[str]:
-    """Return the codes of the task that do not occur in `used` although an argument of a tool could
-    take them.
+    """Return the codes of the task that do not occur in `used`, although a tool could take them.
 
-    A code in brackets that abbreviates the words before it, as in "universal trade currency (UTC)",
-    is only another name of them.
+    A tool could take a code if the code is a valid value in its arguments. A code in brackets that
+    abbreviates the words before it, as in "universal trade currency (UTC)", is left out: it is only
+    another name of them.
     """
     named = dict.fromkeys([*_find_codes_in_brackets(task), *_NUMBERED.findall(task)])
     unused = [code for code in named if not re.search(rf"(?<!\w){code}(?!\w)", used)]
@@ -45,7 +45,7 @@ def _abbreviates(code: str, before: str) -> bool:
 
 
 def _takes(tool: Tool, code: str) -> bool:
-    """Return True if the code is a valid text somewhere in the arguments of a tool."""
+    """Return True if a string in the arguments of a tool, at any depth, may be this code."""
     root = tool.protocol.input_schema
     return any(
         _is_text_schema(part) and find_mismatch(code, part, root) is None

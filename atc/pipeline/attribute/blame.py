@@ -37,8 +37,8 @@ MOST_ITEMS = 5_000
 class Candidate:
     """A call that may be to blame, and where in its response the suspect value is.
 
-    `proven` is True if the value there fails in the same way as the program did. `broken` is True
-    if the response violates its schema there.
+    `proven` is True if this value is one that would have caused the program's failure. `broken` is
+    True if the response violates its schema at this position.
     """
 
     call: ToolCall
@@ -52,8 +52,9 @@ class Candidate:
     def weight(self) -> tuple[bool, bool, bool, bool]:
         """Sort key; a larger one is more likely to be blamed.
 
-        Proven candidates weigh most, then schema violations, then values known from the sandbox,
-        then unchanged values.
+        Proven candidates weigh most, and among them those whose response violates its schema. Next
+        come candidates whose call the sandbox itself recorded as the origin of the value, then
+        those whose value reached the failing expression unchanged.
         """
         return (
             self.proven,
@@ -92,7 +93,11 @@ class AttributionTrace:
         ]
 
     def find_calls(self, source: CallSource) -> list[ToolCall]:
-        """Return the recorded calls that the expression of a source made, latest first."""
+        """Return the recorded calls that may have produced the value of a source, latest first.
+
+        They are the calls made on the line of the source's expression, or all calls of its tool if
+        there are none. If the number of the call is known, only this call is returned.
+        """
         if source.index is not None:
             return [self.calls[source.index]]
         own = [call for call in self.trace.calls if call.tool == source.tool]
@@ -131,8 +136,9 @@ class AttributionTrace:
     def find_argument_places(self, call: ToolCall, name: str) -> Iterator[tuple[ToolCall, Place]]:
         """Yield the positions in earlier responses from which an argument's value may come.
 
-        First come the positions to which the program text leads, likeliest first, and then the
-        nearest position with the same value, if the value is distinctive.
+        First come the positions that are found by tracing the argument back through the program's
+        source code, likeliest first. Then comes the nearest position at which a response contains
+        the same value, if the value is distinctive.
         """
         value = call.arguments.get(name)
         given = self.argument(call, name)
@@ -150,8 +156,8 @@ class AttributionTrace:
     def find_argument_origin(self, call: ToolCall, name: str) -> tuple[ToolCall, JsonPath] | None:
         """Return the call and path from which an argument's value comes, or None.
 
-        It is the first position of `find_argument_places` at which the response has exactly this
-        value.
+        This is the first of the positions of `find_argument_places` at which the response contains
+        exactly this value.
         """
         value = call.arguments.get(name)
         for made, place in self.find_argument_places(call, name):
@@ -162,8 +168,9 @@ class AttributionTrace:
     def candidates(self, suspect: Suspect, sources: Iterable[CallSource]) -> list[Candidate]:
         """Return the calls that may be to blame for a suspect expression.
 
-        They follow from `sources`, the tool results from which the expression may get its value.
-        The one nearest to the failing expression comes last.
+        `sources` are the tool results from which the expression may get its value. Each gives at
+        most one candidate, in the same order. Candidates whose value cannot have caused the failure
+        are left out.
         """
         found = [self._candidate(suspect, source) for source in sources]
         # An unchanged value of another type than the exception reports did not cause the exception.
@@ -176,10 +183,11 @@ class AttributionTrace:
         return [c for c in found if c is not None and c not in unlike]
 
     def _candidate(self, suspect: Suspect, source: CallSource) -> Candidate | None:
-        """Return the call to blame according to one source, or None if no response has its path.
+        """Return the call that is to blame if the value comes from `source`.
 
-        The position is one where the response violates its schema, else one whose value fails as
-        the program did, else the first.
+        The position in the response is one at which the response violates its schema, or else one
+        whose value would cause the failure, or else the first position of the source. None if no
+        response has a position of the source.
         """
         broken = self._find_broken_candidate(suspect, source)
         if broken is not None:
@@ -259,8 +267,9 @@ class AttributionTrace:
 def choose_candidate(candidates: Sequence[Candidate]) -> Candidate | None:
     """Return the candidate with the highest weight, or None if there are no candidates.
 
-    If several have this weight, those of the first one's suspect are considered, and the one
-    nearest to the failing expression is chosen.
+    If several candidates have this weight, only those with the same suspect expression as the first
+    of them are considered. Of these, the last one whose value was selected by conditions (filters)
+    is chosen, or else the last one.
     """
     heaviest = max((candidate.weight for candidate in candidates), default=None)
     equal = [candidate for candidate in candidates if candidate.weight == heaviest]

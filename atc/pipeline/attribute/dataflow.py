@@ -21,9 +21,10 @@ _ADDING = frozenset({"append", "add", "appendleft", "insert"})
 class Definition:
     """One assignment to a name, or to a part of the name's value.
 
-    After it, the name's value at the path `writes` is the value of the expression `value` at the
-    path `steps`. A strong definition replaces the name's whole value. The others (`rows.append(x)`,
-    `d[k] = x`, `n += x`) add to it.
+    It says: the part of the name's value at the path `writes` is now the part of the expression
+    `value` at the path `steps`. For `a, b = pair`, the definition of `b` has `steps` (1,). A strong
+    definition replaces the name's whole value. A weak one (`rows.append(x)`, `d[k] = x`, `n += x`)
+    adds to it.
     """
 
     name: str
@@ -78,9 +79,10 @@ class Tree:
     ) -> list[Definition]:
         """Return the definitions that may give `name` its value at `use`, nearest first.
 
-        `scope` is the scope that binds the name. These are the definitions before the use, back to
-        one that certainly replaces the value, and inside a loop also those after it. If several
-        remain, the caller decides between them with the recorded responses.
+        `scope` is the scope that binds the name. The search goes back from the use and stops at a
+        definition that certainly replaces the whole value. If the use is inside a loop, the
+        definitions in the loop that follow the use are included, because they take effect in the
+        next iteration. If several remain, the caller chooses one by the recorded responses.
         """
         found = self._definitions.get((scope, name), [])[::-1]
         here = position(use)

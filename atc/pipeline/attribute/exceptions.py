@@ -68,9 +68,11 @@ def _is_raised_by_program(failure: Failure, record: AttributionTrace) -> bool:
 def from_unfilled(
     failure: Failure, call: ToolCall, name: str, record: AttributionTrace
 ) -> Fault | None:
-    """Return the fault of the call whose result should have replaced a None, or None without one.
+    """Return the fault of a call that left a variable at None, or None if there is no such call.
 
-    The program passed this None to a tool as the argument `name`.
+    The program passed this variable to a tool as the argument `name`. A call is to blame if its
+    result was empty, or if no item of it satisfied the program's conditions, so that the program
+    never gave the variable another value.
     """
     given = record.argument(call, name)
     if call.arguments.get(name) is not None or given is None:
@@ -335,7 +337,7 @@ def _find_field_tests(test: ast.expr, record: AttributionTrace) -> Iterator[_Fie
 
 
 def _values_at(source: CallSource, test: ast.expr, record: AttributionTrace) -> _FieldTest | None:
-    """Return the response field `source`, which `test` compares, with its actual values.
+    """Return the response field `source`, which the condition `test` compares, and its values.
 
     None if no response has the field.
     """

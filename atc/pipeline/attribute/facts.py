@@ -148,7 +148,7 @@ class Facts:
     def departure(self, call: ToolCall, path: JsonPath) -> JsonPath | None:
         """Return the shortest beginning of `path` at which the full response violates its schema.
 
-        None if the response violates its schema nowhere on the path.
+        Such a violation is called a departure. None if there is none at any position on the path.
         """
         tool = self.tools[call.tool]
         if not call.drift or tool.protocol.output_schema is None or call.error is not None:

@@ -73,7 +73,12 @@ class Suspect:
 
 
 def suspects(failure: Failure, tree: Tree) -> Iterator[list[Suspect]]:
-    """Yield groups of suspect expressions, first in the failing expression, then around it."""
+    """Yield groups of suspect expressions, the likeliest group first.
+
+    The first group consists of parts of the failing expression; later groups consist of parts of
+    the code around it. If a line with `raise`, `assert` or `exit()` failed, there is one group: the
+    parts of the conditions that led to this line.
+    """
     if failure.line is None:
         return
     if tests := _stops(tree, failure.line):
@@ -116,7 +121,10 @@ def _expand(exact: list[ast.AST], tree: Tree) -> list[ast.AST]:
 
 
 def _stops(tree: Tree, line: int) -> list[ast.expr]:
-    """Return the conditions that led to a `raise`, an `assert` or an exit on the line."""
+    """Return the conditions that led to a `raise`, `assert` or `exit()` on the line `line`.
+
+    Empty if the line contains no such statement.
+    """
     for node in ast.walk(tree.root):
         ends = isinstance(node, ast.Expr) and simple_name(node.value) in ("exit", "quit")
         if (ends or isinstance(node, ast.Raise | ast.Assert)) and is_on_line(node, line):
@@ -261,10 +269,11 @@ def _make_length_test(index: int) -> Test:
 
 
 def _used_at(node: ast.AST, tree: Tree) -> Iterator[tuple[ast.expr, JsonPath]]:
-    """Yield the operands that `node` uses, each as an expression and a path inside its value.
+    """Yield the operands of `node`, each as an expression and a path inside the expression's value.
 
-    These are operands and arguments, the items that a function iterates or the results of its
-    `key=`, and the node itself if a loop iterates it or an assignment unpacks it.
+    Operands include the arguments of a call, the items that the called function iterates, and the
+    results of its argument `key=`. The node itself is also yielded if a loop iterates it or an
+    assignment unpacks it.
     """
     yield from _used_by_parent(node, tree.parents.get(node))
     is_target = isinstance(node, ast.Tuple | ast.List) and isinstance(node.ctx, ast.Store)

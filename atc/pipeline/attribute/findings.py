@@ -63,7 +63,7 @@ def from_findings(program: Program, findings: Sequence[Finding], tools: Toolbox)
 
 
 def _places(finding: Finding, tree: Tree, tools: Toolbox) -> list[tuple[str, str | None]]:
-    """Return the tools whose results a finding concerns, with the path in the result.
+    """Return the tools whose results a finding concerns, each with the path in its full response.
 
     The likeliest tool comes first.
     """
@@ -90,7 +90,11 @@ def _full_path(source: CallSource, tools: Toolbox) -> str:
 def _find_read_expressions(
     node: ast.AST, finding: Finding, tree: Tree
 ) -> Iterator[tuple[ast.expr, JsonPath]]:
-    """Yield the expressions whose values a finding at `node` concerns, the nearest last."""
+    """Yield the expressions whose values a finding at `node` concerns, with paths in the values.
+
+    For a missing key, for example, this is the expression that reads the key. For a comparison,
+    these are its operands.
+    """
     match node, tree.parents.get(node):
         case ast.Constant(value=str()), (
             ast.Subscript() | ast.Call(func=ast.Attribute())

@@ -97,7 +97,7 @@ class CallSources:
         self._steps = 0
 
     def find_sources(self, expr: ast.expr, path: JsonPath = ()) -> list[CallSource]:
-        """Return the tool results from which the value at `path` may come, the nearest last."""
+        """Return the tool results from which the value at `path` may come, likeliest last."""
         key = (id(expr), path)
         self._steps += 1
         beyond = (

@@ -81,9 +81,10 @@ class _Fixes:
         return None
 
     def _is_removable(self, node: ast.stmt) -> bool:
-        """Return True for a function or import at the top level, which can be removed.
+        """Return True if a statement that gives a tool's name another meaning can be removed.
 
-        It hides the tool of the same name. After the removal, the name refers to the tool again.
+        It must be a function definition or an import at the top level of the program. After the
+        removal, the name refers to the tool again.
         """
         match node:
             case (
@@ -95,7 +96,10 @@ class _Fixes:
         return False
 
     def _add_subscript(self, node: ast.expr, code: str, better: str) -> Edit | None:
-        """Return an edit that adds the subscript at the end of `better`; None if it has none."""
+        """Return an edit that appends to `node` the subscript with which `better` ends.
+
+        `better` is the code that the finding suggests. None if it does not end in a subscript.
+        """
         subscript = _SUBSCRIPT.search(better)
         if subscript is None:
             return None

@@ -35,9 +35,9 @@ def search_for(text: str, tool: Tool, argument: str, tools: Toolbox) -> str | No
     """Return an expression that looks up, with a search tool, the id of what `text` names, or None.
 
     An example is `search_airlines(query="Hawaiian Airlines")[0]["code"]`. `argument` is the alias
-    of the argument that needs the id. A link must lead to a tool that returns the argument's values
-    in a list, whose first item is taken. That tool must search by words: its only required argument
-    is free text that no other tool returns.
+    of the argument that needs the id. The links between tools say which tools return values for the
+    argument. The search tool must be one of them, return the values in a list (the first item is
+    taken), and have free text, which no other tool returns, as its only required argument.
     """
     for producer in (
         tools.producers(tool, tool.arguments.get(argument, argument)) if _NAME.search(text) else ()
@@ -68,9 +68,9 @@ def lookup(field: str, keys: Iterable[str], tools: Toolbox) -> str | None:
     """Return an expression that looks up `field` for a record with `keys`, or None.
 
     The expression has `{}` in place of the record. The shortest chain of lookups is used; if two
-    are equally short, the result is None. Only tools that read are called. A key of the record
-    fills an argument of the same name, or an argument with a link that ends in the key
-    (`destination` fills an `airport`).
+    are equally short, the result is None. Only tools that do not write are called. The record's
+    value under a key is passed as the argument of the same name, or as an argument which, according
+    to the links between tools, takes values with this key (`destination` as an `airport`).
     """
     routes = [_Route("{}", frozenset(keys))]
     for calls in range(_FURTHEST + 1):

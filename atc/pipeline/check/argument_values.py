@@ -74,9 +74,10 @@ Schema and document are stored too, so that no other object can get their ids.
 
 
 def _judge(part: JsonObject, root: JsonObject) -> tuple[BoundedValidator | None, JsonObject]:
-    """Return the validator of a part of a schema document, and the part as a schema of its own.
+    """Return the validator for a part of a schema document, and this part as a complete schema.
 
-    The validator is None if the part is not a valid schema.
+    The complete schema includes the definitions of the document (`$defs`), so that references can
+    be resolved. The validator is None if the part is not a valid schema.
     """
     key = (id(part), id(root))
     if key not in _judges:
@@ -96,8 +97,9 @@ def _judge(part: JsonObject, root: JsonObject) -> tuple[BoundedValidator | None,
 def _explain_error(error: jsonschema_rs.ValidationError) -> Mismatch | None:
     """Return what the value should have been according to a validation error.
 
-    The result says at which path in the value; for `anyOf` and `oneOf`, the text of the options
-    already does.
+    If the error concerns an item or key inside the value, the text begins with the path to it (`a
+    dict whose 'x' is …`). For `anyOf` and `oneOf` no path is added, because the text about their
+    options already has one.
     """
     found = _explain_clause(error.kind.name, error.kind.as_dict(), error.instance)
     for step in () if error.kind.name in ("anyOf", "oneOf") else reversed(error.instance_path):

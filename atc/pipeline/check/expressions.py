@@ -148,7 +148,7 @@ def _joined_str(core: Interpreter, node: ast.JoinedStr) -> t.Type:
 
 
 def _is_short(value: Any) -> bool:
-    """Return True if a constant may be converted to text, unlike a very long integer."""
+    """Return False for integers of so many digits that converting them to text would take long."""
     return value.bit_length() <= _LONGEST_KNOWN if isinstance(value, int) else True
 
 

@@ -20,7 +20,7 @@ class CallArguments:
 
     `values` and `nodes` are the types and the expressions of the positional arguments; `named` are
     the types of the keyword arguments. `sure` is False if the call unpacks values of unknown length
-    with `*` or `**`; these values are in `loose`.
+    with `*` or `**`. The types of the unpacked values are then in `loose`.
     """
 
     values: list[t.Type]

@@ -97,9 +97,9 @@ def _loop(
 ) -> None:
     """Follow a loop's body until a pass changes no type. Only findings of the last pass are kept.
 
-    `start` begins an iteration and returns the environment in which the loop condition fails.
-    `always` is True for a `while` loop, which only ends if its condition fails or with `break`; a
-    `for` loop may end after any iteration.
+    `start` begins an iteration. It returns the environment for the case that the loop ends instead,
+    because its condition is false or no item is left. `always` is True for a `while` loop, which
+    only ends if its condition is false or with `break`; a `for` loop may end after any iteration.
     """
     frame = core.frame
     breaks = list[Env]()

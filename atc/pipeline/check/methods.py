@@ -143,7 +143,7 @@ _ADDING = frozenset({"append", "add", "appendleft", "insert", "extend", "update"
 
 
 def _added_items(core: Interpreter, method: str, arguments: CallArguments) -> list[t.Type]:
-    """Return the types of the items that one of the `_ADDING` methods adds."""
+    """Return the types of the items that a method such as `append` or `extend` adds."""
     if method in ("extend", "update", "extendleft"):
         return items_of_each(core, arguments)
     if method == "add" and arguments.nodes:

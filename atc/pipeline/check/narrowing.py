@@ -182,7 +182,10 @@ def _refine_kind(core: Interpreter, subject: ast.expr, names: list[str], truth: 
 
 
 def _change(core: Interpreter, node: ast.expr, update: Callable[[t.Type], t.Type]) -> None:
-    """Apply `update` to the known type of an access path such as `f["a"].get("b")`."""
+    """Replace the known type of an expression by the result of `update`, a function of that type.
+
+    The expression is an access path such as `f["a"].get("b")`.
+    """
     env = core.frame.env
     path = access_path(node)
     if env is None or (path is None and not isinstance(node, ast.Subscript)):

@@ -44,11 +44,11 @@ def need_value(
     *,
     item: bool = False,
 ) -> t.Type:
-    """Report a value that may be None where None would fail, and return its type without None.
+    """Report a value that is or may be None where None would fail; return its type without None.
 
-    The value may also always be None. `value` is the type of `node`, or of one of its items if
-    `item` is True. `use` is the part of the message that says what fails. `argument` is the tool's
-    argument for which the value is passed, if any.
+    `value` is the type of `node`, or of one of its items if `item` is True. `use` is the part of
+    the message that says what fails. `argument` is the tool's argument for which the value is
+    passed, if any.
     """
     if core.catches("TypeError", "AttributeError"):
         return not_none(value)
@@ -237,7 +237,8 @@ def _get_known_key(
 def _expects_missing_key(core: Interpreter, node: ast.Call, key: Any) -> bool:
     """Return True if a `.get()` call evidently allows for a missing key.
 
-    The call is used as a condition, its key is one of `ENVELOPE`, or its default is computed.
+    This is so if the call is used as a condition, if its default is computed, or if its key is one
+    that careful programs look up in any response, such as `error` (`ENVELOPE`).
     """
     if node in core.hints.tolerated or key in ENVELOPE:
         return True

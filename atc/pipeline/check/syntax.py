@@ -251,9 +251,9 @@ _MUTATING = {
 
 
 def find_outer_changes(function: FunctionNode) -> set[str]:
-    """Return the names of enclosing scopes whose value a function changes.
+    """Return the variables of enclosing scopes whose values a function modifies in place.
 
-    It assigns to an item of the value or calls a method such as `append`.
+    The function assigns to an item of the value, or calls a method such as `append`.
     """
     found: set[str] = set()
     for node in walk_nodes(function):
@@ -329,7 +329,10 @@ def _comparisons(node: ast.AST) -> list[ast.Compare]:
 
 
 def _mark_gets(tests: Iterable[ast.expr], found: set[ast.AST]) -> None:
-    """Add to the set `found` the `.get()` calls whose result `tests` check."""
+    """Add to the set `found` the `.get()` calls whose results the conditions `tests` examine.
+
+    For example, `d.get("a")` in `not d.get("a")` or in `d.get("a") is None`.
+    """
     for test in tests:
         match test:
             case ast.BoolOp(values=values):

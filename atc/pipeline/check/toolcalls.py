@@ -167,7 +167,8 @@ def _report_unknown(
 ) -> str | None:
     """Report an argument that the tool does not have.
 
-    Return the argument of `free` that was probably meant, or None if none is likely.
+    Return the argument that was probably meant, or None if none is likely. `free` are the tool's
+    arguments that the call does not pass.
     """
     spend(2 * (len(core.tools) + len(tool.arguments)))
     containers = _arguments_with_key(tool, name, free)
@@ -202,10 +203,11 @@ def _arguments_with_key(tool: Tool, key: str, free: list[str]) -> list[str]:
 def _guess_argument(
     tool: Tool, name: str, value: t.Type, free: list[str], *, similar: bool
 ) -> str | None:
-    """Return the argument of `free` that was meant by the unknown `name`, or None.
+    """Return the argument that was meant by the unknown argument name `name`, or None.
 
-    It is the argument whose original name is `name`, else an argument with a similar name (only if
-    `similar` is True), else the only required argument that is missing, if `value` fits it.
+    It is the argument whose original name, before it became a Python name, is `name`. Otherwise it
+    is one of `free`, the arguments that the call does not pass: one with a similar name (only if
+    `similar` is True), or else the only required one, if `value` fits it.
     """
     for argument, original in tool.arguments.items():
         if original == name:

@@ -27,7 +27,7 @@ comparison of types visits all of them.
 
 @dataclass(frozen=True, slots=True)
 class ResponseLocation:
-    """A position in a tool's response. In `path`, None is an item of a list."""
+    """A position in a tool's response. In `path`, None stands for any item of a list."""
 
     tool: str
     path: tuple[str | None, ...] = ()
@@ -77,7 +77,7 @@ class Null(Type):
 
 @dataclass(frozen=True, slots=True)
 class KeyOf:
-    """Mark on the type of a string which says that the string is a key of an object.
+    """Note in the type of a string that the string is a key of an object.
 
     The program got the string by iterating the object `record` at `node`, perhaps by mistake.
     """
@@ -343,7 +343,10 @@ def _add(found: list[Type], new: Type) -> None:
 
 
 def _merge(old: Type, new: Type) -> Type | None:
-    """Return one type that covers both types without losing anything relevant, or None."""
+    """Return one type in place of `old` and `new`, or None if they must be kept apart.
+
+    It may be less precise than the two, but not in a way that matters to findings.
+    """
     match old, new:
         case Atom(), Atom():
             return _merge_atoms(old, new)

@@ -40,7 +40,7 @@ def correction(case: RepairCase, mode: str = "facts") -> list[Message]:
     `mode` is the way of repair, one of `WAYS`.
 
     Raises:
-        ValueError: the mode is `reflection`, and the case has no `complete`.
+        ValueError: the mode is `reflection`, which asks a model, but `case.complete` is None.
         KeyError: there is no such mode.
     """
     if case.attempt.fault is None:
@@ -72,12 +72,12 @@ def worth_repairing(attempts: Sequence[Attempt]) -> Attempt:
 
 
 def _reflection(case: RepairCase) -> list[Message]:
-    """Build the messages of the paper's method: the model names the tool at fault, then revises.
+    """Build the messages of the ATC paper's method, in which the model itself finds the fault.
 
-    See section 3.3, equation 2 of the ATC paper. First t_j = M(x, T, I_a, r_j): the model gets the
-    error message, with the faulty snippet and its trace, and replies with exactly a tool's name.
-    Then C_j = M(x, T, D, I_c, {(C_<j, r_<j)}, d_j): it writes the program again, given that tool's
-    documentation d_j.
+    This is equation 2 in section 3.3. First the model gets the error message with its traceback,
+    and replies with the name of the tool at fault: t_j = M(x, T, I_a, r_j). Then it writes the
+    program again, given the documentation d_j of this tool: C_j = M(x, T, D, I_c, {(C_<j, r_<j)},
+    d_j).
     """
     if case.complete is None:
         raise ValueError("this way of repair asks the model: give `complete`")

@@ -71,8 +71,8 @@ _LAST_WRITES = 10
 def describe_writes(made: Sequence[ToolCall]) -> str:
     """Return a text that lists the writes which took effect, or "" without writes.
 
-    It explains how the next program must treat them: if the program keeps such a call, the journal
-    answers it with the stored result.
+    The text explains how the next program must treat them: it may keep such a call, which is then
+    not made again, but gets the result that the journal of the run has stored.
     """
     if not made:
         return ""
@@ -259,9 +259,9 @@ def sources(case: RepairCase, fault: Fault, call: ToolCall | None) -> Iterator[s
 
 
 def find_producers(tool: Tool, fault: Fault, tools: Toolbox) -> list[Tool]:
-    """Return the tools that produce values for the arguments of a call.
+    """Return the tools that produce values for the arguments of `tool`.
 
-    Only the argument at fault is considered, or else the required arguments.
+    If the fault concerns one argument, only this one is considered, otherwise all required ones.
     """
     wanted = (
         [fault.path]

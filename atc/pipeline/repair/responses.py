@@ -1,9 +1,9 @@
 """Descriptions of tools and responses for repair prompts.
 
-They say how a tool is called and which fields its response has. The text must not look like the
-program that the model is to write. So it has one signature, a line per argument, and the fields
-that can be read. Stubs with TypedDicts in a fenced block are part of the first prompt; a small
-model that sees them again replies with stubs.
+They say how a tool is called and which fields its response has. A description consists of one
+signature, a line per argument, and the fields that can be read. It must not look like the program
+that the model is to write. Therefore it is not a Python stub with TypedDicts, as in the first
+prompt: a small model that sees stubs again replies with stubs.
 """
 
 from __future__ import annotations
@@ -162,7 +162,7 @@ def find_assigned_name(program: Program, call: ToolCall) -> str:
 def _leaves(value: Json) -> list[_Leaf]:
     """Return the scalar values in a response with their paths.
 
-    Lists are described by their length and first item.
+    Of a list, the length and the values in the first item are returned.
     """
     found: list[_Leaf] = []
     stack: list[tuple[tuple[str | int, ...], Json]] = [((), value)]

@@ -172,7 +172,10 @@ class AgentSearch(SearchState):
         self.ended = self._limit()
 
     def _answer(self, agent: SearchAgent, call: str, result: str) -> None:
-        """Add the result of a call to the agent's history; stop the agent after its last step."""
+        """Add the result of a function call to the agent's history.
+
+        Stop the agent if this was the last of the steps that it may take.
+        """
         agent.steps += 1
         agent.add_message(result)
         self.transcript.append(
@@ -198,7 +201,8 @@ class AgentSearch(SearchState):
     def _ask_verdict(self) -> PoolVerdict:
         """Ask the model whether the APIs found suffice for the query.
 
-        The prompt lists these APIs in at most `room.scope + room.result` tokens.
+        The prompt lists as many of these APIs as fit into the tokens that agents' prompts have for
+        a list of choices and for one result (`room.scope + room.result`).
         """
         most = self.room.scope + self.room.result
         lines = listing.pages(listing.api_lines(self.pool, self.hierarchy, room=most), room=most)[0]

@@ -191,10 +191,10 @@ class DocumentStore:
     ) -> None:
         """Compute the missing vectors of `texts` with `embed_all` and store them.
 
-        `embedder` is the name of the model that `embed_all` uses. The blocks are the same as in
-        `embed_texts`, so that a text is embedded together with the same texts and gets the same
-        vector. `watch` is called with the number of texts looked up. Whatever `embed_all` raises is
-        raised here; vectors computed until then are kept.
+        `embedder` is the name of the model that `embed_all` uses. Texts are passed on in the same
+        blocks as in `embed_texts`, because the vector of a text depends slightly on the texts that
+        are embedded together with it. `watch` is called with the number of texts looked up.
+        Whatever `embed_all` raises is raised here; vectors computed until then are kept.
         """
         looked_up = 0
 
@@ -297,7 +297,7 @@ class DocumentStore:
 
     @contextmanager
     def _writing(self) -> Iterator[None]:
-        """Run the block in one write transaction."""
+        """Run the code of the `with` block in one write transaction."""
         with self._lock, self._explaining(), self._db:
             self._db.execute("BEGIN IMMEDIATE")
             yield

@@ -19,9 +19,9 @@ _INSTEAD = "use an endpoint with the embedder 'openai:MODEL'"
 class Encoder:
     """A BERT-like encoder in ONNX format with its tokenizer.
 
-    `output` is the number of the output with the last hidden state, which is averaged. Vectors are
-    stored under `name`, so other weights or lengths need another name. Texts are cut at
-    `max_tokens`.
+    Of the model's outputs, number `output` is the last hidden state, which is averaged. Texts are
+    cut at `max_tokens`. Stored vectors are identified by `name`, so an encoder with other weights
+    or another `max_tokens` must have another name.
     """
 
     name: str

@@ -96,9 +96,10 @@ def multi_view(lists: Sequence[Sequence[Hit]]) -> list[Hit]:
 
 
 def _by_places(lists: Sequence[Sequence[Hit]], *, anywhere: bool) -> list[Hit]:
-    """Merge ranked lists: order the tools by (best rank, similarity).
+    """Merge ranked lists of tools. The tool with the best rank in any list comes first.
 
-    The similarity is the highest in any list if `anywhere` is True, else the one at the best rank.
+    Tools with equal best ranks are ordered by their similarity to the query. This is the highest
+    similarity in any list if `anywhere` is True, else the one at the best rank.
     """
     places: dict[str, tuple[float, ...]] = {}
     for one in lists:

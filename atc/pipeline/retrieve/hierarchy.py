@@ -57,14 +57,14 @@ class Hierarchy:
         return cls(frozen, documents)
 
     def places(self, categories: Iterable[str] | None = None) -> tuple[CategorizedTool, ...]:
-        """Return the tools of `categories`, or of all categories if it is None."""
+        """Return the tools of `categories`, or of all categories if `categories` is None."""
         chosen = self.tools if categories is None else categories
         return tuple(
             CategorizedTool(category, tool) for category in chosen for tool in self.tools[category]
         )
 
     def apis(self, places: Iterable[CategorizedTool]) -> tuple[str, ...]:
-        """Return the APIs of these tools."""
+        """Return the APIs of the tools `places`."""
         return tuple(api for place in places for api in self.tools[place.category][place.tool])
 
 
@@ -83,11 +83,11 @@ def resolve_name(name: str, known: Sequence[str]) -> str | None:
 
 
 class Room(NamedTuple):
-    """Numbers of tokens that a prompt and each part of it may take.
+    """Maximum numbers of tokens for a prompt of an agent, and for each part of the prompt.
 
     Of the tokens that the instructions leave, a third is for the list of categories or tools that
-    the agent may choose from (`scope`), a quarter for the request and a quarter for one result.
-    Earlier turns get the rest.
+    the agent may choose from (`scope`), a quarter for the request and a quarter for the result of
+    one function call. Earlier messages of the conversation get the rest.
     """
 
     prompt: int
@@ -97,7 +97,7 @@ class Room(NamedTuple):
 
     @classmethod
     def of(cls, prompt_tokens: int) -> Room:
-        """Return the numbers for prompts of at most `prompt_tokens` tokens."""
+        """Return the maximum numbers for prompts of at most `prompt_tokens` tokens."""
         free = max(_LEAST, prompt_tokens - _INSTRUCTIONS)
         return cls(prompt_tokens, free // 3, free // 4, free // 4)
 

@@ -80,8 +80,9 @@ class ToolIndex:
         """Build an index of exactly `documents`, in memory or in `folder`.
 
         Only new documents are embedded. A process that builds in the same folder at the same time
-        waits until this build has ended. `embed_all` computes the vectors elsewhere with the same
-        model as `embedder`. `watch` is called with the number of documents done.
+        waits until this build has ended. If `embed_all` is not None, it computes the vectors, for
+        example in other processes; it must use the same model as `embedder`. `watch` is called with
+        the number of documents done.
 
         Raises:
             ValueError: two documents have the same name, or one has no name. The folder is left

@@ -59,9 +59,9 @@ class Texts(Sequence[str]):
 
 
 def _on_disk(folder: Path) -> Callable[[str], int | None]:
-    """Return a function that returns the number of a word, or None if the word is unknown.
+    """Return a function that maps a word to its number, or to None if the word is unknown.
 
-    Words are identified by 64 bits of their hashes, which are stored in order.
+    The function reads a sorted file of the words' hashes (64 bits each), which is memory-mapped.
     """
     hashes, numbers = np.asarray(np.load(folder / _WORDS, mmap_mode="r"))
 
@@ -198,7 +198,9 @@ class Lexical:
     def _best(self, scores: Floats, n: int) -> Ranking:
         """Return the `n` best documents.
 
-        Documents that score less than the n-th best of the blocks' best scores are skipped.
+        To avoid sorting all documents, the scores are divided into blocks of equal size. If `n`
+        blocks have a document that scores at least s, documents with lower scores than s are not
+        considered.
         """
         least = np.float32(0)
         if 0 < n <= len(scores) // _BLOCK:

@@ -187,7 +187,10 @@ class ToolQP:
 def _ask_for_query(
     ask: Ask, messages: list[Message], question: str, judged: Sequence[Hit] | None, *, seed: int
 ) -> dict[str, Json]:
-    """Ask the model for its next query and return the reply. Both are appended to `messages`."""
+    """Ask the model for its next query and return the JSON object in its reply.
+
+    The question and the reply are both appended to `messages`.
+    """
     messages.append(Message("user", question))
     text = ask(
         messages,
