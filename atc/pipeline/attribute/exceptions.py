@@ -117,7 +117,10 @@ def _is_empty_result(chosen: Candidate, record: AttributionTrace) -> bool:
 def _explain_missing_value(
     head: str, failure: Failure, chosen: Candidate, record: AttributionTrace
 ) -> Fault:
-    """Build the fault for a key, taken from a response, that a dict of the program lacks."""
+    """Build the fault for a lookup in a dict of the program with a key that the dict does not have.
+
+    The program took the key from a response.
+    """
     call = chosen.call
     path = chosen.place.path
     key = chosen.suspect.key

@@ -171,7 +171,7 @@ def _blame_earlier_call(
 
 
 def _is_null(place: Place, missing: str | None) -> bool:
-    """Return True if the value at a position is null, or if its key `missing` does not exist."""
+    """Return True if the response has null at a position, or lacks the key `missing` there."""
     return place.value_or_none is None and bool(missing or place.missing is None)
 
 

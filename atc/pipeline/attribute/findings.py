@@ -16,7 +16,7 @@ from atc.pipeline.attribute.sources import CallSource, CallSources
 from protocols.toolbox import Toolbox
 
 _OF_HOLDER = frozenset({"not-an-object", "no-attribute"})
-"""Codes of findings whose position is `x[k]` or `x.k` but which concern `x`."""
+"""Codes of findings that concern the object `x`, although their position is `x[k]` or `x.k`."""
 _OWN = (
     "undefined-name",
     "used-before-assignment",

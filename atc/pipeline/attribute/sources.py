@@ -118,9 +118,9 @@ class CallSources:
         return list(kept.values())
 
     def find_control(self, expr: ast.expr) -> list[CallSource]:
-        """Return the tool results that decide whether a variable was filled.
+        """Return the tool results that decide whether a variable gets a new value.
 
-        They are those of the loops and conditions around the assignments to the variable.
+        These are the results that are iterated by the loops around the assignments to the variable.
         """
         if not isinstance(expr, ast.Name):
             return []
@@ -235,8 +235,8 @@ class CallSources:
     def _find_filling_sources(self, made: Definition) -> list[CallSource]:
         """Return the tool results that decide how often the definition `made` is executed.
 
-        They are those over which the loops around it iterate. The `if` conditions around it become
-        filters.
+        These are the results that the loops around the definition iterate. The `if` conditions
+        around it become filters.
         """
         found: list[CallSource] = []
         tests: list[ast.expr] = []
@@ -257,8 +257,8 @@ class CallSources:
     def _comprehension(self, expr: Comprehension, path: JsonPath) -> list[CallSource]:
         """Return the tool results from which the items of a comprehension may come.
 
-        If `path` is not empty, they are those of its element; otherwise those of its iterables,
-        with its tests as filters.
+        If `path` is not empty, its element expression is searched; otherwise its iterables are, and
+        its `if` conditions become filters.
         """
         if path:
             return self.find_sources(

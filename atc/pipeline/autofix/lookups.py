@@ -163,8 +163,8 @@ def look_up_answer(
 def _values(answer: str) -> tuple[list[str], bool]:
     """Return the strings in an answer, and True if they were printed as one list.
 
-    Without a list, each line is one value. No strings are returned if there are too many or other
-    values.
+    If no list was printed, each line is one string. If an item of the list is not a string, or if
+    there are too many strings, none is returned.
     """
     parsed = parse_answer(answer.strip())
     several = isinstance(parsed, list | tuple)

@@ -180,8 +180,8 @@ def _takes_first_rows(
 ) -> bool:
     """Return True if the program uses only the first rows of the value of `node`.
 
-    A test whether there are any rows is allowed, too. `names` are the variables that were followed
-    on the way to `node`.
+    A condition that tests whether there are any rows is allowed, too. `names` are the variables
+    that were already examined because the value was assigned to them.
     """
     parent = parents.get(node)
     match parent:
@@ -243,7 +243,7 @@ def _is_few(tool: Tool, alias: str, asked: ast.expr) -> bool:
 
 
 def _helper(unread: UnreadPages, tool: Tool) -> str | None:
-    """Return the source of the function that reads all pages.
+    """Return the Python source of a function that calls a tool until it has read all pages.
 
     None if it is not known how to ask for the next page.
     """

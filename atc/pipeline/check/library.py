@@ -78,7 +78,7 @@ def items_of_each(core: Interpreter, arguments: CallArguments) -> list[t.Type]:
 
 
 def _element(node: ast.expr) -> ast.expr:
-    """Return the element expression of a comprehension; any other expression unchanged."""
+    """Return the expression `e` of a comprehension `[e for …]`; any other expression unchanged."""
     return node.elt if isinstance(node, ast.GeneratorExp | ast.ListComp | ast.SetComp) else node
 
 
@@ -113,10 +113,10 @@ def reject_kinds(
     *,
     item: bool = False,
 ) -> t.Type:
-    """Report a value that may be None or that belongs to one of `kinds`; return it without None.
+    """Report a value that may be None or belongs to one of `kinds`; return its type without None.
 
-    `name` is the operation in the message, `then` the end of the message. If `item` is True,
-    `value` is the type of the items of `node`, not of `node` itself.
+    `name` is the operation that the message names, and `then` is the end of the message. If `item`
+    is True, `value` is the type of the items of `node`, not of `node` itself.
     """
     if item and _element(node) is not node:
         node = _element(node)

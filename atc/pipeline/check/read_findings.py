@@ -148,7 +148,10 @@ def _report_no_keys(core: Interpreter, value: t.Type, key: Any, node: ast.expr, 
 
 
 def _parts(node: ast.expr) -> tuple[ast.expr, ast.expr]:
-    """Return the expression that is read, and the expression of the key."""
+    """Return the expression that is read, and the expression of the key.
+
+    For `value[key]` and `value.get(key)` these are `value` and `key`; else both are `node`.
+    """
     match node:
         case ast.Subscript(value=base, slice=index):
             return base, index

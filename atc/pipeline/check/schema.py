@@ -348,8 +348,8 @@ def value_type(record: t.Record) -> t.Type:
 def silence_nulls(value: t.Type) -> t.Type:
     """Return the type `value` with its nullable fields marked as checked.
 
-    They are then not reported. This applies at any depth of a response, but only to the first level
-    of a dict that the program created.
+    Uses of these fields are not reported. This applies at any depth of a response, but only to the
+    first level of a dict that the program created.
     """
     return t.join_all(map(_silence_member_nulls, t.members(not_none(value))))
 

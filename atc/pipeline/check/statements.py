@@ -79,7 +79,10 @@ def flow_findings(
 
 
 def _run(flow: ProgramInterpreter) -> list[FunctionNode]:
-    """Analyse the program. Return its functions that no analysed call has reached."""
+    """Analyse the program. Return those of its functions that no analysed call has reached.
+
+    If the work budget is used up, findings of incompletely analysed parts are dropped.
+    """
     elsewhere: list[FunctionNode] = []
     try:
         _follow(flow, elsewhere)

@@ -46,8 +46,8 @@ def children(node: ast.AST) -> list[ast.AST]:
 def once_per_check(node: ast.AST, name: str, compute: Callable[[ast.AST], T]) -> T:
     """Return `compute(node)`, which is cached in the node until the next check.
 
-    The next check of the same tree computes it again, because the work must count for its own
-    budget.
+    A result of an earlier check of the same tree is not used: its work was not charged to the
+    budget of the current check, and so findings would depend on which checks ran before.
     """
     budget = current_budget()
     kept = node.__dict__.get(name)

@@ -142,7 +142,8 @@ def _report_positional(
 ) -> None:
     """Report each positional argument, and suggest the name that was probably meant.
 
-    The names come from `free`, required ones first.
+    The suggestions come from `free`, the arguments that the call does not pass, the required ones
+    first.
     """
     signature = format_list(tool.arguments) if tool.arguments else "no arguments"
     ordered = sorted(free, key=lambda name: name not in tool.required)
@@ -189,7 +190,7 @@ def _report_unknown(
 
 
 def _arguments_with_key(tool: Tool, key: str, free: list[str]) -> list[str]:
-    """Return the arguments of `free` that are objects with a property `key`."""
+    """Return those of the arguments `free` whose values are objects with a property `key`."""
     root = tool.protocol.input_schema
     found = []
     for argument in free:

@@ -148,9 +148,10 @@ def _describe_failure(case: RepairCase, fault: Fault) -> Iterator[str]:
 
 
 def _describe_other_results(case: RepairCase, fault: Fault) -> str:
-    """Return the results of calls that are not blamed, if the program may misread them too.
+    """Return the results of calls that are not blamed, if the program may have misread them too.
 
-    These are calls of tools that no document describes reliably, or all calls if none is blamed.
+    These are the calls of tools whose responses are not reliably described by a document. If no
+    call is blamed, the results of all calls are returned.
     """
     if case.attempt.findings or case.docs == "names":
         return ""
@@ -227,10 +228,10 @@ def better_lines(case: RepairCase) -> Iterator[str]:
 
 
 def sources(case: RepairCase, fault: Fault, call: ToolCall | None) -> Iterator[str]:
-    """Yield a line for each id that a call may have invented.
+    """Yield a line for each argument of a failed or empty call that may contain an invented id.
 
-    The line names the tool that returns such ids. The ids are those with which the call was refused
-    or found nothing, and which no earlier response contains.
+    An id may be invented if another tool returns such ids, but no earlier response contains this
+    one. The line says how the other tool is called.
     """
     if (
         call is None

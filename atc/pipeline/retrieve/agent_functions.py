@@ -169,7 +169,10 @@ def _detail_apis(search: SearchState, agent: SearchAgent, names: list[str], _: J
 
 
 def _add(search: SearchState, agent: SearchAgent, names: list[str], _: Json) -> str:
-    """Add APIs to those that the search has found (`search.pool`), as many as still fit."""
+    """Add the APIs `names` to those that the search has found (`search.pool`).
+
+    If not all of them fit within the maximum number, only the first ones are added.
+    """
     added = names[: max(0, search.options.pool - len(search.pool))]
     search.pool += added
     search.awaiting.append(agent)

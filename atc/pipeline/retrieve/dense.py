@@ -31,7 +31,7 @@ _ROUNDS = 10
 The default of faiss, 25, takes most of the build time and finds no noticeably better lists.
 """
 _PROBED_SHARE = 4
-"""A query reads one inverted list in this many.
+"""A query reads only one of this many inverted lists.
 
 Queries are less similar to documents than documents are to each other, so reading fewer lists
 misses too much. With a million documents this takes a few milliseconds.

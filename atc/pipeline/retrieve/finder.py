@@ -1,4 +1,4 @@
-"""Search in a toolbox by any method, with two additions.
+"""Search in a toolbox by any method, whose results are improved in two ways.
 
 Tools that the query names come first, and the tools that produce required ids are added.
 """
@@ -47,7 +47,7 @@ If a query contains a tool's name of this form, it refers to the tool.
 
 @dataclass(frozen=True, kw_only=True)
 class Finder:
-    """A `Retriever` for a toolbox that adds two properties to the results of any `method`.
+    """A `Retriever` for a toolbox that improves the results of any `method` in two ways.
 
     A tool that the query names is ranked first. If `closure` is True, the tools that return the ids
     which the found tools require are included, within the limit `k`.

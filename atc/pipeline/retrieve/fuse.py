@@ -88,8 +88,8 @@ def peak_rank(lists: Sequence[Sequence[Hit]]) -> list[Hit]:
 def multi_view(lists: Sequence[Sequence[Hit]]) -> list[Hit]:
     """Merge the results of several queries for one task as in Re-Invoke (Algorithm 2).
 
-    For each query a tool has the pair (reversed rank, similarity). Tools are ordered by their
-    greatest pair over all queries. The first k tools are exact if each list has at least k tools,
+    Tools are ordered by their best rank in any result; tools with equal best ranks are ordered by
+    the similarity at this rank. The first k tools are exact if each list has at least k tools,
     because a tool among the first k has a rank of at most k in some list.
     """
     return _by_places(lists, anywhere=False)

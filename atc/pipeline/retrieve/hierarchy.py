@@ -197,9 +197,10 @@ def clip_to_room(text: str, *, room: int) -> str:
 
 
 def _fit_lines(lines: Callable[[int], list[str]], room: int) -> list[str]:
-    """Return `lines(most)` for the largest number `most` with which they fit `room` tokens.
+    """Return lines whose descriptions are as long as possible while all lines fit `room` tokens.
 
-    `most` is the length to which descriptions are cut, in characters.
+    `lines(most)` returns the lines with each description cut to `most` characters. If the lines
+    never fit, those with the shortest descriptions are returned.
     """
     for most in _BEGINNINGS:
         found = lines(most)

@@ -225,7 +225,8 @@ class ToolIndex:
 class _Documents(Mapping[str, ToolDocument]):
     """The documents of an index, keyed by name.
 
-    A document that another process has removed since is returned with its name only.
+    For a document that another process has removed from the store since the index was opened, a
+    document with nothing but the name is returned.
     """
 
     def __init__(self, store: DocumentStore, names: Sequence[str]) -> None:

@@ -24,9 +24,9 @@ class Listwise:
     """A `Retriever` in which a model chooses the best of the first results of another retriever.
 
     The model chooses up to three of the first `candidates` (at most 26, each named by a letter).
-    The chosen tools come first, the others follow in their order. The scores of the original
-    ranking are reassigned from the top. A reply without a letter changes nothing, and the
-    transcript says so.
+    The chosen tools come first, the others follow in their order. The best score of the original
+    ranking is given to the new first tool, the second best to the second, and so on. A reply
+    without a letter changes nothing, and the transcript says so.
     """
 
     retriever: Retriever

@@ -64,9 +64,9 @@ def with_producers(hits: Sequence[Hit], toolbox: Toolbox, *, k: int) -> tuple[Hi
 def in_turns(searches: Sequence[Sequence[Hit]], toolbox: Toolbox, *, k: int) -> tuple[Hit, ...]:
     """Merge several searches for one task into at most `k` tools.
 
-    First comes the best hit of each search, then the second hit of each, and so on. Producers are
-    raised as in `with_producers`. Before that, the last tool of the merged list has the score 1,
-    the one before it the score 2, and so on.
+    First comes the best hit of each search, then the second hit of each, and so on. In this list,
+    the last tool gets the score 1, the one before it the score 2, and so on. Then producers are
+    raised as in `with_producers`.
     """
     merged = {
         hit.tool: hit.why for turn in zip_longest(*searches) for hit in turn if hit is not None

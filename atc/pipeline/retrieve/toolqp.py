@@ -28,7 +28,7 @@ from protocols.schema import Json, JsonObject
 
 PLAN_TEMPERATURE = 0.0
 QUERY_TEMPERATURE = 0.5
-"""This and `PLAN_TEMPERATURE` are those of ToolQP-Prompting in Table 5 of the paper."""
+"""Sampling temperatures of plans and queries: those of ToolQP-Prompting (paper, Table 5)."""
 PLAN_TOKENS = 600
 QUERY_TOKENS = 250
 """Maximum length of a reply in tokens. A model that writes more has begun to repeat itself."""
