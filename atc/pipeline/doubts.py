@@ -173,8 +173,8 @@ def find_invented_values(
     are reported: integers from 100, and words with letters and digits. Codes such as `BOS` are not
     reported, because the model may know them, nor are dates, because the task may write them
     differently. A measure (`radius_km`) is not an id, even if a response has a field of that name.
-    Nor is a value reported that is part of the `outputs`, which are what earlier programs of the
-    run printed and received from tools.
+    `outputs` are what earlier programs of the run printed and received from tools; a value that
+    occurs in them is not reported.
     """
     given = task.casefold()
     found = list[Finding]()

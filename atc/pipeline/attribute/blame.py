@@ -183,11 +183,11 @@ class AttributionTrace:
         return [c for c in found if c is not None and c not in unlike]
 
     def _candidate(self, suspect: Suspect, source: CallSource) -> Candidate | None:
-        """Return the call that is to blame if the value comes from `source`.
+        """Return the call to blame if the value comes from `source`, and where in its response.
 
-        The position in the response is one at which the response violates its schema, or else one
-        whose value would cause the failure, or else the first position of the source. None if no
-        response has a position of the source.
+        Preferred is a position at which the response violates its schema, then one whose value
+        would cause the failure, then the first position that the source has in a response. None if
+        it has none.
         """
         broken = self._find_broken_candidate(suspect, source)
         if broken is not None:
@@ -249,7 +249,7 @@ class AttributionTrace:
         return [*found, *(candidate for candidate in filling if candidate.proven or not found)]
 
     def is_caused_by_constant(self, suspect: Suspect) -> bool:
-        """Return True if the value that failed may be a constant in the program."""
+        """Return True if the value that caused the failure may be a constant in the program."""
         given = [suspect.expr]
         expr = suspect.expr
         if isinstance(expr, ast.Name):

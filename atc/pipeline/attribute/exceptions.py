@@ -1,6 +1,6 @@
 """Faults of programs that raised an exception.
 
-They say which call's result the program misread, or which call's result was empty.
+Such a fault says which call's result the program misread, or which call's result was empty.
 """
 
 from __future__ import annotations
@@ -206,7 +206,7 @@ def _explain_iteration(
 
 
 def _hint(value: Json, suspect: Suspect) -> str:
-    """Return advice on how to use this value, as the end of a message."""
+    """Return advice on how to use `value`, the blamed value, as the end of a message."""
     if isinstance(value, Mapping):
         # If the mapping has the attribute, one of its items failed instead.
         dotted = suspect.role == "attribute" and not hasattr(value, str(suspect.key))

@@ -166,7 +166,7 @@ class Facts:
         return None
 
     def _clause(self, call: ToolCall, path: JsonPath) -> tuple[JsonObject | None, bool]:
-        """Return the schema of the value at `path`, and True if the value is required.
+        """Return the schema of the value at `path`, and True if the response must have this value.
 
         `(None, False)` if the response schema does not describe the value.
         """

@@ -51,9 +51,9 @@ SuspectRole = Literal["key", "attribute", "index", "type", "empty", "value", "le
 class Suspect:
     """An expression that may have caused the failure.
 
-    It is the cause if `fails` is true for its value at `path`. `role` is how the value was used.
-    `key` is the requested key, attribute or index; `index` is the expression that computed it, if
-    it is not a constant.
+    It is the cause if the test `fails` is true for the part of its value at `path`. `role` is how
+    the program used this part. `key` is the requested key, attribute or index; `index` is the
+    expression that computed it, if it is not a constant.
     """
 
     expr: ast.expr
@@ -65,9 +65,10 @@ class Suspect:
 
     @property
     def unfilled(self) -> bool:
-        """True if an empty value, such as None or `[]`, would fail.
+        """True if an empty value, such as None or `[]`, would also cause the failure.
 
-        The cause may then be that the code which should have filled the value did not.
+        The real cause may then be code that should have replaced the empty value but was not
+        executed.
         """
         return any(map(self.fails, (None, 0, "", [], {})))
 
@@ -172,7 +173,11 @@ def _find_subscript_suspects(
 def _is_harmless(
     role: SuspectRole, node: ast.AST, expr: ast.expr, path: JsonPath, tree: Tree
 ) -> bool:
-    """Return True if an operand of `node` cannot have caused the failure in this role."""
+    """Return True if the operand `expr` of `node` cannot have caused the failure.
+
+    `role` is how the failing value was used. For example, an empty left operand of `/` is harmless,
+    because only the right one causes a `ZeroDivisionError`.
+    """
     if role == "length":
         return not path and not isinstance(tree.parents.get(node), ast.Assign)
     if role != "empty":
@@ -225,7 +230,7 @@ def _named_types(message: str) -> list[str]:
 
 
 def _make_operand_test(message: str) -> Test:
-    """Return a test for values of the type that the message of a `TypeError` calls wrong."""
+    """Return a test for values of the wrong type that the message of a `TypeError` reports."""
     if "'slice'" in message or message.startswith("slice("):
         return make_type_test("dict")
     known = _named_types(message)

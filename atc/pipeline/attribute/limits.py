@@ -18,7 +18,7 @@ from sandbox.trace import Failure, ToolCall
 def from_limit(program: Program, failure: Failure, record: AttributionTrace) -> Fault:
     """Return the fault of an execution that reached a limit.
 
-    The last call of a tool is blamed if this tool made at least half of the calls.
+    If at least half of the calls are of one tool, the last call of this tool is blamed.
     """
     calls = record.trace.calls
     line = failure.line

@@ -64,8 +64,8 @@ class CallSource:
     """A source of a value: the value at `path` of the result of a tool call.
 
     The expression `node` calls `tool`; `index` is the number of the recorded call, if it is known.
-    `exact` is True if the value is unchanged, False if it was computed from the result. `filters`
-    are the conditions (`if`) that selected the value.
+    `exact` is False if the program computed another value from this one. `filters` are the
+    conditions (`if`) that selected the value.
     """
 
     node: ast.expr
@@ -83,7 +83,7 @@ class CallSource:
 class CallSources:
     """Search for the tool results from which expressions of a program get their values.
 
-    `hints` are calls and paths at which the sandbox found values of expressions, see the module.
+    `hints` are calls and paths at which the sandbox found values of expressions.
     """
 
     def __init__(self, tree: Tree, tools: Iterable[str], hints: Iterable[ValueHint] = ()) -> None:
@@ -132,7 +132,7 @@ class CallSources:
         ]
 
     def _find_by_form(self, expr: ast.expr, path: JsonPath) -> list[CallSource]:
-        """Return the tool results for an expression, according to the kind of expression."""
+        """Return the tool results from which the value of an expression of any kind may come."""
         hint = self._hints.get(position(expr))
         if hint is not None and isinstance(expr, ast.Name | ast.Subscript | ast.Call):
             return [CallSource(expr, "", (*hint.path, *path), index=hint.call)]

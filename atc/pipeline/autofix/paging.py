@@ -208,9 +208,9 @@ def _takes_first_rows(
 def read_every_page(program: Program, unread: UnreadPages, tools: Toolbox) -> Program | None:
     """Rewrite the program so that each call of a paged tool reads all pages.
 
-    Later pages are appended, so that rows of the first page keep their position. Return None if the
-    program already passes `unread.argument`, if it asks for fewer rows than the default (it may not
-    need more), or if it is not known how to ask for the next page.
+    Rows of later pages are appended to those of the first page. Return None if the program already
+    passes `unread.argument`, if it asks for fewer rows than the default (because it may not need
+    more), or if it is not known how to ask for the next page.
     """
     tool = tools[unread.tool]
     helper = _helper(unread, tool)

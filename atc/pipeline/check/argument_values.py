@@ -161,8 +161,8 @@ _CLAUSES = {
 def _explain_options(context: list[list[jsonschema_rs.ValidationError]]) -> Mismatch | None:
     """Return what a value should have been that fits no option of an `anyOf` or `oneOf`.
 
-    If one option has the type of the value, its error is used, because the errors of the other
-    options only report a wrong type.
+    If only one option allows the type of the value, the error of this option is explained, because
+    the errors of the other options only report a wrong type.
     """
     found = [(option[0], _explain_error(option[0])) for option in context if option]
     if len(found) < len(context) or not all(misfit for _, misfit in found):
@@ -277,9 +277,9 @@ def _find_item_mismatch(
 
 
 def _contents(value: t.Type, schema: JsonObject) -> Iterator[tuple[str, Any, list[t.Type]]]:
-    """Yield the known values in a list or dict.
+    """Yield a description, the schema and the possible types of each known value in a list or dict.
 
-    Each has a description, its schema and its possible types.
+    All items of a list of unknown length count as one value.
     """
     items = schema.get("items")
     properties = schema.get("properties") or {}

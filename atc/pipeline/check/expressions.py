@@ -51,7 +51,7 @@ def evaluate(core: Interpreter, node: ast.expr) -> t.Type:
 
 
 def bind_target(core: Interpreter, target: ast.expr, value: t.Type, source: ast.expr) -> None:
-    """Assign `value`, the type of the expression `source`, to an assignment target of any form."""
+    """Assign `value`, the type of the expression `source`, to an assignment target of any kind."""
     match target:
         case ast.Name(id=name):
             core.bind(name, value)
@@ -110,7 +110,7 @@ def _report_unpacking(
 
 
 def _store(core: Interpreter, target: ast.Subscript, value: t.Type) -> None:
-    """Carry out `owner[index] = value` on the types."""
+    """Record the effect of `owner[index] = value` on the type of the owner's contents."""
     owner = core.evaluate(target.value)
     index = t.ANY if isinstance(target.slice, ast.Slice) else core.evaluate(target.slice)
     for member in t.members(owner):

@@ -107,7 +107,10 @@ def call_function(
 
 
 def run_body(core: Interpreter, function: t.Function, frame: ScopeFrame) -> t.Type:
-    """Follow a function's body in `frame`, with types for values; return the type of its result."""
+    """Analyse a function's body as if it were executed, and return the type of its result.
+
+    `frame` has the types of the parameters and becomes the current frame meanwhile.
+    """
     node = function.node
     outer = core.frame
     core.frame = frame

@@ -117,7 +117,7 @@ class Interpreter:
         raise NotImplementedError
 
     def execute(self, body: list[ast.stmt]) -> None:
-        """Follow statements in the current frame as if they were run, with types for values."""
+        """Analyse statements as if they were executed in the current frame."""
         raise NotImplementedError
 
     def step(self) -> None:
@@ -189,7 +189,7 @@ class Interpreter:
         return t.ANY
 
     def _bound_type(self, node: ast.Name) -> t.Type | None:
-        """Return the type of a name that the program binds, or None if the program never does.
+        """Return the type of the name `name`, or None if the program never binds it.
 
         A use of a local name before its assignment is reported.
         """

@@ -55,7 +55,7 @@ def _report_shrinking(core: Interpreter, node: ast.For | ast.AsyncFor) -> None:
 
 
 def execute_for(core: Interpreter, node: ast.For | ast.AsyncFor) -> None:
-    """Follow a `for` loop as if it were executed, with types for values."""
+    """Analyse a `for` loop as if it were executed, with types instead of values."""
     value = core.evaluate(node.iter)
     _report_shrinking(core, node)
     items = t.ANY if isinstance(node, ast.AsyncFor) else iterate(core, value, node.iter)
@@ -77,7 +77,7 @@ def execute_for(core: Interpreter, node: ast.For | ast.AsyncFor) -> None:
 
 
 def execute_while(core: Interpreter, node: ast.While) -> None:
-    """Follow a `while` loop as if it were executed, with types for values."""
+    """Analyse a `while` loop as if it were executed, with types instead of values."""
 
     def start() -> Env | None:
         core.evaluate(node.test)
@@ -139,7 +139,7 @@ def _join_envs(first: Env | None, others: list[Env]) -> Env | None:
 
 
 def _is_stable(old: Env | None, new: Env | None) -> bool:
-    """Return True if everything that was known before an iteration still holds after it."""
+    """Return True if an iteration changed nothing of what was known about variables before it."""
     if old is None or new is None:
         return old is new
     spend(len(old.names))

@@ -28,7 +28,11 @@ _TEXT: dict[str, t.Type] = {
 def call_method(
     core: Interpreter, value: t.Type, func: ast.Attribute, node: ast.Call, arguments: CallArguments
 ) -> t.Type:
-    """Return the type that `value.method(…)` returns, and change containers as the method does."""
+    """Return the type that `value.method(…)` returns.
+
+    If the method changes a container, as `append` does, the known contents are changed in the same
+    way.
+    """
     if func.attr == "get" and any(
         isinstance(member, t.Record | t.Mapped) for member in t.members(value)
     ):

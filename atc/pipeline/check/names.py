@@ -143,7 +143,8 @@ class NameUses:
 def _is_deliberate(uses: NameUses, tool: Tool, node: ast.AST) -> bool:
     """Return True if the program seems to reuse the name of a tool on purpose.
 
-    That is so if it wraps the tool or does not use the tool.
+    This is so if it wraps the tool, as in `tool = cache(tool)`, or if it evidently does not mean
+    the tool, as in an import from the standard library.
     """
     calls = uses.calls[tool.alias]
     callees = {call.func for call in calls}
@@ -167,9 +168,10 @@ def _pass_arguments(calls: list[ast.Call], tool: Tool) -> bool:
 
 
 def _is_unrelated_function(node: ast.FunctionDef | ast.AsyncFunctionDef, tool: Tool) -> bool:
-    """Return True if a function has a real body and parameters, but none of the tool's arguments.
+    """Return True if a function has parameters, but none of them is an argument of the tool.
 
-    A function without a real body is only a stub for the tool.
+    False for a function without a real body (only `pass`, `raise`, text or `...`), because it is a
+    stub for the tool.
     """
     names = set(parameters(node))
     is_stub = all(

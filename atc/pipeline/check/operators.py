@@ -187,7 +187,7 @@ def _describe_allowed_values(text: str, possible: list[t.Type]) -> tuple[str, st
 
 
 def _is_never(member: t.Type, text: str) -> bool:
-    """Return True if the schema of this type excludes the value `text`."""
+    """Return True if a value of this type can never be `text`, according to its schema."""
     if not isinstance(member, t.Atom) or member.name != "str":
         return False
     if member.values is not None:

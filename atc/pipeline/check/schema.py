@@ -241,7 +241,7 @@ def _object(fragments: Fragments, document: t.ResponseSchema) -> t.ObjectShape:
 
 
 def _more(fragments: Fragments, properties: Mapping[str, Any], document: t.ResponseSchema) -> Any:
-    """Return the schema for keys that are not listed.
+    """Return the schema of the values under keys that the schemas do not name.
 
     `{}` allows any value under these keys; False means that there are no other keys.
     """

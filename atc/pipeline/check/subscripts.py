@@ -317,7 +317,7 @@ _OF_ERROR = frozenset(dir(Exception)) | {"status", "body", "__notes__"}
 
 
 def library_part(core: Interpreter, value: t.Library, node: ast.Attribute) -> t.Library:
-    """Return the type of a name in a module or of an attribute of a `ToolError`.
+    """Return the type of `value.attr` if `value` is a module or a `ToolError`.
 
     An attribute that `ToolError` does not have is reported.
     """

@@ -289,7 +289,7 @@ class SyntaxFacts:
 
 
 def collect_syntax_facts(nodes: list[ast.AST]) -> SyntaxFacts:
-    """Return the facts about a program, whose syntax nodes are `nodes`."""
+    """Return the facts about a program. `nodes` are all syntax nodes of the program."""
     hints = SyntaxFacts(functions=[node for node in nodes if isinstance(node, FunctionNode)])
     for node in nodes:
         match node:

@@ -299,7 +299,7 @@ class Union(Type):
 
 
 def size(value: Type) -> int:
-    """Return the number of types in a type; comparing two types takes time in proportion to it."""
+    """Return the number of types in a type. The time for comparing two types grows with it."""
     return getattr(value, "size", 1)
 
 

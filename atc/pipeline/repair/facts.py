@@ -126,7 +126,7 @@ def facts(case: RepairCase) -> list[Message]:
 
 
 def _describe_failure(case: RepairCase, fault: Fault) -> Iterator[str]:
-    """Yield lines that describe the findings of the check, or the failure and its facts."""
+    """Yield lines that describe the findings of the check or, if the program ran, its failure."""
     program = case.attempt.program
     findings = case.attempt.findings
     if findings:
@@ -197,7 +197,10 @@ def _describe_blamed_tools(case: RepairCase, fault: Fault, call: ToolCall | None
 
 
 def _find_blamed_tools(case: RepairCase, fault: Fault, call: ToolCall | None) -> list[Tool]:
-    """Return the tool of the blamed call, or else the first tools of the fault and the findings."""
+    """Return the tool of the blamed call.
+
+    If no call is blamed, return the tools that the fault and the findings name, up to a maximum.
+    """
     names = [fault.tool, *(finding.tool for finding in case.attempt.findings)]
     if call is not None:
         names = [call.tool]

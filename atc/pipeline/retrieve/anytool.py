@@ -220,7 +220,7 @@ class AgentSearch(SearchState):
     def _limit(self) -> EndReason:
         """Return the reason why the search must end, or "" if it may continue.
 
-        As in the published code, every verdict except *Unsolvable* ends the search.
+        As in the published code of AnyTool, every verdict except *Unsolvable* ends the search.
         """
         verdict = self.verdict
         if (

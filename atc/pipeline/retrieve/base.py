@@ -53,7 +53,7 @@ class Retrieval:
 
 
 class Retriever(Protocol):
-    """A search over one set of tools."""
+    """A search method over one set of tools, which returns the tools that fit a query."""
 
     def search(self, query: str, *, k: int) -> Retrieval:
         """Return at most `k` tools, best first. Fewer tools, or none, are returned if fewer fit.

@@ -158,7 +158,10 @@ class OnnxEmbedder:
         return vectors
 
     def _run(self, session: Any, tokens: Sequence[Sequence[int]]) -> Floats:
-        """Return the vectors of texts of about equal length: the mean of the last hidden state."""
+        """Return the vectors of texts of about equal length.
+
+        A vector is the mean of the encoder's last hidden state over the tokens of the text.
+        """
         ids = np.zeros((len(tokens), max(map(len, tokens))), np.int64)
         mask = np.zeros_like(ids)
         for row, text in enumerate(tokens):

@@ -33,7 +33,7 @@ class Encoder:
 
 
 def _in_wheel(name: str, size: int, sha256: str, wheel: str, member: str) -> ModelFile:
-    """Describe a file that is contained as a whole in one wheel (a Python package)."""
+    """Return a `ModelFile` for a file that is stored as a whole in one wheel (a Python package)."""
     suffix = Path(member).suffix
     return ModelFile(
         name,

@@ -37,9 +37,10 @@ from atc.pipeline.retrieve.toolqp import ToolQP
 
 @dataclass(frozen=True, kw_only=True)
 class Setup:
-    """Components from which search methods are built.
+    """The components from which search methods are built.
 
-    A method that needs a component that is None raises `RetrievalUnavailable` when it is built.
+    A component may be None. A method that needs this component then raises `RetrievalUnavailable`
+    when it is built.
     """
 
     index: ToolIndex

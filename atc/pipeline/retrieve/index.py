@@ -257,7 +257,7 @@ class _Documents(Mapping[str, ToolDocument]):
 def index_fingerprint() -> str:
     """Return a hash that changes with the tokenizer and with the texts made from a document.
 
-    Derived data with another fingerprint is not used.
+    Derived data that was made with another hash is outdated and is not used.
     """
     probe = ToolDocument(
         name="getUserToken2",

@@ -32,7 +32,7 @@ class Tally:
 
     @property
     def powers(self) -> Powers:
-        """The constraints on replies that the wrapped model supports."""
+        """What the wrapped model supports, for example replies forced to match a JSON Schema."""
         return powers(self._ask)
 
     @property

@@ -75,9 +75,9 @@ class AnyToolOptions:
 class SearchAgent:
     """One agent of a search, identified by its number in order of creation.
 
-    `history` is the complete conversation; a prompt may contain only part of it. `categories` and
-    `places` (tools) are what the agent may choose from and delegate to other agents, `apis` what it
-    may add to the APIs found.
+    `history` is the complete conversation; a prompt may contain only part of it. The agent may
+    choose from `categories` and from the tools `places`, and delegate them to other agents. It may
+    add `apis` to the APIs found.
     """
 
     number: int
