@@ -1,7 +1,7 @@
 """Expressions that may have caused an exception, each with a test for values that cause it.
 
-If the sandbox reports columns, they are parts of the expression that failed. The sandbox `monty`
-reports only lines; then they are parts of the failing line.
+If the sandbox reports columns, the expressions are parts of the one that failed. The sandbox
+`monty` reports only lines; then the expressions are parts of the failing line.
 """
 
 from __future__ import annotations
@@ -110,7 +110,7 @@ def _regions(failure: Failure, tree: Tree) -> Iterator[list[ast.AST]]:
 
 
 def _expand(exact: list[ast.AST], tree: Tree) -> list[ast.AST]:
-    """Return the nodes, together with the values that they unpack and the parts of f-strings."""
+    """Return the nodes `exact`, the values that they unpack, and the parts of their f-strings."""
     found = list(exact)
     for node in exact:
         if isinstance(node, ast.Tuple | ast.List) and isinstance(node.ctx, ast.Store):

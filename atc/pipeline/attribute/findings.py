@@ -63,9 +63,9 @@ def from_findings(program: Program, findings: Sequence[Finding], tools: Toolbox)
 
 
 def _places(finding: Finding, tree: Tree, tools: Toolbox) -> list[tuple[str, str | None]]:
-    """Return the tools whose results a finding concerns, each with the path in its full response.
+    """Return the tools whose results a finding concerns, with the path of the value in each.
 
-    The likeliest tool comes first.
+    The path starts at the full response. The likeliest tool comes first.
     """
     sources = CallSources(tree, tools)
     there = [n for n in ast.walk(tree.root) if position(n)[:2] == (finding.line, finding.column)]

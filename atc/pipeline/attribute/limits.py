@@ -41,7 +41,10 @@ def from_limit(program: Program, failure: Failure, record: AttributionTrace) -> 
 
 
 def _find_differing_argument(calls: Sequence[ToolCall]) -> str | None:
-    """Return the argument in which calls of one tool differ; None if it is not exactly one."""
+    """Return the only argument in which calls of one tool differ.
+
+    None if they differ in several arguments or in none.
+    """
     differing = []
     for name in calls[-1].arguments:
         values = {repr(call.arguments.get(name)) for call in calls}
@@ -72,7 +75,10 @@ def _describe_calls(
 def _describe_endless_loop(
     program: Program, line: int | None, record: AttributionTrace
 ) -> list[str]:
-    """Return a sentence about the first `while` loop on the line, or an empty list."""
+    """Return a list with a sentence about the first `while` loop that contains a line.
+
+    The list is empty if there is no such loop.
+    """
     for node in ast.walk(record.tree.root):
         if isinstance(node, ast.While) and (line is None or is_on_line(node, line)):
             text = program.line(node.lineno)

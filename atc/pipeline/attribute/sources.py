@@ -2,8 +2,8 @@
 
 A source is a value in the result of such a call. The search follows definitions and access paths:
 asking for `[]["dest"]` of `rows` leads through `rows.extend(page["flights"])` to
-`["flights"][]["dest"]` of the call behind `page`. If the sandbox recorded a hint for an expression,
-that is, the call and the path at which it found the expression's value, the hint is used. If the
+`["flights"][]["dest"]` of the call that gave `page`. If the sandbox recorded a hint for an
+expression (the call and path at which it found the expression's value), the hint is used. If the
 program text allows several sources, all are returned; the recorded responses decide between them.
 """
 
@@ -321,7 +321,7 @@ class CallSources:
         return [source for value in values for source in self.find_sources(value, path)]
 
     def _find_gathered_sources(self, call: ast.Call, path: JsonPath) -> list[CallSource]:
-        """Return the tool results from which the results, in order, of `gather(…)` may come."""
+        """Return the tool results from which items of the list that `gather(…)` returns come."""
         found: list[CallSource] = []
         for n, arg in enumerate(call.args):
             if isinstance(arg, ast.Starred):

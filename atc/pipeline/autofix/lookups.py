@@ -1,7 +1,7 @@
 """Chains of lookup calls: from a name to an id, or from a record to a field that it does not have.
 
 A flight of `list_departures` has a `flight_id` but no `status`;
-`get_flight_status(flight_id=…)["status"]` gives it. A model that forgets such a lookup reads the
+`get_flight_status(flight_id=…)["status"]` returns it. A model that forgets such a lookup reads the
 field from the record that it has, or prints the id. The response schemas and the links between
 tools show which call is missing.
 """
@@ -101,9 +101,10 @@ def _extend_route(route: _Route, tools: Toolbox) -> Iterator[_Route]:
 
 
 def _find_fitting_keys(tool: Tool, alias: str, route: _Route, tools: Toolbox) -> list[str]:
-    """Return the keys of a record that may fill an argument.
+    """Return the keys of a record whose values may be passed as an argument of a tool.
 
-    It is the key with the name of the argument, or else those that a link connects with it.
+    This is the key with the name of the argument. If there is none, these are the keys whose values
+    the argument takes according to the links between tools.
     """
     if alias in route.keys:
         return [alias]
@@ -203,9 +204,10 @@ def _lookups(
 
 
 def _find_linked_argument(tool: Tool, source: str, path: str) -> str | None:
-    """Return the only required argument of a reading tool if a link leads to it, else None.
+    """Return the only required argument of a reading tool, if it takes values of another tool.
 
-    The link must come from the values at `path` of the results of the tool `source`.
+    These are the values at `path` in results of the tool `source`. A link between the tools must
+    say that the argument takes them. None if there is no such link.
     """
     required = _required(tool)
     if tool.protocol.writes or len(required) != 1:

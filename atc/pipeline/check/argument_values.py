@@ -314,7 +314,7 @@ def are_disjoint(one: str, other: str) -> bool:
 def _beginnings(pattern: str) -> list[str]:
     """Return the literal prefixes of a pattern: `ci_` and `af_` for `^(ci|af)_[a-z2-7]{5}$`.
 
-    Empty if they are not clear.
+    Empty if the pattern is of another form, so that its prefixes cannot be determined.
     """
     found = _BEGINNING.match(pattern)
     if found is None or "|" in pattern[found.end() :]:

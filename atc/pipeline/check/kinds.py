@@ -61,7 +61,8 @@ def not_none(value: Type) -> Type:
 def assume_not_none(value: Type) -> Type:
     """Return the type `value` after a test has shown that it is not None.
 
-    `NEVER` if it can only be None, because the code after the test is then never reached.
+    The result is `NEVER` if the value can only be None, because the code after the test is then
+    never reached.
     """
     return NEVER if isinstance(value, Null) else not_none(value)
 
@@ -111,9 +112,9 @@ _MOST_SHOWN = 6
 
 
 def category(value: Type) -> str | None:
-    """Return `number`, `str`, `list`, `dict`, `tuple` or `function`.
+    """Return the category of a type: `number`, `str`, `list`, `dict`, `tuple` or `function`.
 
-    None if the alternatives of the type belong to several of these, or to none.
+    None if the alternatives of the type belong to several categories, or to none.
     """
     found = {_category(member) for member in members(value)}
     return found.pop() if len(found) == 1 else None

@@ -1,4 +1,4 @@
-"""Analysis of loops: a body is followed repeatedly until the types of all variables are stable."""
+"""Analysis of loops: a body is analysed repeatedly until the types of all variables are stable."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _MOST_PASSES = 6
 
 
 def leave_loop(core: Interpreter, node: ast.Break | ast.Continue) -> None:
-    """Follow a `break` or `continue`.
+    """Analyse a `break` or `continue`.
 
     The current environment is recorded for the loop, and the code after the statement is
     unreachable.
@@ -95,7 +95,7 @@ def _loop(
     *,
     always: bool,
 ) -> None:
-    """Follow a loop's body until a pass changes no type. Only findings of the last pass are kept.
+    """Analyse a loop's body until a pass changes no type. Only findings of the last pass are kept.
 
     `start` begins an iteration. It returns the environment for the case that the loop ends instead,
     because its condition is false or no item is left. `always` is True for a `while` loop, which

@@ -103,7 +103,8 @@ def _explain_unknown_function(node: ast.Name, variables: list[str], tools: Toolb
 def shadowed_tools(module: ast.Module, nodes: list[ast.AST], tools: Toolbox) -> list[Finding]:
     """Return a finding for each tool whose name the program uses for something else.
 
-    Such a use is not reported where the program does not call the tool.
+    Such a use is not reported if it seems to be deliberate, or if it is local to a function that
+    does not call the tool.
     """
     found: list[Finding] = []
     for scope in nodes:

@@ -174,7 +174,7 @@ def _check_equal(core: Interpreter, node: ast.Compare, left: t.Type, right: t.Ty
 
 
 def _describe_allowed_values(text: str, possible: list[t.Type]) -> tuple[str, str | None]:
-    """Describe the values that a schema allows for strings of the `possible` types.
+    """Describe the strings that a schema allows for a value of one of the types `possible`.
 
     Also return the allowed value that is similar to `text`, or None.
     """

@@ -200,7 +200,7 @@ def _report_missing(
 def _suggest_key(core: Interpreter, record: t.Record, key: str) -> tuple[str, str | None]:
     """Guess which key was meant by a missing one.
 
-    Return a sentence for the message and the text to write, or `("", None)`.
+    Return a sentence for the message and the suggested code, or `("", None)`.
     """
     keys = list(record.shape.properties)
     if not may_guess(len(keys)):

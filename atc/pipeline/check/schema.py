@@ -44,9 +44,9 @@ Most programs are checked against tools that were seen before.
 def response_document(tool: Tool, *, lenient: bool = False) -> t.ResponseSchema | None:
     """Return the response schema of `tool`, or None if the schema is missing or only guessed.
 
-    If `lenient` is True, weak evidence is ignored: a schema that is not declared, because other
-    responses may look different, and the values that an enum lists, because services add values
-    before their documents do.
+    If `lenient` is True, weak evidence is ignored. Weak are a schema inferred from responses,
+    because other responses may differ, and the values in an enum, because a service may return new
+    values before its document lists them.
     """
     key = (id(tool), lenient)
     known = _known.get(key)
@@ -369,7 +369,7 @@ def _silence_member_nulls(member: t.Type) -> t.Type:
 
 
 def list_keys(record: t.Record) -> list[str]:
-    """Return the keys of an object whose values are lists."""
+    """Return those keys of an object under which it has lists."""
     shape = record.shape
     spend(8 * len(shape.properties))
     keys = []
@@ -381,7 +381,7 @@ def list_keys(record: t.Record) -> list[str]:
 
 
 def find_nested_key(record: t.Record, key: str) -> tuple[str, str] | None:
-    """Find a key one level deeper in an object.
+    """Find a key that an object does not have itself, but has one level deeper.
 
     Return the parent in words and the subscripts that lead to the key, or None.
     """

@@ -1,4 +1,4 @@
-"""The effect of each kind of statement on what is known, and the analysis of a whole program."""
+"""The effect of each kind of statement on the known types, and the analysis of a whole program."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class ProgramInterpreter(Interpreter):
         return expressions.evaluate(self, node)
 
     def execute(self, body: list[ast.stmt]) -> None:
-        """Follow statements in the current frame until control leaves the frame."""
+        """Analyse statements in the current frame until control leaves the frame."""
         for statement in body:
             if self.frame.env is None:
                 return
@@ -189,7 +189,7 @@ def _function(core: Interpreter, node: ast.FunctionDef | ast.AsyncFunctionDef) -
 
 
 def _class(core: Interpreter, node: ast.ClassDef) -> None:
-    """Follow a class body.
+    """Analyse a class body.
 
     Nothing is known about the class itself; its methods are analysed like functions that are never
     called.
@@ -236,7 +236,7 @@ def _if(core: Interpreter, node: ast.If) -> None:
 
 
 def _match(core: Interpreter, node: ast.Match) -> None:
-    """Follow a `match` statement. The types of captured names are unknown."""
+    """Analyse a `match` statement. The types of captured names are unknown."""
     core.evaluate(node.subject)
     start = core.frame.env
     result = None

@@ -340,7 +340,7 @@ def library_part(core: Interpreter, value: t.Library, node: ast.Attribute) -> t.
 
 
 def has_attribute(core: Interpreter, value: t.Type, node: ast.Attribute) -> bool:
-    """Return True if a value of this type may have the attribute; else report it."""
+    """Return True if a value of this type may have the attribute. Otherwise report the access."""
     if any(_may_have(member, node.attr) for member in t.members(value)):
         return True
     if core.catches("AttributeError"):

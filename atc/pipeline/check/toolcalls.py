@@ -306,7 +306,7 @@ def _check_type(
 def _likely_key(
     argument: str, value: t.Type, schema: Mapping[str, object], root: Mapping[str, object]
 ) -> str | None:
-    """Return the key of an object whose value was probably meant for the argument.
+    """Return the key whose value was probably meant when a whole object was passed as the argument.
 
     `value` is the type of the object. None if it is no object or no key fits.
     """

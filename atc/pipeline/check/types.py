@@ -157,7 +157,7 @@ class ArrayShape:
 
 @dataclass(frozen=True, slots=True)
 class Record(Type):
-    """A JSON object that a schema describes.
+    """The type of a JSON object that a schema describes.
 
     `refined` holds more precise types of single keys, learned from conditions in the program.
     `null_checked` is True if a condition of the program may have excluded nulls inside the object.
@@ -175,7 +175,7 @@ class Record(Type):
 
 @dataclass(frozen=True, slots=True)
 class Array(Type):
-    """A JSON array that a schema describes."""
+    """The type of a JSON array that a schema describes."""
 
     shape: ArrayShape
     origin: ResponseLocation
@@ -210,7 +210,7 @@ class DictCell:
 
 @dataclass(frozen=True, slots=True)
 class Listing(Type):
-    """A list, set, deque or tuple (`kind`) of unknown length that the program created."""
+    """The type of a list, set, deque or tuple (`kind`) of unknown length in the program."""
 
     cell: ListCell
     kind: str = "list"
@@ -218,7 +218,7 @@ class Listing(Type):
 
 @dataclass(frozen=True, slots=True)
 class Mapped(Type):
-    """A dict that the program created.
+    """The type of a dict that the program created.
 
     `refined` holds more precise types of single keys; it is ignored if the dict has computed keys.
     """
@@ -233,7 +233,7 @@ class Mapped(Type):
 
 @dataclass(frozen=True, slots=True)
 class Tuple(Type):
-    """A tuple of known length."""
+    """The type of a tuple of known length."""
 
     items: tuple[Type, ...]
     size: int = field(init=False, compare=False, repr=False)
@@ -244,7 +244,7 @@ class Tuple(Type):
 
 @dataclass(frozen=True, slots=True)
 class Iterating(Type):
-    """An iterator or view: a generator, `zip`, `map`, `dict.items()` or `range`."""
+    """The type of an iterator or view: a generator, `zip`, `map`, `dict.items()` or `range`."""
 
     item: Type
     kind: str = "iterator"
@@ -260,7 +260,7 @@ SIZED = ("range", "dict_keys", "dict_values", "dict_items")
 
 @dataclass(frozen=True, slots=True)
 class ToolRef(Type):
-    """A tool that the program uses as a value, without calling it."""
+    """The type of a tool that the program uses as a value, without calling it."""
 
     alias: str
 
@@ -278,7 +278,7 @@ TOOL_ERROR = Library("ToolError()")
 
 @dataclass(frozen=True, slots=True)
 class Function(Type):
-    """A function or lambda of the program.
+    """The type of a function or lambda of the program.
 
     `frame` is the frame (`interpreter.ScopeFrame`) in which it was defined.
     """
@@ -289,7 +289,7 @@ class Function(Type):
 
 @dataclass(frozen=True, slots=True)
 class Union(Type):
-    """Two or more types, one of which the value has. None of them is a Union, `ANY` or `NEVER`."""
+    """The type of a value that has one of several types, none a Union, `ANY` or `NEVER`."""
 
     members: tuple[Type, ...]
     size: int = field(init=False, compare=False, repr=False)

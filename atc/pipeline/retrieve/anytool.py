@@ -60,8 +60,8 @@ class AgentSearch(SearchState):
     def begin(self) -> None:
         """Create the first agents.
 
-        If there is only one category, this is the agent of the category. Otherwise there are as
-        many meta agents as are needed to list all categories in their prompts.
+        If there is only one category, the only first agent is the agent of this category. Otherwise
+        there are as many meta agents as are needed to list all categories in their prompts.
         """
         categories = list(self.hierarchy.tools)
         role: AgentRole = "flat" if self.options.flat else "meta"
@@ -109,9 +109,9 @@ class AgentSearch(SearchState):
         """Wake the unfinished agents, because the APIs found so far do not suffice.
 
         This is §4.3 of the AnyTool paper. Each agent gets the `reason`. Then the agents are woken
-        one after another, the deepest first, and of these the youngest. Each acts, together with
-        the agents it creates, until none of them has anything left to do. Waking stops as soon as
-        the APIs found suffice.
+        one after another: those at the deepest level of the hierarchy first, and of these the one
+        created last. Each acts, together with the agents it creates, until none of them has
+        anything left to do. Waking stops as soon as the APIs found suffice.
 
         Raises:
             ModelUnavailable: the model did not answer an agent.

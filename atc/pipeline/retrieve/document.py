@@ -33,8 +33,8 @@ class ToolDocument:
 
     Its sections are those of ToolBench's retrieval document, including the return schema. `name`
     identifies the tool in its index (the alias in a toolbox). `parameters` maps each argument to
-    its description; `returns` are the names of response fields. `category` → `collection` → `name`
-    is AnyTool's hierarchy.
+    its description; `returns` are the names of response fields. `category`, `collection` and `name`
+    are the three levels of AnyTool's hierarchy.
     """
 
     name: str

@@ -50,9 +50,9 @@ It yields each list with its vectors, in any order.
 class DocumentStore:
     """The SQLite file in `folder` in WAL mode, or an in-memory database if `folder` is None.
 
-    Texts written by models are keyed by the document's digest, the kind, the prompt's version and
-    the model's name. So when a document changes, texts are written again only for that document.
-    Several threads and processes may use one folder at once.
+    Texts written by models are keyed by the digest of the tool's document, the kind of text, the
+    version of the prompt and the name of the model. So when a document changes, texts are written
+    again only for that document. Several threads and processes may use one folder at once.
 
     Raises:
         RetrievalUnavailable: the file cannot be used. Every method may raise this.

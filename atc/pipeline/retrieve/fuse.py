@@ -89,8 +89,8 @@ def multi_view(lists: Sequence[Sequence[Hit]]) -> list[Hit]:
     """Merge the results of several queries for one task as in Re-Invoke (Algorithm 2).
 
     Tools are ordered by their best rank in any result; tools with equal best ranks are ordered by
-    the similarity at this rank. The first k tools are exact if each list has at least k tools,
-    because a tool among the first k has a rank of at most k in some list.
+    the similarity at this rank. Results may be cut after k tools without changing the first k
+    merged tools, because each of these is among the first k of some result.
     """
     return _by_places(lists, anywhere=False)
 

@@ -80,11 +80,11 @@ def d2q(
     """Build a dense ranker over documents with their synthetic queries appended, as in Doc2Query.
 
     Each document is one text with up to `queries` queries (N = 10 in the ToolQP paper). The queries
-    are those of Re-Invoke, because ToolQP writes both with one prompt (Figure 12). ToolQP's own
-    baseline of that name (Table 5) averages copies of the document with one query each, which is
-    `expanded_dense`; the lexical variant is `expanded_lexical`. An embedding model reads only the
-    beginning of a text, 256 tokens for MiniLM, so with a long document it reads few of the queries
-    or none.
+    are those of Re-Invoke, because ToolQP uses the same prompt for both methods (Figure 12). The
+    Doc2Query baseline in Table 5 of ToolQP averages copies of the document with one query each,
+    which is `expanded_dense`; the lexical variant is `expanded_lexical`. An embedding model reads
+    only the beginning of a text, 256 tokens for MiniLM, so with a long document it reads few of the
+    queries or none.
     """
     every = [
         "\n".join([vector_text(document), *expansions.texts(document, most=queries)])

@@ -206,7 +206,8 @@ def _ask_for_query(
 def _is_goal_over(judged: Sequence[Hit] | None, reply: Mapping[str, Json]) -> bool:
     """Return True if the search for the current sub-goal has ended.
 
-    The sub-goal was given up, or the model named a tool that serves it.
+    This is so if the program gave up the sub-goal (`judged` is None), or if the model named one of
+    the tools `judged` as serving it.
     """
     if judged is None:
         return True
