@@ -312,7 +312,7 @@ def _explain_filter(
 
 
 def _find_field_tests(test: ast.expr, record: AttributionTrace) -> Iterator[_FieldTest]:
-    """Yield each response field that a condition compares or looks up, with its actual values."""
+    """Yield each response field that a condition tests, with its actual values."""
     for node in ast.walk(test):
         alone = node is test or isinstance(record.tree.parents.get(node), ast.BoolOp | ast.UnaryOp)
         sides: list[ast.expr] = (

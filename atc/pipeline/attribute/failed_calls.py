@@ -90,7 +90,7 @@ def _advice(call: ToolCall, kind: FaultKind) -> str:
 def _find_violations(call: ToolCall, tool: Tool) -> list[Violation]:
     """Return how the call's arguments violate the tool's input schema.
 
-    Arguments that the tool does not have are included.
+    An argument that the tool does not have counts as a violation.
     """
     try:
         found = find_violation(tool.protocol.input_schema, tool.original_arguments(call.arguments))
@@ -184,7 +184,7 @@ def _blame_drift(
     path: JsonPath,
     record: AttributionTrace,
 ) -> Fault:
-    """Build the fault of the call `made`, whose response violates its schema at `path`."""
+    """Build the fault of the earlier call `made`, whose response violates its schema at `path`."""
     facts = record.facts
     where = facts.result_of(made, path)
     evidence = [
@@ -207,7 +207,10 @@ def _blame_null(
     missing: str | None,
     record: AttributionTrace,
 ) -> Fault:
-    """Build the fault of a program that passed on a null or missing field of the call `made`."""
+    """Build the fault of a program that passed on a null or missing field of an earlier call.
+
+    `made` is the earlier call.
+    """
     facts = record.facts
     path: JsonPath = place.path
     what = "is None"

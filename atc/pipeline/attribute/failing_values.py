@@ -296,7 +296,11 @@ def _used_at(node: ast.AST, tree: Tree) -> Iterator[tuple[ast.expr, JsonPath]]:
 
 
 def _used_by_call(call: ast.Call, *, iterates: bool) -> Iterator[tuple[ast.expr, JsonPath]]:
-    """Yield the object of a method call and, if `iterates` is True, what the function iterates."""
+    """Yield the operands of a call that are not plain arguments.
+
+    These are the object of a method call and, if `iterates` is True, the items that the called
+    function iterates.
+    """
     if isinstance(call.func, ast.Attribute):
         yield call.func.value, ()
     if iterates and simple_name(call) in _GOES_THROUGH:

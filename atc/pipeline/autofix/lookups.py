@@ -35,9 +35,9 @@ def search_for(text: str, tool: Tool, argument: str, tools: Toolbox) -> str | No
     """Return an expression that looks up, with a search tool, the id of what `text` names, or None.
 
     An example is `search_airlines(query="Hawaiian Airlines")[0]["code"]`. `argument` is the alias
-    of the argument that needs the id. The links between tools say which tools return values for the
-    argument. The search tool must be one of them, return the values in a list (the first item is
-    taken), and have free text, which no other tool returns, as its only required argument.
+    of the argument that needs the id. According to the links between tools, the search tool must
+    return values for this argument. They must be in a list, whose first item is taken. The only
+    required argument of the search tool must be free text that no other tool returns.
     """
     for producer in (
         tools.producers(tool, tool.arguments.get(argument, argument)) if _NAME.search(text) else ()

@@ -232,7 +232,8 @@ class Interpreter:
     def _in_frame(self, frame: ScopeFrame, name: str, *, detached: bool) -> t.Type | None:
         """Return the type of `name` in `frame`, or None if the frame does not bind the name.
 
-        `detached` is True if the current code runs at an unknown time after the frame's code.
+        `detached` is True if the current code runs at an unknown time after the code of `frame`,
+        which may have assigned other values to the name until then.
         """
         if frame.env is None or name not in frame.env.names:
             return None

@@ -65,12 +65,12 @@ def call_library(core: Interpreter, name: str, node: ast.Call) -> t.Type:
 
 
 def first_items(core: Interpreter, arguments: CallArguments) -> t.Type:
-    """Return the type of the items of the first argument."""
+    """Return the type of the items of a call's first argument."""
     return iterate(core, arguments.values[0], arguments.nodes[0]) if arguments.values else t.NEVER
 
 
 def items_of_each(core: Interpreter, arguments: CallArguments) -> list[t.Type]:
-    """Return the type of the items of every argument."""
+    """Return the types of the items of a call's arguments, one type per argument."""
     return [
         iterate(core, value, place)
         for value, place in zip(arguments.values, arguments.nodes, strict=True)

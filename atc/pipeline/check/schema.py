@@ -44,9 +44,9 @@ Most programs are checked against tools that were seen before.
 def response_document(tool: Tool, *, lenient: bool = False) -> t.ResponseSchema | None:
     """Return the response schema of `tool`, or None if the schema is missing or only guessed.
 
-    If `lenient` is True, weak evidence is ignored. Weak are a schema inferred from responses,
-    because other responses may differ, and the values in an enum, because a service may return new
-    values before its document lists them.
+    If `lenient` is True, weak evidence is ignored: a schema inferred from responses, because other
+    responses may differ, and the values in an enum, because a service may return new values before
+    its document lists them.
     """
     key = (id(tool), lenient)
     known = _known.get(key)

@@ -128,7 +128,10 @@ def _make_function(
     used: Callable[[SearchState, SearchAgent], Collection[str]] = lambda *_: (),
     pages: bool = False,
 ) -> AgentFunction:
-    """Build a function that takes names. The arguments are those of `_NamesFunction`."""
+    """Build an agent's function whose argument takes names of categories, tools or APIs.
+
+    The arguments are those of `_NamesFunction`.
+    """
     function = _NamesFunction(key=key, scope=scope, perform=act, most=most, used=used, pages=pages)
     return AgentFunction(function.build_parameters, function.act)
 

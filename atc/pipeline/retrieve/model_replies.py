@@ -32,7 +32,7 @@ class Tally:
 
     @property
     def powers(self) -> Powers:
-        """What the wrapped model supports, for example replies forced to match a JSON Schema."""
+        """Features of the wrapped model, such as whether a JSON Schema is enforced on replies."""
         return powers(self._ask)
 
     @property

@@ -96,9 +96,9 @@ def d2q(
 
 
 def mean_rows(vectors: Floats, owners: Positions, count: int) -> Floats:
-    """Return, for each of `count` owners, the mean of its rows of `vectors`.
+    """Return the mean of the rows of `vectors` that belong to each of `count` owners.
 
-    `owners` has the owner of each row. An owner without rows gets the zero vector.
+    `owners` has the number of the owner of each row. An owner without rows gets the zero vector.
     """
     total = np.zeros((count, vectors.shape[1]), np.float64)
     np.add.at(total, owners, vectors)
