@@ -88,7 +88,7 @@ def from_unfilled(
 
 
 def explain(failure: Failure, chosen: Candidate, record: AttributionTrace) -> Fault:
-    """Build the fault of the chosen candidate, according to how the program used the value."""
+    """Build the fault for the chosen candidate. It depends on how the program used the value."""
     detail = f" {failure.message}" if failure.message else ""
     head = f"line {failure.line}: {failure.type}{detail}"
     suspect = chosen.suspect

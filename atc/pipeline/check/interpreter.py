@@ -76,7 +76,7 @@ class ScopeFrame:
 
 
 class Interpreter:
-    """State that all parts of the check share.
+    """The state of one check, which all its modules share.
 
     `statements.ProgramInterpreter` adds the evaluation of expressions and statements.
     """

@@ -74,7 +74,10 @@ def null_origins(value: Type) -> set[ResponseLocation]:
 
 
 def forget_constants(value: Type) -> Type:
-    """Return the type `value` without its known constants: any string instead of `"a"`."""
+    """Return the type `value` without its known constants.
+
+    For example, the type of the constant `"a"` becomes that of any string.
+    """
     return join_all(
         Atom(m.name) if isinstance(m, Atom) and m.values is not None else m for m in members(value)
     )

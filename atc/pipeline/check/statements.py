@@ -123,7 +123,7 @@ def _assign(core: Interpreter, node: ast.Assign) -> None:
 
 
 def _annotation(core: Interpreter, node: ast.expr | None) -> None:
-    """Evaluate an annotation as Python would.
+    """Evaluate a type annotation where Python would evaluate it, too.
 
     With `from __future__ import annotations`, annotations are not evaluated.
     """

@@ -105,7 +105,7 @@ _NO_PROGRAM = (
 
 
 def facts(case: RepairCase) -> list[Message]:
-    """Build the messages with the program and the facts about its failure."""
+    """Build the two messages of a repair: the failed program, and the facts about its failure."""
     fault = case.attempt.fault
     assert fault is not None
     if not case.attempt.program.source.strip():
