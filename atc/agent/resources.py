@@ -22,9 +22,10 @@ if TYPE_CHECKING:
 
 
 class AgentResources:
-    """The resources of an agent.
+    """The store, model, sandbox and search index of an agent.
 
-    `_owned` closes those that the agent opens; those of the caller stay open.
+    Those that the agent opens itself are closed by `_owned`; those that the caller passed stay
+    open.
     """
 
     config: Config

@@ -74,7 +74,7 @@ class RunOptions:
         """Check the time limit.
 
         Raises:
-            InvalidConfig: It is not a positive number.
+            InvalidConfig: The time limit is not a positive number.
         """
         if self.max_seconds is not None:
             Config(max_seconds=self.max_seconds)
@@ -91,7 +91,7 @@ def begin_run(
     seed: int | None = None,
     given: bool = False,
 ) -> RunRecord:
-    """Return the record of a new run. If there is a store, the run is in it from now on.
+    """Return the record of a new run. If there is a store, it contains the run from now on.
 
     `given` is True if the caller writes the programs; `toolbox` then has the tools that the first
     program names.
@@ -122,14 +122,14 @@ def continue_run(
     task: str = "",
     ended: bool = False,
 ) -> RunRecord:
-    """Return the record of a stored run, and claim the run for this process.
+    """Return the record of a stored run, and reserve the run for this process.
 
     The programs of a run, and the permissions for it, name tools, so each name must mean what it
     meant when the run began. If `ended` is True, a run that was solved or has failed can be
     continued, too.
 
     Raises:
-        RunRefused: Its tools have changed, or another process works on it.
+        RunRefused: The run's tools have changed, or another process works on the run.
     """
     begun = stored.summary
     run = begun.run_id
@@ -183,8 +183,8 @@ def make_parts(
 ) -> Parts:
     """Return the components of one run. Its tools ask for consent before they are called.
 
-    `given` is True if the caller writes the programs. Such a run uses the consent that is given
-    now, not the stored one, and may use tools that its first program did not name.
+    `given` is True if the caller writes the programs. In such a run, consent that was stored
+    earlier does not count, and tools may be used that the first program did not name.
     """
     if options.max_seconds is not None:
         config = replace(config, max_seconds=options.max_seconds)

@@ -22,10 +22,10 @@ from protocols.toolbox import Toolbox
 
 
 def check_parts(*, model: object, sandbox: object, config: object, ask_person: object) -> None:
-    """Check the arguments of an agent that are not settings.
+    """Check the model, sandbox, configuration and `ask_person` that an agent was created with.
 
     Raises:
-        InvalidConfig: One of them cannot be used by an agent.
+        InvalidConfig: One of them has a type that cannot be used.
     """
     if not isinstance(config, Config):
         raise InvalidConfig(
@@ -53,7 +53,7 @@ def names_of(allow_writes: object) -> tuple[str, ...]:
     """Return the names in `allow_writes` as a tuple.
 
     Raises:
-        InvalidConfig: It is neither a name nor several names.
+        InvalidConfig: `allow_writes` is neither a name nor several names.
     """
     if isinstance(allow_writes, str):
         return (allow_writes,)
@@ -86,11 +86,11 @@ def configured(config: Config, **settings: Any) -> Config:
 
 
 def open_store(store: object, owned: ExitStack) -> RunStore | None:
-    """Return the store, opened if it was passed as a path or address; `owned` then closes it.
+    """Return the store. If it was passed as a path or address, open it first; `owned` closes it.
 
     Raises:
-        InvalidConfig: It is neither a store nor a path or address.
-        StoreUnavailable: It cannot be used.
+        InvalidConfig: `store` is neither a store nor a path or address.
+        StoreUnavailable: The store cannot be opened.
     """
     if store is None or isinstance(store, RunStore):
         return store
@@ -105,10 +105,10 @@ def open_store(store: object, owned: ExitStack) -> RunStore | None:
 def open_tools(
     tools: Toolbox | ToolSource, config: Config, owned: ExitStack
 ) -> tuple[Toolbox, Config]:
-    """Return the tools, and the configuration with the sources of these tools in `tools`.
+    """Return the tools, loaded from their sources if necessary, and the configuration.
 
-    Sources are loaded with the credentials, headers and MCP servers of `config`. `owned` closes
-    their connections.
+    The setting `tools` of the returned configuration names the sources. They are loaded with the
+    credentials, headers and MCP servers of `config`. `owned` closes their connections.
 
     Raises:
         SourceUnavailable, InvalidProtocol: See `load_tools`.
@@ -126,7 +126,7 @@ def require_tools(names: Iterable[str], toolbox: Toolbox) -> None:
     """Check that the toolbox has all tools that are named in an argument of the agent.
 
     Raises:
-        UnknownTool: It lacks one of them; the error carries the nearest names.
+        UnknownTool: The toolbox lacks one of them; the error names the most similar tools.
     """
     for name in names:
         if name != "all" and name not in toolbox and not toolbox.find_all(name):

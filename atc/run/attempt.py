@@ -17,17 +17,17 @@ from protocols.toolbox import Toolbox
 def attempt(
     run: Run, program: Program, *, blind: bool | None = None, seen: str = "", look: bool = False
 ) -> Attempt:
-    """Check and execute a program, attribute a failure, and add the attempt to the run.
+    """Check and execute a program, find the cause of a failure, and add the attempt to the run.
 
     The program is executed only if the check finds nothing. `blind` is True if the model had seen
     no tool output when it wrote the program. By default that is so if no attempt has made a call.
     `seen` are tool results that were shown to the model; values in them do not count as invented.
     If `look` is True, the program only shows intermediate results and need not answer.
 
-    There is one exception: a program whose findings rest on response schemas alone is executed if
-    the model repeated it despite the findings and it writes nothing. If the actual responses
-    confirm the findings, its answer is discarded. Response schemas observed in the calls are added
-    to the run's toolbox.
+    Findings that rest on response schemas alone are an exception, because such a schema may be
+    wrong. If the model repeated the program despite these findings and the program writes nothing,
+    it is executed. If the actual responses confirm the findings, its answer is discarded. Response
+    schemas observed in the calls are added to the run's toolbox.
     """
     blind = not seen_output(run.attempts) if blind is None else blind
     passes = prepare(run, program, blind=blind, seen=seen, look=look)
@@ -62,7 +62,7 @@ def prepare(
 
 
 def run_unchecked(run: Run, program: Program, tools: Toolbox, *, look: bool = False) -> Attempt:
-    """Execute a program without checks or automatic fixes, and attribute a failure.
+    """Execute a program without checks or automatic fixes, and find the cause of a failure.
 
     Strategies that have no check use this. The arguments are those of `attempt`.
     """
@@ -78,7 +78,7 @@ def run_unchecked(run: Run, program: Program, tools: Toolbox, *, look: bool = Fa
 def run_given_program(run: Run, program: Program, findings: tuple[Finding, ...]) -> Attempt:
     """Execute a program that the caller wrote, unless it has findings.
 
-    If it gives an answer, doubts about the answer are added to the attempt.
+    If it gives an answer, the reasons to doubt this answer are added to the attempt.
     """
     passes = Passes(run=run, tools=run.tools)
     result = Attempt(program, findings, round=run.round)
@@ -90,9 +90,10 @@ def run_given_program(run: Run, program: Program, findings: tuple[Finding, ...])
 
 
 def _begin(run: Run, result: Attempt, *, blind: bool) -> Attempt | None:
-    """Report a program before its execution, and prepare the questions that its writes may need.
+    """Send the event that a program is about to be executed, and return None.
 
-    In a resumed run, add the stored attempt to the run and return it, if there is one.
+    The object that asks for consent gets the program, too, for its questions about writes. In a
+    resumed run, the attempt may be stored already: then it is added to the run and returned.
     """
     parts = run.parts
     number = len(run.attempts)

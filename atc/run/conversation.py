@@ -32,8 +32,9 @@ TurnEnd = Literal["answer", "back", "give_up", "paused"]
 class Turn:
     """One turn: the model's reply, the feedback to it, and the tool that the reply called, if any.
 
-    `end` is set if this turn is the last: the model gave an `answer`, went back to an earlier turn
-    or gave up (for a `reason`; `functions` did not help), or a person must decide.
+    `end` is set if this turn is the last one: the model gave the `answer`, went back to an earlier
+    turn, or gave up, or a person must decide about a call. A model that gives up states a `reason`
+    and the names of the `functions` that did not help.
     """
 
     reply_text: str
@@ -100,8 +101,9 @@ def build_opening(
     """Build the opening of a conversation: rules, a worked example, and the task with its tools.
 
     The example is from another domain. The tools are described in at most `budget` tokens. The
-    sections of `example` (`=== kind`) are alternately replies of the model and feedback, formatted
-    by `said` and `told`. A first section `task` replaces the usual example task.
+    text `example` has sections, each below a line `=== kind`, which are alternately replies of the
+    model, formatted by `said`, and feedback, formatted by `told`. If the first section is of the
+    kind `task`, it replaces the usual example task.
     """
     sections = re.split(r"^=== (\w+)\n", example, flags=re.MULTILINE)[1:]
     texts = [text.strip("\n") for text in sections[1::2]]
@@ -124,7 +126,7 @@ def build_messages(system: str, user: str) -> list[Message]:
 
 
 def paragraphs(parts: Iterable[str]) -> str:
-    """Join the non-empty parts with blank lines."""
+    """Join the texts that are not empty, with a blank line between two of them."""
     return "\n\n".join(part.strip("\n") for part in parts if part.strip("\n"))
 
 
@@ -164,8 +166,8 @@ def first_paragraph(text: str) -> str | None:
 def shorten_texts(told: Sequence[str], *, room: int, beside: int = 0) -> list[str]:
     """Shorten the oldest texts until all texts fit into `room` tokens.
 
-    `beside` is the number of tokens of other text that must fit, too. The last text is never
-    shortened.
+    The last text is never shortened. The prompt also contains other text, of `beside` tokens, which
+    must fit into `room`, too.
     """
     shown = list(told)
     for number, text in enumerate(told[:-1]):

@@ -1,8 +1,9 @@
 """A growing program: each new piece is executed after all earlier ones, as one program.
 
-There is no live session. The calls of earlier pieces are not sent again, because the journal
-answers them. Their output is repeated, and cut off before the new output is shown. The finished
-program prints only its answer, like a program that is written at once.
+There is no live session. The calls of earlier pieces are not sent again: the run's journal, which
+records every call, returns their stored responses. Their output is repeated, and cut off before
+the new output is shown. The finished program prints only its answer, like a program that is
+written at once.
 """
 
 from __future__ import annotations
@@ -41,9 +42,10 @@ class GrowingProgram:
         return Program(f"{before}\n\n{piece.source}") if before else piece
 
     def preanswer_calls(self, calls: tuple[ToolCall, ...] | None = None) -> None:
-        """Tell the journal which calls the next execution will repeat.
+        """Set the calls that the next execution will repeat, so that the journal answers them.
 
-        They are `calls` or, if it is None, those of the program so far.
+        They are `calls` or, if it is None, the calls of the program so far. The journal records all
+        calls of a run; it returns the recorded response instead of sending a repeated call.
         """
         self.journal.preanswered = self.issued if calls is None else calls
 
@@ -98,9 +100,9 @@ def new_lines(
 ) -> Program | None:
     """Return the part of a piece that does not repeat the program; None if nothing is new.
 
-    A repeated program would make its calls a second time. A piece repeats the program if it begins
-    with the whole program, or with its beginning up to a call of a tool in `writing`. Prints that
-    call none of `tools` are ignored in the comparison.
+    Repeated statements would make their calls a second time. A piece repeats the program if it
+    begins with the whole program, or with a beginning of the program that contains a call of a tool
+    in `writing`. Prints that call none of `tools` are ignored in the comparison.
     """
     known = [
         ast.dump(statement)

@@ -86,9 +86,9 @@ class BudgetedModel:
 
     @property
     def powers(self) -> Powers:
-        """The constraints on replies that the model supports.
+        """The constraints on replies that the model can enforce, such as a grammar.
 
-        They may become fewer during a run, so read them for each request.
+        A constraint can be lost during a run, so read this property anew for each request.
         """
         return powers(self._ask)
 
@@ -98,7 +98,7 @@ class BudgetedModel:
         return tuple(self._notes)
 
     def note(self, sentence: str) -> None:
-        """Report, once for each sentence, what was not done as the settings ask."""
+        """Report something that is not done as the settings ask. A repeated sentence is ignored."""
         if sentence not in self._notes:
             self._notes[sentence] = None
             self._observer(NoteAdded(sentence))
@@ -144,7 +144,10 @@ class BudgetedModel:
         each: Callable[..., Iterable[ModelReply]],
         purpose: str,
     ) -> list[ModelReply]:
-        """Return the replies to requests. `each` applies a function to all, as `map` does."""
+        """Return the replies to `requests`, in their order.
+
+        `each` applies a function to all requests, as `map` does.
+        """
         requests = [self._redacted(request) for request in requests]
         known = [self._past.reply(request.messages, self._redact) for request in requests]
         config = self._config

@@ -75,7 +75,8 @@ class Passes:
     def insists(self, attempt: Attempt) -> bool:
         """Return True if the model repeated a program although it knew the findings about it.
 
-        All findings must rest on response schemas and must have been reported to the model before.
+        Every finding must have been reported to the model before, and none may exist without the
+        tools' response schemas.
         """
         earlier = [found for before in self.run.attempts for found in before.findings]
         told = {(found.code, found.tool) for found in earlier}
@@ -98,10 +99,11 @@ class Passes:
         return attempt
 
     def rerun_with_fixed_reading(self, attempt: Attempt) -> Attempt:
-        """Fix how the program reads results of tools without a response schema; execute it again.
+        """Correct how the program reads results that have no response schema; execute it again.
 
-        The fix uses the only list in a result, or the most similar key. One such mistake may hide
-        another, so this is repeated until the program answers or nothing can be fixed.
+        The program is changed to read the only list in a result, or the key most similar to the
+        wrong one. One such mistake may hide another, so this is repeated until the program gives an
+        answer or nothing can be fixed.
         """
         fixed = attempt
         for _ in range(_FIX_ROUNDS):
@@ -183,7 +185,8 @@ class Passes:
     def rerun(self, attempt: Attempt, program: Program, found: Sequence[Finding]) -> Attempt:
         """Execute `program` in place of the attempt's own, in order to fix the findings `found`.
 
-        The journal answers the calls that were already made.
+        Calls that the attempt has made are not sent again: their responses are taken from the run's
+        journal.
         """
         trace = trace_program(self.run, program, self.tools)
         trace = replace(trace, calls=merge_calls(trace.calls, attempt))
@@ -191,7 +194,10 @@ class Passes:
         return self._attribute(again)
 
     def _attribute(self, attempt: Attempt) -> Attempt:
-        """Add the fault of the attempt, if any, and the journal's number of its execution."""
+        """Add the fault of the attempt, if any, and the number of its execution.
+
+        The run's journal numbers the executions.
+        """
         fault = attribute(attempt.program, attempt.findings, attempt.trace, self.tools)
         execution = None if attempt.trace is None else self.run.parts.journal.execution
         return replace(attempt, fault=fault, execution=execution)

@@ -1,4 +1,7 @@
-"""Calls of programs: the journal key of a call, the calls that wrote, and the calls of a rerun."""
+"""Calls of programs: the key of a call, the calls that wrote, and the calls of a rerun.
+
+The journal records the calls of a run. It finds a call by its key.
+"""
 
 from __future__ import annotations
 
@@ -34,8 +37,8 @@ def list_outputs(attempts: Sequence[Attempt]) -> Iterator[Json]:
 def find_writes(run: Run) -> dict[CallKey, ToolCall]:
     """Return the calls of all attempts that wrote something or may have, without duplicates.
 
-    They are read from the attempts, not from the journal, because the journal of a resumed run
-    already contains later calls.
+    They are read from the attempts, not from the run's journal. The journal of a resumed run also
+    contains calls that come later than these attempts.
     """
     found: dict[CallKey, ToolCall] = {}
     for attempt in run.attempts:
@@ -46,7 +49,10 @@ def find_writes(run: Run) -> dict[CallKey, ToolCall]:
 
 
 def number_calls(calls: Iterable[ToolCall]) -> Iterator[tuple[CallKey, ToolCall]]:
-    """Yield the calls of one execution with their journal keys."""
+    """Yield the calls of one execution, each with the key that identifies it in the run's journal.
+
+    The key is the call as text, and the number of equal calls before it.
+    """
     seen: Counter[str] = Counter()
     for call in calls:
         key = canonical_call(call.tool, call.arguments)
@@ -57,7 +63,8 @@ def number_calls(calls: Iterable[ToolCall]) -> Iterator[tuple[CallKey, ToolCall]
 def has_written(attempt: Attempt, parts: Parts) -> bool:
     """Return True if a call of the attempt wrote something or may have.
 
-    Calls that the journal answered count, too.
+    A repeated call counts, too, even if its response was taken from the journal instead of sending
+    it again.
     """
     return any(_is_write(call, parts) for call in attempt.calls)
 
@@ -69,7 +76,8 @@ def _is_write(call: ToolCall, parts: Parts) -> bool:
 def merge_calls(calls: Sequence[ToolCall], before: Attempt) -> tuple[ToolCall, ...]:
     """Merge the calls of the original program with those of its rerun.
 
-    A call of the rerun that the journal answered appears once, as the original call.
+    A call that the rerun repeats is not sent again, because the run's journal has its response.
+    Such a call appears only once in the result, as the original call.
     """
     made = [call for call in before.calls if not call.reused]
     shown: list[ToolCall] = []

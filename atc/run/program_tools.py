@@ -16,8 +16,8 @@ from sandbox.trace import Trace
 def with_named(program: Program, tools: Toolbox, everything: Toolbox) -> Toolbox:
     """Return `tools` together with the tools that the program names or calls indirectly.
 
-    A call is indirect if a saved program, which is used as a tool, makes it. `everything` has all
-    tools.
+    A saved program can be used as a tool; the tools that it calls are called indirectly.
+    `everything` is the toolbox with all tools.
     """
     named = everything.only(
         dict.fromkeys([*tools, *(word for word in program.names if word in everything)])

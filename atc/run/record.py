@@ -112,7 +112,7 @@ class RunRecord:
             self.watcher(self.redact.value(event))
 
     def journal(self, effects: WriteRecovery) -> Journal:
-        """Create the run's journal, which reports every call to this record."""
+        """Create the run's journal, which records every call and reports it to this object."""
         return Journal(
             sink=self.sink,
             prepare=self.prepare,
@@ -123,9 +123,10 @@ class RunRecord:
         )
 
     def prepare(self, execution: int, call: ToolCall, complete: bool) -> None:
-        """Learn the secrets in a call and prepare its redacted event.
+        """Prepare the event of a call in which secrets are redacted.
 
-        The journal calls this as its `prepare` callback.
+        Secrets that a finished call contains are also redacted from then on. The journal calls this
+        method as its `prepare` callback.
         """
         if complete:
             self.redact.learn_call(call, execution)
@@ -133,7 +134,10 @@ class RunRecord:
         self._prepared[id(call)] = call, event if self.watcher is None else self.redact.value(event)
 
     def sink(self, execution: int, call: ToolCall, complete: bool) -> None:
-        """Report a call, first to the store. The journal calls this as its `Sink` callback."""
+        """Report a call to the store, then to tracing and to the watcher.
+
+        The journal calls this method as its `Sink` callback.
+        """
         if id(call) not in self._prepared:
             self.prepare(execution, call, complete)
         for tell in self._told:

@@ -1,9 +1,10 @@
 """Base class for strategies that call one tool at a time.
 
 ReAct, DFSDT, RestGPT, ConAgents and AnyTool's solver use it. Each call is appended to the earlier
-ones, and all of them are executed again as a program; the journal answers the earlier calls. So
-single calls are validated, ask for consent, and are stored, resumed and replayed like the calls of
-any program, and the final solution is a program, too.
+ones, and all of them are executed again as one program. The run's journal, which records all
+calls, returns the responses of the earlier ones, so only the new call is sent. In this way single
+calls are validated, ask for consent, and are stored, resumed and replayed like the calls of any
+program, and the final solution is a program, too.
 """
 
 from __future__ import annotations
@@ -60,8 +61,9 @@ class Action(NamedTuple):
 class SingleCallRun(Run):
     """A run that calls one tool at a time.
 
-    `standing` are the calls of its current program; `attempts` contain every call ever made. Writes
-    of calls that are no longer in the program are not undone; the solution reports them.
+    `standing` are the calls of its current program; `attempts` contain every call ever made. A
+    strategy may remove a call from the program. If that call wrote something, the write is not
+    undone, but the solution reports it.
     """
 
     def __init__(self, task: str, parts: Parts, *, tools: Toolbox | None = None) -> None:
@@ -81,13 +83,17 @@ class SingleCallRun(Run):
     def calls_made(self) -> int:
         """Number of calls that reached a tool, over all attempts.
 
-        Calls that the journal answered, or that were refused before sending, do not count.
+        Repeated calls, whose responses were taken from the journal, do not count; nor do calls that
+        were refused before they were sent.
         """
         calls = (call for attempt in self.attempts for call in attempt.calls)
         return sum(not call.reused and call.outcome != "not_run" for call in calls)
 
     def scope(self, tools: Toolbox) -> IdScope:
-        """Return the ids that a call of these tools may use: those in the task and in results."""
+        """Return the ids that a call of these tools may contain.
+
+        These are ids that occur in the task or in the result of an earlier call.
+        """
         calls = self.attempts[-1].calls if self.attempts and self.standing else ()
         results = [
             (call.tool, self.parts.toolbox[call.tool].unwrap(call.result))
@@ -142,11 +148,12 @@ class SingleCallRun(Run):
         purpose: str = "act",
         within: Toolbox | None = None,
     ) -> WrittenCall:
-        """Ask the model for one call, constrained to the tools unless decoding is off.
+        """Ask the model for one call of one of `tools`.
 
-        `write` is `write_call`, possibly with options. `within` are the tools that a grammar allows
-        if they are fewer than `tools`. If a tool's schema is too complex for a grammar, the call is
-        written without constraints, and the run notes this.
+        The reply is constrained to valid calls unless the setting `decoding` is "off". `write` is
+        `write_call`, possibly with options. `within`, if not None, are versions of the tools that
+        allow fewer values; a grammar is built from them. If a tool's schema is too complex for a
+        grammar, the call is written without constraints, and the solution has a note about this.
 
         Raises:
             BudgetSpent: no time or tokens are left.
@@ -172,7 +179,8 @@ class SingleCallRun(Run):
     def describe_tools(self, tools: Toolbox, *, share: int = 1) -> str:
         """Return a description of the tools for a prompt.
 
-        It takes at most 1 / `share` of the tokens for tool descriptions.
+        Its maximum length is the number of tokens that a prompt may use for tool descriptions,
+        divided by `share`.
         """
         return describe_within_budget(
             tools, budget=self.parts.prompt_tokens // share, docs=self.parts.config.docs
@@ -251,7 +259,8 @@ _ANSWER: JsonObject = {"type": ["string", "number", "boolean"]}
 class Offer:
     """The tools that the model may call in one turn.
 
-    `ends` maps finish, back, give_up and search to the aliases of their pseudo tools.
+    Some are pseudo tools, by which the model ends the task, goes back, gives up or searches. `ends`
+    maps `finish`, `back`, `give_up` and `search` to the aliases of those that are offered.
     """
 
     initial_tools: Toolbox
@@ -268,7 +277,7 @@ class Offer:
 
     @property
     def ending_rules(self) -> str:
-        """The rules of the prompt that explain how to end the task or a try."""
+        """The part of the prompt that explains how to end the task, go back, give up or search."""
         rules = [
             fill(f"act_{end}", **{end: alias})
             for end, alias in self.ends.items()
@@ -290,10 +299,11 @@ def offer_tools(
     give_up: bool = False,
     searching: ToolSearch | None = None,
 ) -> Offer:
-    """Return `tools` together with pseudo tools with which the model ends, goes back or searches.
+    """Return `tools` together with pseudo tools, with which the model ends the task, for example.
 
-    `tools` keep their aliases. There is always a pseudo tool to finish; `back`, `give_up` and
-    `searching` add one more each.
+    `tools` keep their aliases. There is always a pseudo tool to finish with an answer. There is one
+    more to go back to an earlier turn (`back`), to give up (`give_up`), and to search for tools
+    (`searching`), if these arguments ask for it.
     """
     ends = {"finish": finish_tool()}
     if back:

@@ -38,11 +38,11 @@ _FOUND = 12
 
 @dataclass(frozen=True, kw_only=True)
 class Parts:
-    """The components that a strategy uses.
+    """The components of a run, which its strategy uses.
 
     The writing tools in `toolbox` ask for consent before they are called. `past` is the stored part
-    of a resumed run. `accept_orphans` is True if a person accepted that writes remain which the
-    final program does not make.
+    of a resumed run. Earlier attempts may have made writes that the final program does not make
+    (orphans). `accept_orphans` is True if a person has agreed that these remain.
     """
 
     toolbox: Toolbox
@@ -227,7 +227,7 @@ class Run:
         *,
         kind: FaultKind = "syntax",
     ) -> Attempt:
-        """Add an attempt that was not executed, with the reason `said`, and report it."""
+        """Add an attempt whose program was not executed, and report it. `said` is the reason."""
         attempt = Attempt(program, (), None, Fault(kind=kind, message=said), round=self.round)
         self.parts.observer(AttemptEnded(len(self.attempts), attempt))
         self.attempts.append(attempt)

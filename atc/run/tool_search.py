@@ -57,8 +57,8 @@ class ToolSearch:
     def add_searches(self, messages: Sequence[Message]) -> list[Message]:
         """Return the conversation with the rule for searches and all earlier searches in it.
 
-        After a reply that called tools without having seen them, the descriptions of these tools
-        are added.
+        If a reply called tools that had not been described to the model, their descriptions are
+        added to the user message that follows this reply.
         """
         rule = fill(
             "searches",

@@ -69,7 +69,7 @@ def solve(task: str, parts: Parts, *, options: Options | None = None) -> Solutio
 
 
 class _FailedRound(NamedTuple):
-    """Why a round failed, and the functions that did not help."""
+    """Why a round failed, and the functions that did not help, as the solver named them."""
 
     reason: str
     functions: tuple[str, ...] = ()
@@ -98,7 +98,8 @@ class _AnyTool(SingleCallRun):
     def act(self) -> None:
         """Run rounds until an answer is accepted or another round would change nothing.
 
-        That is so if a round failed like the one before and no agent was woken.
+        Another round would change nothing if the last one failed like the one before and no agent
+        that looks for tools was started again.
         """
         failed: _FailedRound | None = None
         self.search.run()
@@ -114,7 +115,7 @@ class _AnyTool(SingleCallRun):
             self.not_run(failed.reason, kind="no_answer")
 
     def choose_answer(self) -> None:
-        """Return to the last rejected answer if there is nothing better.
+        """Return to the last rejected answer if the run ended without an accepted one.
 
         The program that gave this answer becomes the last one of the run.
         """
@@ -129,7 +130,7 @@ class _AnyTool(SingleCallRun):
     def _round(self, failed: _FailedRound | None) -> _FailedRound | None:
         """Solve with the tools found so far. Return why this failed, or None if the run is over.
 
-        `failed` says why the round before failed, if there was one.
+        If this is not the first round, `failed` says why the previous one failed.
         """
         if self.search.ended == "budget":
             raise BudgetSpent(f"max_tokens = {self.options.tokens}")
@@ -189,10 +190,11 @@ class _AnyTool(SingleCallRun):
         return self.attempts[-1]
 
     def _reflect(self, failed: _FailedRound) -> bool:
-        """Drop the useless functions and wake agents with the reason of the failure.
+        """Drop the useless functions, and start the agents again that have not finished.
 
-        Return True if an agent was woken. A call that wrote something stays in the history and in
-        the program even if its tool is dropped, because it did happen.
+        The agents, which look for tools, get the reason of the failure. Return True if at least one
+        of them asked the model. A call that wrote something stays in the history and in the program
+        even if its tool is dropped, because the write did happen.
         """
         before = self.search.ask.usage.model_calls
         if failed.functions:

@@ -27,8 +27,9 @@ _MOST_MISREAD = 2
 def solve(task: str, parts: Parts) -> Solution:
     """Solve with `chain`, and continue with `stepwise` once two rounds have misread a response.
 
-    The strategy changes at once if a program calls a writing tool after a tool whose response was
-    neither described nor observed. The run keeps its budget and its journal.
+    The strategy changes at once if a program calls a writing tool after a tool of unknown response.
+    A response is unknown if no schema describes it and no call has received it. The run keeps its
+    budget and its record of calls.
     """
     first = _First(task, parts)
     tools = first.tools
@@ -47,7 +48,10 @@ def solve(task: str, parts: Parts) -> Solution:
 
 
 class _First(Chain):
-    """The `chain` strategy, until it should be left. `why` is the reason as a clause, or ""."""
+    """The first part of a run, with the strategy `chain`.
+
+    `why` is the reason to change to `stepwise`, as a clause, or "" if there is none.
+    """
 
     why = ""
 
@@ -73,8 +77,10 @@ class _First(Chain):
         return bool(self.why)
 
     def _execute_reads(self, program: Program) -> None:
-        """Execute the statements before the first write, if the program writes after reading a
-        response that nobody has seen. They cost no repair.
+        """Execute the statements before the first write, so that their responses become known.
+
+        This is done only if the program writes after reading a response that no schema describes.
+        It does not count as a repair.
         """
         before = with_named(program, self.tools, self.parts.toolbox)
         self.blind = None
@@ -91,8 +97,10 @@ class _First(Chain):
         self._received = add_observed_schemas(before, result.calls, exactly=True)
 
     def _attempt(self, program: Program | None) -> None:
-        """Try a program. If it reads a key that the responses to its reads lack, it is not
-        executed.
+        """Try a program.
+
+        The responses to the program's reads may have been received before. If the program reads a
+        key that they lack, it is not executed.
         """
         found = () if program is None else find_certain(program, self._received)
         if program is None or self.blind is None or not found:

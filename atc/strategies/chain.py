@@ -35,9 +35,9 @@ class Chain(Run):
 
     `tried` are programs that need not run again, because they would fail in the same way. A program
     that was stopped by a tool's failure is not among them, because such a failure may be transient.
-    `confirmed` is True if the model repeated the last program after it was told what is doubtful
-    about its answer. `blind` is True if the model had seen no tool output when it wrote the current
-    program, although an attempt has made calls since; None if that follows from the attempts.
+    `confirmed` is True if the model was told the doubts about its answer and repeated the program.
+    `blind` is True if the model had seen no tool output when it wrote the current program, although
+    an attempt has made calls since. If `blind` is None, this is derived from the attempts.
     """
 
     def __init__(self, task: str, parts: Parts) -> None:
@@ -53,10 +53,10 @@ class Chain(Run):
         attempts: Sequence[Attempt],  # noqa: ARG002 - of `auto`
         program: Program | None = None,  # noqa: ARG002 - of `auto`
     ) -> bool:
-        """Return True to switch to another strategy.
+        """Return True if the run shall continue with another strategy. Here it never does.
 
-        This is called after `attempts`, and before `program` is executed. The subclass in `auto`
-        overrides it.
+        The subclass in `auto` overrides this method. It is called after the given attempts, and
+        before `program` is executed.
         """
         return False
 
@@ -109,10 +109,11 @@ class Chain(Run):
             self.should_leave([*self.attempts, replace(self.attempts[-1], round=self.round)])
 
     def _has_ended(self, before: int) -> bool:
-        """Return True if the last attempt is paused, or its answer needs no confirmation.
+        """Return True if the last attempt is paused, or if its answer needs no confirmation.
 
-        An answer needs none if there are no doubts about it, or if one of the first `before`
-        attempts already gave an answer.
+        No confirmation is needed if there are no doubts about the answer. It is not needed either
+        if one of the first `before` attempts gave an answer, because the model was then asked
+        already.
         """
         last = self.attempts[-1]
         was_asked = bool(self._answered(self.attempts[:before]))
@@ -144,8 +145,9 @@ class Chain(Run):
     def _attempt(self, program: Program | None) -> None:
         """Try a program.
 
-        If the model insists on a program that contradicts a response schema and also writes, its
-        reads before the first write are executed first, as a program of their own.
+        A program that contradicts a response schema is not executed, unless the model repeats it. A
+        repeated program that also writes is executed in two steps: first its reads before the first
+        write, as a program of their own, then the whole program if it still has no certain error.
         """
         if program is None:
             self.not_run("The reply held no Python program.")
@@ -173,11 +175,12 @@ def reads_before_writes(program: Program, writing: set[str]) -> Program:
 
 
 def _select_answer(attempts: Sequence[Attempt], *, confirmed: bool, asks: bool) -> str | None:
-    """Choose the answer that counts: without doubts before with doubts, later before earlier.
+    """Return the answer that counts, or None.
 
-    A doubtful answer counts if the model, told about the doubt, kept it or gave another answer. If
-    the model is never asked again (`asks` is False), the last answer counts, except an empty one or
-    one printed after every call had failed: an honest failure is better than a wrong answer.
+    The last answer without doubts counts. If there is none, the last answer counts if the model was
+    told the doubts and then repeated its program (`confirmed`) or gave another answer. If the model
+    is never told (`asks` is False), the last attempt's answer counts, except an empty one or one
+    printed after every call had failed: an honest failure is better than a wrong answer.
     """
     answered = [attempt for attempt in attempts if attempt.answer is not None]
     sure = next((attempt.answer for attempt in reversed(answered) if not attempt.doubts), None)

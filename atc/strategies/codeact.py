@@ -1,10 +1,11 @@
 """CodeAct: one block of code per turn, written with the results so far in view.
 
 After Wang et al. (2024). A reply is a block of Python or the answer. There is no live session: the
-blocks form a growing program, which is executed again with each new block, while the journal
-answers earlier calls. It behaves like a session: the effects of a block up to its failure are kept,
-and earlier output is not shown again. There is no check, no automatic fix and no attribution: the
-model sees what its block prints, or the traceback, as Python shows them.
+blocks form a growing program, which is executed again with each new block. The calls of earlier
+blocks are not sent again; their recorded responses are used. It behaves like a session: the effects
+of a block up to its failure are kept, and earlier output is not shown again. Programs are not
+checked, fixed or searched for the cause of a failure: the model sees what its block prints, or the
+traceback, as Python shows them.
 """
 
 from __future__ import annotations
@@ -117,7 +118,7 @@ class _Session(Run):
 
 
 def _shown_as(output: str) -> str:
-    """Return the output of a block in the form in which the model gets it."""
+    """Return the output of a block as a message for the model."""
     return fill("codeact_output", output=output.replace("```", "'''"))
 
 

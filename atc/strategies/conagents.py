@@ -1,11 +1,12 @@
 """ConAgents: agents for grounding, execution, review and observing that correct each other.
 
-After Shi et al. (2024), arXiv:2403.03031. In each step, grounding says what to do next and with
-which tool, execution writes the call, and observing extracts what was wanted from the response.
-Only the extract is known in later steps. Review reads each instruction and each call before it
-takes effect, and each call that failed. What review sends back is written again, a limited number
-of times per step (the paper's automatic communication; calibration by the tools' own messages is
-that of its first version). `docs/how/strategies.md` says where this differs from the paper.
+After Shi et al. (2024), arXiv:2403.03031. In each step, the grounding agent says what to do next
+and with which tool, the execution agent writes the call, and the observing agent extracts what was
+wanted from the response. Only the extracted text is known in later steps. The review agent reads
+each instruction and each call before it takes effect, and each call that failed. If it rejects one,
+the agent that wrote it writes it again, a limited number of times per step. This is the paper's
+automatic communication. (In the paper's first version, the tools' own messages do this.)
+`docs/how/strategies.md` says where this differs from the paper.
 """
 
 from __future__ import annotations
@@ -61,7 +62,7 @@ _PURPOSES: Mapping[AgentName, str] = {"grounding": "ground", "execution": "execu
 class _Outcome:
     """The outcome of an instruction or a call; `feedback` is its text for the agents.
 
-    `again` is the agent that must write again, if any.
+    `again` is the agent that must write its instruction or call again, or None.
     """
 
     feedback: str
@@ -123,9 +124,9 @@ class _Team(SingleCallRun):
         tools: Toolbox,
         act: Callable[[ReadCall], _Outcome],
     ) -> tuple[str, _Outcome]:
-        """Ask an agent until its work is not sent back. Return its reply and the outcome.
+        """Ask an agent for a call until its call is accepted or another agent must continue.
 
-        `act` carries out the agent's call.
+        Return the agent's last reply and its outcome. `act` carries out the call.
         """
         while True:
             written = self.constrained_call(write_call, messages, tools, purpose=_PURPOSES[agent])
@@ -241,9 +242,10 @@ class _Team(SingleCallRun):
         return self._send_back(str(call.arguments["feedback"]), back)
 
     def _send_back(self, feedback: str, to: AgentName) -> _Outcome:
-        """Return work to the agent `to` while the step has rewrites left.
+        """Return an outcome that lets the agent `to` write its instruction or call again.
 
-        Otherwise the grounding agent continues with the feedback.
+        If the step has no rewrites left, the grounding agent continues instead. In both cases the
+        agent gets the feedback.
         """
         if not self.rounds:
             return _Outcome(feedback=f"Not done. {feedback}")

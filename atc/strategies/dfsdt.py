@@ -5,10 +5,10 @@ an earlier turn: the model is shown what it did there and asked for something el
 the answer becomes the program that solves the task. Writes of abandoned paths are not undone, and a
 run that leaves such writes ends paused. With `tries=3` it restarts like ReAct@3.
 
-The journal answers a read that an abandoned path already made, even if that path has written since.
-This is correct: the final program makes no such write, so its reads must show the state without it.
-The state is consistent again once a call has undone the write (reads after that call are made
-anew). Until then the run is not solved, whatever it read.
+A read that an abandoned path already made is not sent again: its recorded response is used, even if
+that path has written since. This is correct: the final program makes no such write, so its reads
+must show the state without it. The state is consistent again once a call has undone the write;
+later reads are then sent anew. Until then the run is not solved, whatever it has read.
 """
 
 from __future__ import annotations
@@ -54,8 +54,8 @@ def search(
 ) -> str | None:
     """Search for an answer with at most `most` turns. Return the limit that ended it, or None.
 
-    The search starts from the current state of `turns` and `acting`. Afterwards both hold the last
-    path that was taken: the one to the answer, if there is one.
+    The search continues the conversation `turns` and the calls of the run `acting`. Afterwards both
+    contain the path that was taken last, which is the path to the answer, if one was found.
     """
     found = _Search(turns, offer, acting, most)
     found.expand(0)
@@ -74,9 +74,9 @@ class _Search:
     limit: str | None = None
 
     def expand(self, depth: int) -> int:
-        """Try up to `WIDTH` alternatives at this depth. Return how many levels to go back.
+        """Try up to `WIDTH` different turns at this depth. Return how many levels to go back.
 
-        1 means that the caller tries its own next alternative.
+        If the result is 1, the caller tries another turn at its own depth.
         """
         if depth == DEPTH:
             return 1

@@ -57,10 +57,10 @@ def run_given(
     """Execute a program that the caller wrote, and return the outcome.
 
     `earlier` are attempts of the same run; their completed calls are not repeated. A certain
-    finding stops the program before any call. If all certain findings rest on response schemas, the
-    program is executed once its caller has sent it again, in this run or in another one
-    (`insists`). `everything` has all tools, from which suggestions for unknown names are taken;
-    `parts.toolbox` may contain only the tools that the run needs.
+    finding stops the program before any call. If all certain findings rest on response schemas,
+    which may be wrong, the program is executed once its caller has sent it again. `insists` is True
+    if the caller sent it before in another run. `everything` has all tools, from which suggestions
+    for unknown names are taken; `parts.toolbox` may contain only the tools that the run needs.
     """
     run = Run(task, parts, tools=named_tools(program, parts.toolbox), attempts=earlier)
     # running the same program again is not a repair
@@ -79,7 +79,7 @@ def is_open_to_doubt(findings: Sequence[Finding], program: Program, toolbox: Too
 
 
 def named_tools(program: Program, toolbox: Toolbox) -> Toolbox:
-    """Return the tools whose aliases occur in `program`; it needs no others of the toolbox."""
+    """Return the tools that a program needs, which are those whose aliases occur in it."""
     return with_named(program, Toolbox(), toolbox)
 
 

@@ -53,8 +53,9 @@ It returns the limit that ended it, or None if the last turn ended it.
 class ByTurns(SingleCallRun):
     """A run in which the model calls one tool per turn, in up to `tries` tries.
 
-    `way` takes the turns of a try, see `TurnSolver`. Each try starts without history; the journal
-    answers repeated calls. If `back` is True, the model may go back to an earlier turn.
+    `way` is the function that takes the turns of a try, see `TurnSolver`. Each try starts without
+    history, but calls of earlier tries are not sent again: their recorded responses are used. If
+    `back` is True, the model may go back to an earlier turn.
     """
 
     def __init__(

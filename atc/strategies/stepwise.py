@@ -1,7 +1,7 @@
 """Stepwise: a program that grows piece by piece, each written with the results so far in view.
 
-A piece that fails is dropped. Its calls stay in the journal, and its writes are still shown to the
-model.
+A piece that fails is removed from the program. Its calls remain recorded, and the prompt still
+mentions its writes.
 """
 
 from __future__ import annotations
@@ -82,8 +82,8 @@ class _Step:
 class Stepwise(Run):
     """One run of `stepwise`.
 
-    `begun` are the tools, tool search, meter and attempts of a run that another strategy began (see
-    `Run`); the results of that run are shown first.
+    The run may have been begun by another strategy. Then `begun` are the tools, tool search, meter
+    and attempts of that run (see `Run`), and the results of that run are shown first.
     """
 
     def __init__(self, task: str, parts: Parts, **begun: Any) -> None:
@@ -206,7 +206,11 @@ class Stepwise(Run):
         return attempt(self, program, blind=blind, seen=seen, look=look)
 
     def _format_output(self, result: Attempt) -> str:
-        """Return what a piece has shown: its output, its value, or the results of its calls."""
+        """Return what the model is shown of a piece's execution.
+
+        It is what the piece printed, else the value of its last expression, else the results of its
+        calls.
+        """
         trace = result.trace
         most = longest_shown(self.parts.prompt_tokens)
         if trace is None:
@@ -246,7 +250,7 @@ class Stepwise(Run):
         return False
 
     def _tell(self, step: _Step, *, last: bool) -> None:
-        """Add the piece and its outcome to the conversation."""
+        """Add the piece to the conversation, and its outcome as feedback."""
         result = step.result
         told = [fill("step_output", output=step.output)] if step.output else []
         then = fill("step_last" if last else "step_next")
@@ -305,9 +309,10 @@ class _FailedPiece(RepairCase):
         return Message("assistant", _format_piece(self.piece))
 
     def rewrite(self, parts: Iterable[str]) -> Message:
-        """Build the user message from `parts`.
+        """Build the user message from `parts`, the sections of a repair prompt.
 
-        The request for the next piece and the remaining writes are added elsewhere, in every turn.
+        The request for the next piece and the remaining writes are not in it, because they are
+        added elsewhere in every turn.
         """
         return Message("user", paragraphs(parts))
 
@@ -323,7 +328,11 @@ def next_piece(reply: str) -> str:
 
 
 def _format_doubts(result: Attempt) -> str:
-    """Return the doubts about an answer, or else that the program lacks writes that were made."""
+    """Return the message for an answer that is not accepted at once.
+
+    It states the doubts about the answer. If there are none, it states that changes were made that
+    the program does not make.
+    """
     doubts = result.doubts or ("changes were made that are no part of the program, see below.",)
     answer = clip_text(result.answer or "", _LONGEST_ANSWER)
     return fill("step_doubt", answer=answer, doubts="\n".join(f"- {doubt}" for doubt in doubts))
