@@ -132,11 +132,8 @@ class ProgramRunner(AgentResources):
         )
 
     @contextmanager
-    def _open_record(self, record: RunRecord, *, given: bool = False) -> Iterator[None]:
-        """Open the record of a run for the block; then learn response schemas from the calls.
-
-        `given` is True if the caller writes the programs.
-        """
+    def _open_record(self, record: RunRecord) -> Iterator[None]:
+        """Record a run within the block; after it, learn response schemas from the run's calls."""
         with record.open(self.toolbox):
             yield
         if self.learned is None or record.solution is None:

@@ -21,10 +21,10 @@ def print_name(program: Program) -> str:
 
 
 def count_kept_lines(program: Program, before: Program) -> int:
-    """Return how many lines at the start of `program` are those of the earlier program `before`.
+    """Return how many lines of the earlier program `before` are the beginning of `program`.
 
-    0 if `program` does not continue `before`. If only `program` begins with the lines of `HEAD`,
-    these are counted, too.
+    If `program` does not begin with `before`, the result is 0. The lines of `HEAD`, with which only
+    `program` may begin, are counted, too.
     """
     kept = before.source.splitlines()
     lines = program.source.splitlines()

@@ -340,10 +340,10 @@ def _explain_argument(problem: ErrorDetails) -> str:
 
 
 def _require_kind(name: str, value: object, setting: object) -> None:
-    """Check that pydantic did not convert a text or bool `value` into another type (`setting`).
+    """Check that a number or a bool was not set to a text, nor a number to a bool.
 
-    Files, variables and flags contain only texts, so pydantic must convert those. But a Python
-    program that passes a text for a number has made a mistake.
+    pydantic would convert such a `value`. It must do so for files, variables and flags, which
+    contain only texts. But a Python program that passes a text for a number has made a mistake.
 
     Raises:
         InvalidConfig: `value` is a text or a bool, and the setting is a number or a bool.

@@ -15,7 +15,7 @@ MAX_NODES = 200_000
 
 
 class Many(Enum):
-    """Steps of a path that match several positions at once."""
+    """Steps of a path that can match several positions at once, such as all elements of a list."""
 
     EACH = "[]"
     """Any element of a list, or any value of an object."""
@@ -36,9 +36,9 @@ JsonPath = tuple[PathStep, ...]
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """The position in a response at the end of a path.
+    """The position in a response to which a path leads (a 'place').
 
-    If the path does not exist there, it is the last position on the path that exists.
+    If the path does not exist, this is the last position on the path that exists.
     """
 
     path: JsonPath
@@ -54,7 +54,7 @@ class Place:
 
 
 def can_overlap(one: PathStep, other: PathStep) -> bool:
-    """Return True if two steps can lead to the same position."""
+    """Return True if two steps from the same value can lead to the same child."""
     return one is EACH or other is EACH or one == other
 
 
@@ -93,9 +93,10 @@ def find_places(value: Json, path: JsonPath, *, limit: int = MAX_NODES) -> Itera
 
 
 def _follow_step(value: Json, step: PathStep) -> list[tuple[PathStep, Json]] | None:
-    """Return the steps and values that `step` matches in `value`; None if the step does not exist.
+    """Return the children of `value` that `step` selects, each as a pair of its key and value.
 
-    In an empty list or object, EACH exists but matches nothing.
+    Return None if the step does not exist in `value`. In an empty list or object, EACH exists but
+    selects nothing.
     """
     match step, value:
         case Many.EACH, list():

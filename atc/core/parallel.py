@@ -113,10 +113,10 @@ ModelReply: TypeAlias = Completion | ModelUnavailable
 
 
 def ask_each(ask: Ask, requests: Sequence[ModelRequest], most: int) -> Sequence[ModelReply]:
-    """Return the reply to each request, or the outage that prevented it; send `most` at once.
+    """Return the reply to each request, or the outage that prevented it. Send `most` at once.
 
-    Some models (`Ask`) must record their requests in order; they have a method `each`, which is
-    used instead.
+    A model that must record its requests in order has a method `each`. If there is one, it sends
+    the requests.
     """
     if each := getattr(ask, "each", None):
         replies: Sequence[ModelReply] = each(requests, most)
@@ -134,7 +134,7 @@ def ask_once(ask: Ask, request: ModelRequest) -> ModelReply:
 
 
 def require_completion(reply: ModelReply) -> Completion:
-    """Return the reply of the model, or raise the outage that prevented it."""
+    """Return the reply of the model; if it is an outage instead, raise this error."""
     if isinstance(reply, ModelUnavailable):
         raise reply
     return reply

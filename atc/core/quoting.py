@@ -135,15 +135,19 @@ def _quotable(text: str) -> list[str]:
 
 
 def _within_word(text: str, place: int) -> bool:
-    """Return True if letters surround this index, so that a reader sees an apostrophe in a word."""
+    """Return True if the characters before and after this index are letters.
+
+    A quotation mark there is seen as an apostrophe in a word.
+    """
     return 0 < place < len(text) - 1 and text[place - 1].isalpha() and text[place + 1].isalpha()
 
 
 def _cut(units: Sequence[str], most: int, *, length: int, quote: str) -> str:
     """Join the printable forms of a text's characters, without the middle if the text is too long.
 
-    `units` are these forms; of a long text only those at both ends. `length` is the number of
-    characters in the whole text, and `quote` the quotation mark around each part.
+    `units` are these forms. Of a very long text, the caller may pass only those at both ends.
+    `length` is the number of characters in the whole text, and `quote` the quotation mark around
+    each part.
     """
     if len(units) <= most and sum(map(len, units)) <= 2 * most:
         return quote + "".join(units) + quote
@@ -186,7 +190,10 @@ def _escape_lookalikes(text: str, *, strict: bool = False) -> list[str]:
 
 
 def _lookalike_test(word: str, *, strict: bool) -> Callable[[str], bool]:
-    """Return a function that is True for a non-Latin character which may deceive in this word."""
+    """Return a test for the non-Latin characters of a word.
+
+    It returns True for a character that may deceive a reader, so that it must be escaped.
+    """
     if re.search(r"[A-Za-z]", word):
         address = strict or re.search(r"[@/:.\\]\w", word) is not None
         return (lambda _: True) if address else _passes_for_latin

@@ -187,7 +187,8 @@ def _remote(what: Callable[..., Any], node: str, **options: Any) -> Any:
 class _Order(NamedTuple):
     """The arguments that all tasks of one command have in common.
 
-    They are passed with each task, not put into Ray's object store, which may write them to disk.
+    They are passed with each task instead of being put into Ray's object store, which may write
+    them to disk.
     """
 
     opener: bytes
@@ -199,7 +200,7 @@ class _Order(NamedTuple):
 
 
 class _WorkerLost(ClusterUnavailable):
-    """The process of an item died, and so did the processes in which the item was tried again."""
+    """The process that worked on an item died, and so did each process that tried it again."""
 
 
 def _result(reference: Any) -> Any:

@@ -13,7 +13,7 @@ R = TypeVar("R")
 
 
 async def run_in_thread(run: Callable[[Observer], R], observer: Observer | None) -> R:
-    """Call `run` in a thread and return its result; `observer`, if any, receives its events.
+    """Call `run` in a thread and return its result. `observer`, if not None, receives its events.
 
     If the caller's asyncio task is cancelled, the run ends at its next event, as after Ctrl-C.
     """

@@ -41,9 +41,9 @@ def read_value(what: str, value: str) -> str:
 
 
 def with_secrets(config: Config) -> tuple[Config, dict[str, str]]:
-    """Return the configuration with its secrets, and the reason for each unreadable secret.
+    """Return the configuration with its secrets read, and why some could not be read.
 
-    The reasons are keyed by the name of the credential, or by `mcp.SERVER`.
+    The second result maps the name of a credential, or `mcp.SERVER`, to the reason.
     """
     problems: dict[str, str] = {}
 

@@ -57,9 +57,10 @@ def read_spec(spec: str, table: Mapping[str, _Entry], *, what: str) -> tuple[_En
 
 
 def unknown_name(name: str, known: Iterable[str], *, what: str) -> str:
-    """Return a sentence which says that no `what`, such as `strategy`, has this name.
+    """Return a sentence which says that a name is unknown.
 
-    The sentence also has the most similar name, if any, and all known names.
+    It contains all known names and, if there is one, the most similar of them. `what` is the noun
+    for that which should have the name, such as `strategy`.
     """
     near = closest_spellings(name, known)
     meant = f"did you mean {near[0]!r}? There is" if near else "there is"
@@ -67,6 +68,9 @@ def unknown_name(name: str, known: Iterable[str], *, what: str) -> str:
 
 
 def demand(problem: ErrorDetails) -> str:
-    """Return what pydantic requires of a value, as the end of a sentence: `must be less than 3`."""
+    """Return what pydantic's error says about a value, as the end of a sentence.
+
+    Examples are `must be less than 3` and `is missing`.
+    """
     plain = {"Field required": "is missing", "Unexpected keyword argument": "is unknown"}
     return plain.get(problem["msg"]) or re.sub(r"^\w+ should", "must", problem["msg"])

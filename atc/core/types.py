@@ -232,7 +232,7 @@ class Usage:
 
     @classmethod
     def of(cls, *replies: Completion) -> Usage:
-        """Return the total usage of these replies."""
+        """Return the sum of the usage of these replies."""
         return cls(
             model_calls=len(replies),
             input_tokens=sum(reply.input_tokens for reply in replies),

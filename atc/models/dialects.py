@@ -91,7 +91,8 @@ def dialect_of(endpoint: Endpoint, model: str) -> Dialect:
 def fits_strict(schema: Any) -> bool:
     """Return True if OpenAI accepts a schema with `strict: true`.
 
-    Then every object in the schema must forbid additional properties and require all its own.
+    It does so if every object in the schema forbids additional properties and requires all of its
+    properties.
     """
     if isinstance(schema, list):
         return all(map(fits_strict, schema))

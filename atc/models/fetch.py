@@ -161,7 +161,7 @@ def _from_hub(growing: _PartialFile) -> None:
 
 
 def _range_of(url: str, growing: _PartialFile) -> Answer:
-    """Request the missing bytes, append them to the file, and return the answer.
+    """Request the missing bytes, append them to the file, and return the HTTP answer.
 
     Redirects are followed. If the answer ended early, its `trouble` says why.
     """
@@ -192,10 +192,10 @@ def _range_of(url: str, growing: _PartialFile) -> Answer:
 
 
 def _append_reply(growing: _PartialFile, head: Answer, pieces: Iterator[bytes]) -> Answer:
-    """Append the body of an answer to the file. Return the answer's `head`.
+    """Append the body of an HTTP answer to the file, and return the answer's `head`.
 
-    The body contains the missing bytes or the whole file. A redirect is returned without reading
-    its body.
+    The body has the missing bytes, or all bytes of the file, which then replace the old ones. The
+    body of a redirect is not read.
     """
     if head.status in REDIRECTS:
         return head

@@ -218,7 +218,7 @@ class LocalModel:
             self._process = None
 
     def _recall(self, process: LlamaProcess, prompt: str) -> None:
-        """Load the saved state that covers most of `prompt`, if this saves much time."""
+        """Load the saved state of a prompt that begins like `prompt`, if this saves much time."""
         name = (
             self._states.find_nearest(prompt, held=self._read) if self._states is not None else None
         )
@@ -230,7 +230,7 @@ class LocalModel:
             self._states.drop(name)
 
     def _keep(self, process: LlamaProcess, prompt: str) -> None:
-        """Record that `prompt` is in memory, and save its state if it took long to read."""
+        """Note that the state of `prompt` is in memory, and save it if it took long to compute."""
         self._read = prompt
         if self._states is not None and self.timings.get("prompt_n", 0) >= _LONG_PROMPT:
             name = self._states.file_for(prompt)
@@ -255,7 +255,7 @@ class LocalModel:
         return self._process
 
     def _states_for(self, path: Path) -> PromptStates | None:
-        """Return the saved states for this model file, runtime and context size.
+        """Return the folder of saved prompt states for this model file, runtime and context size.
 
         Return None if no states can be saved.
         """

@@ -128,8 +128,8 @@ def locate_model(name: str, *, folder: Path) -> tuple[Literal["file", "here", "n
 def own_file(name: str) -> Path | None:
     """Return the path of the user's own GGUF file, or None if `name` is in `LOCAL_MODELS`.
 
-    Any other `name` is the path. If `name` is `local` and ATC_MODEL_PATH is set, that is the path.
-    It is not checked whether the file exists.
+    Any other `name` is itself the path. If `name` is `local` and ATC_MODEL_PATH is set, the path is
+    the value of that variable. It is not checked whether the file exists.
     """
     if name not in LOCAL_MODELS:
         return Path(name).expanduser()

@@ -198,8 +198,8 @@ class OpenAIModel:
     def _read_reply(self, reply: dict[str, Json], *, seconds: float) -> Completion | None:
         """Return the completion in a reply, or None if the request must be sent again.
 
-        That is so if hidden reasoning used up the token limit. The limit of all later requests is
-        then raised, but only once.
+        It must be sent again if hidden reasoning used up the token limit. The limit of all later
+        requests is then raised, but only once.
         """
         try:
             if is_cut_before_text(reply) and not self._headroom:
@@ -251,8 +251,8 @@ class OpenAIModel:
     def _learn(self, refused: RequestRefused, body: Mapping[str, Json]) -> bool:
         """Record which parameters of `body` an endpoint refused, so that they are not sent again.
 
-        Return False if its error message names no parameter that can be left out. Each call leaves
-        fewer parameters, so requests are not repeated endlessly.
+        Return False if the endpoint's error message names no parameter that can be left out.
+        Otherwise there are fewer parameters next time, so requests are not repeated endlessly.
         """
         named = set(
             re.findall(r"[a-z_]+", refused.field if refused.field is not None else refused.detail)
@@ -274,9 +274,10 @@ class OpenAIModel:
 
 
 def _schema_in_words(options: Mapping[str, Json], body: Mapping[str, Json]) -> JsonObject | None:
-    """Return the schema that must be described in the prompt, or None.
+    """Return the schema that must be described in the prompt, or None if none must be.
 
-    It is the schema in `options` if `body` does not contain it because the endpoint refused it.
+    It is the schema in `options`, if the endpoint refuses schemas, so that `body` does not contain
+    it.
     """
     form = options.get("response_format")
     if not form or "response_format" in body:

@@ -1,9 +1,10 @@
 """The format of chat completion requests and replies, and extensions of llama.cpp's server.
 
 To continue an unfinished message of the assistant, llama.cpp's `/apply-template` renders the
-conversation as text, and `/completion` continues this text. `/v1/chat/completions` can do so, too,
-but some versions repeat the assistant's message in the reply and others do not. The reply does not
-always show this, since the next statement of a program may begin like the last one.
+conversation as text, and `/completion` continues this text. `/v1/chat/completions` can continue a
+message, too, but some versions repeat the unfinished message in the reply and others do not. One
+cannot always tell from the reply whether it was repeated, since the next statement of a program may
+begin like the last one.
 """
 
 from __future__ import annotations
@@ -47,8 +48,9 @@ def drop_empty_prefill(messages: Sequence[Message]) -> Sequence[Message]:
 def to_api_messages(
     messages: Sequence[Message], schema: Mapping[str, Any] | None = None
 ) -> list[dict[str, str]]:
-    """Return the messages in the API's format. If a schema is given, it is described in the last
-    user message.
+    """Return the messages in the API's format.
+
+    If a schema is passed, it is described in the last user message.
     """
     turns = [{"role": message.role, "content": message.content} for message in messages]
     if schema is not None:
@@ -110,7 +112,7 @@ def _choice(reply: Mapping[str, Json]) -> JsonObject:
 def _text(choice: JsonObject) -> str:
     """Return the text of one of the choices in a reply, without reasoning in `<think>` tags.
 
-    If the model refused to answer, this is its explanation.
+    If the model refused to answer, the text is its explanation of the refusal.
     """
     message = _object(choice.get("message") or {})
     content = message.get("content") or message.get("refusal") or ""
@@ -178,8 +180,8 @@ def collect_stream(
     """Combine the events of a `/v1/chat/completions` stream into one reply of the same format.
 
     `enough` is called with the text so far. If it returns True, no more events are read, and the
-    reply looks as if the token limit had cut it. `reading` is called with the progress of reading
-    the prompt, in which tokens found in the cache do not count.
+    reply looks as if the token limit had cut it. `reading` is called while the server reads the
+    prompt, with the tokens read and in total (see `_report_progress`) and the seconds so far.
     """
     text = ""
     finished = "length"
@@ -205,7 +207,10 @@ def collect_stream(
 
 
 def _report_progress(reading: ReadingProgress, progress: Mapping[str, Json] | None) -> None:
-    """Call `reading` with the progress in an event. Tokens found in the cache are not counted."""
+    """Tell `reading` how much of the prompt the server has read, as one of its events reports.
+
+    Tokens found in the cache are not counted.
+    """
     if progress:
         cached = progress["cache"]
         reading(

@@ -53,7 +53,7 @@ def attempt(
 def prepare(
     run: Run, program: Program, *, blind: bool = True, seen: str = "", look: bool = False
 ) -> Passes:
-    """Return the passes for a program, which may call the run's tools and all tools that it names.
+    """Return the passes for a program. It may call the run's tools and all tools that it names.
 
     The arguments are those of `attempt`.
     """

@@ -1,4 +1,4 @@
-"""Passes of one attempt: check a program, fix it, execute it and doubt its answer."""
+"""Passes of one attempt: check a program, fix it, execute it and find doubts about its answer."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _FIX_ROUNDS = 3
 
 @dataclass(frozen=True, kw_only=True)
 class Passes:
-    """The passes of one attempt.
+    """The passes that one attempt goes through, such as the check and the execution.
 
     Each pass takes the attempt and returns it with its own result added, or unchanged if the pass
     does not apply. `tools` are those that the program may call. Values in `known_text` do not count
@@ -143,7 +143,7 @@ class Passes:
         return self._replace_program(attempt, program, ID_PRINTED, message)
 
     def doubt(self, attempt: Attempt) -> Attempt:
-        """Add the doubts about the answer, if there is one."""
+        """Add the reasons to doubt the answer, if there is an answer."""
         answer = attempt.answer
         if answer is None or attempt.trace is None:
             return attempt

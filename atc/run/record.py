@@ -26,10 +26,10 @@ TRACES = "OTEL_EXPORTER_OTLP_ENDPOINT"
 
 @dataclass
 class RunRecord:
-    """Distributes the events of one run.
+    """Passes the events of one run on to the store, to tracing and to the caller's `watcher`.
 
-    The store and tracing get them unredacted, the caller's `watcher` redacted. `run` is the id of
-    the run in `store`, "" without a store. `past` is the stored part of a run that is resumed.
+    The store and tracing get them unredacted, the watcher redacted. `run` is the id of the run in
+    `store`, or "" without a store. `past` is the stored part of a run that is resumed.
     """
 
     watcher: Observer | None = None

@@ -133,7 +133,7 @@ class SingleCallRun(Run):
     def finish(self, text: str) -> Attempt:
         """Execute the program of all successful calls, ending with a print of the answer `text`.
 
-        It is the program that solves the task.
+        This program is the solution of the task.
         """
         return self._execute(
             self.standing, f"{self._source(self.standing)}print({text!r})\n", look=False
@@ -210,11 +210,11 @@ class SingleCallRun(Run):
         return abridge_output(self.ask_text(reading, purpose, tokens).strip(), most=most)
 
     def extract_text(self, program: Program, data: Json) -> str | None:
-        """Return what a program prints that reads the variable `data`, or None.
+        """Execute a program that reads the variable `data`. Return what it prints, or None.
 
-        None if it fails or prints nothing. It runs in the sandbox with `data` and nothing else: it
-        can call no tool of the run, and is neither an attempt nor part of the run's journal. Its
-        time limit is 20 seconds, or the rest of the run's time if that is less.
+        None means that it failed or printed nothing. It runs in the sandbox with `data` and nothing
+        else: it can call no tool of the run, and is neither an attempt nor recorded with the run's
+        calls. Its time limit is 20 seconds, or the rest of the run's time if that is less.
 
         Raises:
             SandboxUnavailable: the sandbox failed; this says nothing about the program.

@@ -69,7 +69,7 @@ def solve(task: str, parts: Parts, *, options: Options | None = None) -> Solutio
 
 
 class _FailedRound(NamedTuple):
-    """Why a round failed, and the functions that did not help, as the solver named them."""
+    """Why a round failed, and the functions that, according to the solver, did not help."""
 
     reason: str
     functions: tuple[str, ...] = ()
@@ -190,11 +190,11 @@ class _AnyTool(SingleCallRun):
         return self.attempts[-1]
 
     def _reflect(self, failed: _FailedRound) -> bool:
-        """Drop the useless functions, and start the agents again that have not finished.
+        """Drop the useless functions, and let the agents that have not finished search again.
 
-        The agents, which look for tools, get the reason of the failure. Return True if at least one
-        of them asked the model. A call that wrote something stays in the history and in the program
-        even if its tool is dropped, because the write did happen.
+        The agents get the reason for the failure. Return True if at least one of them asked the
+        model. A call that wrote something stays in the history and in the program even if its tool
+        is dropped, because the write did happen.
         """
         before = self.search.ask.usage.model_calls
         if failed.functions:

@@ -145,9 +145,10 @@ class Chain(Run):
     def _attempt(self, program: Program | None) -> None:
         """Try a program.
 
-        A program that contradicts a response schema is not executed, unless the model repeats it. A
+        A program that contradicts a response schema is not executed unless the model repeats it. A
         repeated program that also writes is executed in two steps: first its reads before the first
-        write, as a program of their own, then the whole program if it still has no certain error.
+        write, as a program of their own, then the whole program if it does not contradict their
+        responses.
         """
         if program is None:
             self.not_run("The reply held no Python program.")

@@ -143,7 +143,11 @@ class _Team(SingleCallRun):
             ]
 
     def _follow_guidance(self, call: ReadCall) -> _Outcome:
-        """Act on the grounding agent's reply: finish with its answer, or let execution act."""
+        """Act on the grounding agent's reply, which is the answer or an instruction.
+
+        An answer ends the run. An instruction is reviewed, and then carried out by the execution
+        agent.
+        """
         if call.tool != "instruct":
             attempt = self.finish(str(call.arguments["answer"]))
             if attempt.answer is None and not attempt.paused:
@@ -221,10 +225,11 @@ class _Team(SingleCallRun):
     def _review(
         self, question: str, to: Sequence[AgentName], *, accepts: bool = True
     ) -> _Outcome | None:
-        """Ask the review agent a question. Return the work that it sends back, or None.
+        """Ask the review agent a question. Return the outcome if it rejects the work, else None.
 
-        It sends nothing back if it accepts, if its reply cannot be parsed, or if no rewrites are
-        left in this step, so that it is not asked. If `accepts` is False, it cannot accept.
+        `to` are the agents of which it may choose one to write again. If `accepts` is False, it
+        must choose one. It rejects nothing if its reply cannot be parsed. If no rewrites are left
+        in this step, it is not asked.
         """
         if not self.rounds:
             return None

@@ -90,9 +90,9 @@ class ByTurns(SingleCallRun):
 def chain_of_turns(
     turns: Turns, offer: Offer, acting: SingleCallRun, *, most: int = MOST_TURNS
 ) -> str | None:
-    """Take up to `most` turns until one is final. Return the limit that ended it, or None.
+    """Take turns until the model ends the task, at most `most`.
 
-    It is a `TurnSolver`.
+    Return the limit if it was reached, or None. This function is a `TurnSolver`.
     """
     for _ in range(most):
         turns.taken.append(next_turn(turns, offer, acting))

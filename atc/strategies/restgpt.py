@@ -244,9 +244,9 @@ def _summary(tool: Tool) -> str:
 
 
 def _add_parser_instructions(tool: Tool) -> Tool:
-    """Return the tool as the caller sees it.
+    """Return the tool in the form in which it is described to the caller agent.
 
-    It has the instructions to the parser as its last argument, and no response schema.
+    Its last argument contains the instructions for the parser. It has no response schema.
     """
     schema = dict(tool.protocol.input_schema)
     name = INSTRUCTIONS

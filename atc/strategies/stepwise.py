@@ -287,7 +287,8 @@ class Stepwise(Run):
         """Return the writes that took effect but are not in the program.
 
         They are the writes of dropped pieces that were not undone since. They are read from the
-        attempts, because the journal of a resumed run already contains later calls.
+        attempts, not from the run's journal. The journal of a resumed run also contains calls that
+        come later than these attempts.
         """
         made = [
             call for attempt in self.attempts for call in attempt.calls if call.outcome == "done"

@@ -13,7 +13,8 @@ def fill_from(package: str, prompt: str, /, **values: str) -> str:
     `prompt` is the name of a file in `package`, without `.md`.
 
     Raises:
-        KeyError: A variable has no value, or a value has no variable, which is a bug of atc.
+        KeyError: A variable has no value, or the prompt has no variable for a value. This is a
+            bug of atc.
     """
     template = _read(package, prompt)
     if unused := values.keys() - set(template.get_identifiers()):

@@ -65,8 +65,8 @@ _OPTIONS = {"whitespace_flexible": False, "item_separator": ", ", "key_separator
 class Bounds:
     """Default limits of the values that a model writes.
 
-    A schema can set lower limits. Its higher limits count only if it requires more, for example
-    with a larger `minLength`.
+    If a schema sets a lower limit, that limit applies. A higher one has no effect unless the schema
+    demands larger values than the default allows, for example with a large `minLength`.
     """
 
     characters: int = 400
@@ -150,9 +150,12 @@ class SchemaBounder:
     def _first(
         self, tried: Sequence[tuple[str, Mapping[str, Any], str]], room: int, seen: tuple[str, ...]
     ) -> dict[str, Any]:
-        """Return a schema for those types or alternatives to which any value conforms.
+        """Return a schema that allows each of the alternatives which a value can satisfy.
 
         `tried` are the alternatives, each with its type (or "" for any), schema and JSON pointer.
+
+        Raises:
+            Impossible: no value satisfies any of them.
         """
         options: list[dict[str, Any]] = []
         why = Impossible("the schema names no type")
@@ -344,7 +347,8 @@ class SchemaBounder:
 def _expand_classes(pattern: str) -> Iterator[str]:
     r"""Yield the parts of a pattern in which `\d`, `\w` and `\s` are replaced by ASCII classes.
 
-    llguidance, written in Rust, lets these escapes match all of Unicode, JSON Schema only ASCII.
+    In llguidance, which is written in Rust, these escapes match all of Unicode. In JSON Schema they
+    match only ASCII.
     """
     inside = False
     for part in re.findall(r"\\.|.", pattern, re.DOTALL):

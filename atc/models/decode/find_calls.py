@@ -87,9 +87,9 @@ def _find_objects(text: str, form: CallFormat, known: IsToolName) -> Iterator[Ca
 
 
 def _next_object(text: str, place: int, form: CallFormat) -> int:
-    """Return the offset of the first opening brace from `place` on, or -1.
+    """Return the offset of the first opening brace at or after `place`, or -1.
 
-    If the format has a trigger, the brace must come after a trigger.
+    If the format has a trigger, the brace must come after the next trigger.
     """
     if form.trigger:
         place = text.find(form.trigger, place)
@@ -137,8 +137,8 @@ def _find_labelled(text: str, form: CallFormat) -> Iterator[CallCandidate]:
 def _find_functions(text: str, form: CallFormat, known: IsToolName) -> Iterator[CallCandidate]:
     """Yield the calls that are written as `NAME(…)`.
 
-    If no known tool is called, the first unknown name with a bracket directly after it is yielded.
-    In a format with a trigger, every name counts.
+    In a format with a trigger, any name is accepted. Otherwise only names of known tools are; if
+    there are none, the first unknown name with a bracket directly after it is yielded.
     """
     opening = re.escape(form.between.strip())
     trigger = re.escape(form.trigger) + r"\s*" if form.trigger else r"(?<!\w)"
@@ -163,7 +163,10 @@ def _find_functions(text: str, form: CallFormat, known: IsToolName) -> Iterator[
 def _with_arguments(
     text: str, form: CallFormat, name: str, start: int, inside: int
 ) -> CallCandidate:
-    """Return the call that begins at `start` and whose arguments begin at `inside`."""
+    """Return the call at offset `start` of the text, with its arguments.
+
+    The arguments are read from offset `inside` on.
+    """
     closing = form.after.strip() or "\n"
     try:
         if form.arguments == "json":

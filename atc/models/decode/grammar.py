@@ -115,8 +115,8 @@ def names_grammar(
 ) -> Grammar:
     """Build the grammar of the first of two stages: a reply up to the beginning of the arguments.
 
-    The last part is `form.between`, which distinguishes `max(` from `maximum(`. If `text` is True,
-    any text may come before the call, and a text without a call is allowed, too.
+    The reply ends with `form.between`, which distinguishes `max(` from `maximum(`. If `text` is
+    True, any text may come before the call, and a text without a call is allowed, too.
 
     Raises:
         Undecodable: there are no tools.
@@ -316,7 +316,10 @@ def _list_literal(item: str, least: int, most: int) -> str:
 
 
 def _row(item: str, least: int, most: int) -> str:
-    """Return the Lark expression for `least` to `most` items with commas, but at least one."""
+    """Return the Lark expression for `least` to `most` items, separated by commas.
+
+    At least one item is required, even if `least` is 0.
+    """
     return item if most <= 1 else f"{item} ({_COMMA} {item}){{{max(0, least - 1)},{most - 1}}}"
 
 

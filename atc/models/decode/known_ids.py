@@ -285,7 +285,7 @@ def _is_code(word: str) -> bool:
 
 
 def _is_free(argument: str, schema: Mapping[str, Any]) -> bool:
-    """Return True if the caller chooses the value of an argument, such as a date or a flag."""
+    """Return True if the caller may choose the value freely, as for a date, a flag or a radius."""
     kinds = set(types(schema))
     if kinds and kinds <= {"boolean", "null", "object"}:
         return True
@@ -299,7 +299,7 @@ def _is_free(argument: str, schema: Mapping[str, Any]) -> bool:
 
 
 def _is_text_of_date(argument: str, schema: Mapping[str, Any]) -> bool:
-    """Return True if the argument is an unrestricted string with the name of a date."""
+    """Return True if the argument is an unrestricted string whose name says that it is a date."""
     plain = schema.get("type") == "string" and not schema.keys() & {
         "pattern",
         "enum",

@@ -176,8 +176,8 @@ def _to_json(value: object) -> Json:
 def _find_closing(text: str, start: int, *ends: str) -> int:
     """Return the offset of the first of the texts `ends` after `start`.
 
-    Those within strings and brackets do not count. A quotation mark opens a string only where a
-    value may begin, so an apostrophe within a word does not.
+    An occurrence within a string or brackets does not count. A quotation mark opens a string only
+    where a value may begin, so an apostrophe within a word does not.
 
     Raises:
         Unreadable: none of the texts follows.

@@ -56,9 +56,10 @@ def number_schema(kind: str, schema: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _bounds(schema: Mapping[str, Any], key: str) -> dict[str, int | float]:
-    """Return the bounds of a number that a schema sets, inclusive and exclusive.
+    """Return the lower or the upper bounds of a number that a schema sets, keyed by keyword.
 
-    `key` is `minimum` or `maximum`. For `minimum`, they are under `minimum` and `exclusiveMinimum`.
+    `key` is `minimum` or `maximum`. For `minimum`, the keywords are `minimum` and
+    `exclusiveMinimum`.
     """
     names = (key, f"exclusive{key.capitalize()}")
     return {name: schema[name] for name in names if is_number(schema.get(name))}
