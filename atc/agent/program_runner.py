@@ -91,8 +91,8 @@ class ProgramRunner(AgentResources):
     ) -> Parts:
         """Return the components of one run.
 
-        `given` are the tools of a program that the caller wrote, for which no model is needed; None
-        if the model writes the programs.
+        If a caller wrote the program, `given` are its tools, and no model is needed. If the model
+        writes the programs, `given` is None.
         """
         return make_parts(
             record,
@@ -117,8 +117,8 @@ class ProgramRunner(AgentResources):
     ) -> RunRecord:
         """Return the record of a new run.
 
-        `given` are the tools of a program that the caller wrote; None if the model writes the
-        programs.
+        If a caller wrote the program, `given` are its tools. If the model writes the programs,
+        `given` is None.
         """
         return begin_run(
             task,

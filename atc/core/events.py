@@ -56,7 +56,7 @@ class ProgramWritten:
 
 @dataclass(frozen=True, slots=True)
 class ToolsNamed:
-    """A program is about to run; sent with the tools that the program names."""
+    """A program is about to run. The event has the tools that the program names."""
 
     protocols: Mapping[str, ToolProtocol]
     """The protocols (descriptions) of the tools that the program names, keyed by alias."""

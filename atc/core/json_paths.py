@@ -141,7 +141,7 @@ def walk_responses(calls: Iterable[ToolCall]) -> Iterator[tuple[ToolCall, JsonPa
 
 
 def generalize(path: JsonPath) -> JsonPath:
-    """Return the path with each list index replaced by EACH."""
+    """Return the path with each list index replaced by EACH, which matches all elements."""
     return tuple(EACH if isinstance(step, int) else step for step in path)
 
 

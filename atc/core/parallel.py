@@ -125,7 +125,7 @@ def ask_each(ask: Ask, requests: Sequence[ModelRequest], most: int) -> Sequence[
 
 
 def ask_once(ask: Ask, request: ModelRequest) -> ModelReply:
-    """Return the model's reply to one request, or the outage that prevented it."""
+    """Return the model's reply to one request. If an outage prevents it, return this error."""
     options = request._asdict()
     try:
         return ask(options.pop("messages"), **options)

@@ -212,9 +212,9 @@ def _looks_latin(character: str) -> bool:
 
 
 def _passes_for_latin(character: str) -> bool:
-    """Return True for a letter or digit of another script that is unusual next to Latin letters.
+    """Return True for a letter or digit of another script that a reader may take for a Latin one.
 
-    `ø` and `中` are usual there, so a reader recognizes them.
+    Letters that are usual next to Latin ones, such as `ø` and `中`, are recognized by a reader.
     """
     east_asian = unicodedata.name(character, "").startswith(_EAST_ASIAN)
     return character.isalnum() and ord(character) > _LAST_LATIN and not east_asian

@@ -170,10 +170,10 @@ class Attempt:
     """One program and its outcome.
 
     `trace` is None if the program was not executed because of `findings`. `fault` is None if the
-    program gave an answer. `mended` are findings in the program as the model wrote it that were
-    fixed before it ran. `doubts` are sentences that speak against an answer although nothing
-    failed. `round` is 0 for the first programs and n for those of the n-th repair; several samples
-    may have the same round.
+    program gave an answer. `mended` are the findings that were fixed automatically before the
+    program ran. `doubts` are sentences that speak against an answer although nothing failed.
+    `round` is 0 for the first programs and n for those of the n-th repair; several samples may have
+    the same round.
     """
 
     program: Program

@@ -153,7 +153,7 @@ class Endpoint:
         """Return the reply of `request_at_root`, or {} if the server does not support the request.
 
         Raises:
-            ModelUnavailable: the endpoint cannot be reached, or failed.
+            ModelUnavailable: the endpoint cannot be reached, or it failed temporarily.
         """
         try:
             return self.request_at_root(path, body)

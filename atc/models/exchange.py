@@ -22,7 +22,7 @@ _LONGEST_SECONDS = 600.0  # if a request sets no time-out
 
 
 class UnusableReply(httpx2.TransportError):
-    """The endpoint gave an unusable answer. To repeat the request would not help."""
+    """The endpoint gave an answer that cannot be used. Repeating the request would not help."""
 
 
 class ModelTransport(httpx2.BaseTransport):

@@ -64,11 +64,12 @@ def fetch(
     on_progress: Progress | None = None,
     on_message: Callable[[str], None] | None = None,
 ) -> Path:
-    """Return the path of the model's verified file. It is downloaded if it is not in `folder`.
+    """Return the path of the model's file in `folder`, after downloading it if necessary.
 
-    An interrupted download is kept in a `.partial` file and continued next time. If another process
-    is downloading the file, this one waits and says so through `on_message`. `on_progress` is
-    called with the bytes downloaded so far and the bytes in total.
+    The SHA-256 of the file has been verified. An interrupted download is kept in a `.partial` file
+    and continued next time. If another process is downloading the file, this one waits and says so
+    through `on_message`. `on_progress` is called with the bytes downloaded so far and the bytes in
+    total.
 
     Raises:
         ModelUnavailable: no source has the file, the disk is full, the folder cannot be written, or

@@ -149,7 +149,7 @@ class LlamaProcess:
     def post(self, path: str, body: dict[str, Any]) -> dict[str, Any]:
         """Send one request and return the JSON of the reply. An interrupt kills the child.
 
-        The reply is returned whatever its status: llama.cpp reports errors under `error`.
+        Error replies are returned, too: llama.cpp describes the error under `error`.
         """
         with self._request(path, body) as response:
             reply: dict[str, Any] = json.loads(response.read())

@@ -62,7 +62,7 @@ def to_api_messages(
 
 
 class UnexpectedForm(ValueError):
-    """A reply does not have the API's format."""
+    """A reply does not have the format of the chat completions API."""
 
 
 def completion_of(reply: Mapping[str, Json], *, model: str, seconds: float) -> Completion:
@@ -180,8 +180,8 @@ def collect_stream(
     """Combine the events of a `/v1/chat/completions` stream into one reply of the same format.
 
     `enough` is called with the text so far. If it returns True, no more events are read, and the
-    reply looks as if the token limit had cut it. `reading` is called while the server reads the
-    prompt, with the tokens read and in total (see `_report_progress`) and the seconds so far.
+    reply looks as if the token limit had cut it. While the server reads the prompt, `reading` is
+    called with the number of tokens read, the number of all tokens, and the seconds so far.
     """
     text = ""
     finished = "length"

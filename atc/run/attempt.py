@@ -90,10 +90,11 @@ def run_given_program(run: Run, program: Program, findings: tuple[Finding, ...])
 
 
 def _begin(run: Run, result: Attempt, *, blind: bool) -> Attempt | None:
-    """Send the event that a program is about to be executed, and return None.
+    """Report that a program is about to be executed, unless the attempt is stored.
 
-    The object that asks for consent gets the program, too, for its questions about writes. In a
-    resumed run, the attempt may be stored already: then it is added to the run and returned.
+    In a resumed run, the attempt may be stored already; then it is added to the run and returned.
+    Otherwise the result is None. Either way, `run.parts.consent` gets the program, because it may
+    have to ask a person about the program's writes.
     """
     parts = run.parts
     number = len(run.attempts)

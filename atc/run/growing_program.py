@@ -29,7 +29,10 @@ _MARKED = re.compile(
 
 @dataclass
 class GrowingProgram:
-    """The accepted pieces as one program. `issued` are its calls, `printed` is its output."""
+    """The program that consists of all accepted pieces.
+
+    `issued` are the calls of its last execution, `printed` is what it printed then.
+    """
 
     journal: Journal
     program: Program = field(default_factory=lambda: Program(""))
@@ -65,7 +68,7 @@ class GrowingProgram:
 def to_finished_program(program: Program) -> Program | None:
     """Return the program changed so that it prints only its answer.
 
-    None if the program has no `print("ANSWER:", …)`.
+    Return None if the program has no `print("ANSWER:", …)`, with which it would print the answer.
     """
     source, found = _MARKED.subn(
         lambda mark: f"{PRINT_ANSWER}({mark['text'] or ''}", program.source

@@ -127,10 +127,10 @@ class BudgetedModel:
     def each(
         self, requests: Sequence[ModelRequest], most: int, *, purpose: str
     ) -> list[ModelReply]:
-        """Send several requests, `most` at a time; count and store them in their order.
+        """Send several requests, at most `most` at a time, and return the replies in their order.
 
-        If the budget limits requests, tokens or cost, the requests are sent one after another. See
-        `ask_each`.
+        They are counted and stored in this order, too. If the budget limits requests, tokens or
+        cost, the requests are sent one after another. See `ask_each`.
 
         Raises:
             BudgetSpent: the budget is used up before one of the requests. Replies received until

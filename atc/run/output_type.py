@@ -1,6 +1,6 @@
-"""Typed answers: the task asks for JSON of a pydantic type.
+"""Typed answers: the task asks for an answer in JSON that conforms to a pydantic type.
 
-An answer of another form is a fault, which is then repaired.
+An answer that does not conform is a fault. The model is then asked to repair the program.
 """
 
 from __future__ import annotations

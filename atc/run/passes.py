@@ -151,7 +151,11 @@ class Passes:
         return replace(attempt, doubts=found)
 
     def withdraw_answer(self, attempt: Attempt) -> Attempt:
-        """Discard the answer if the received responses confirm that the program has findings."""
+        """Discard the answer if the program is wrong according to the responses that it received.
+
+        The check is repeated with response schemas that are derived from these responses. If it
+        finds certain errors in the use of the called tools, they become the fault of the attempt.
+        """
         if attempt.answer is None:
             return attempt
         came = {call.tool for call in attempt.calls if call.error is None}

@@ -1,4 +1,4 @@
-"""Tools of a program: those that it names, those that may write, and its execution with them."""
+"""Tools of a program: those that it names and those that may write. Execution with these tools."""
 
 from __future__ import annotations
 

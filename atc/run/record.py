@@ -123,10 +123,10 @@ class RunRecord:
         )
 
     def prepare(self, execution: int, call: ToolCall, complete: bool) -> None:
-        """Prepare the event of a call in which secrets are redacted.
+        """Prepare the event of a call for the watcher, with secrets redacted.
 
-        Secrets that a finished call contains are also redacted from then on. The journal calls this
-        method as its `prepare` callback.
+        If the call is finished, secrets in it are redacted from later events, too. The journal
+        calls this method as its `prepare` callback.
         """
         if complete:
             self.redact.learn_call(call, execution)

@@ -38,7 +38,8 @@ class ResumedRun:
     ) -> Completion | None:
         """Return the stored reply to this prompt, or None if the next stored prompt differs.
 
-        `redact` may know more secrets now than when the prompt was stored.
+        `redact` is applied to the stored prompt before the comparison, because more secrets may be
+        known now than when it was stored.
         """
         if self._over or self._next == len(self._exchanges):
             return None
@@ -72,6 +73,6 @@ class ResumedRun:
 
 
 def is_unfinished(stored: StoredRun) -> bool:
-    """Return True if the resumed run starts by executing the last program again."""
+    """Return True if the last program of a stored run is executed again when the run is resumed."""
     last = len(stored.attempts) - 1
     return last >= 0 and ResumedRun(stored).attempt(last) is None

@@ -196,11 +196,11 @@ class SingleCallRun(Run):
         tokens: int,
         most: int,
     ) -> str:
-        """Return the information wanted from a response as text of at most `most` characters.
+        """Return the wanted information from a response, in at most `most` characters.
 
-        For each prompt in `code`, the model writes a program that reads the response; the output of
+        Each prompt in `code` asks the model for a program that reads the response. The output of
         the first program that works is returned. If none works, the model answers the prompt
-        `reading` instead. A reply has at most `tokens` tokens.
+        `reading` instead. A reply of the model has at most `tokens` tokens.
         """
         for messages in code:
             program = program_in_reply(self.ask_text(messages, purpose, tokens))

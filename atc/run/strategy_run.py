@@ -235,7 +235,7 @@ class Run:
 
 
 class RetrievedTools(NamedTuple):
-    """The tools that a prompt describes, and the search for further tools, or None."""
+    """The tools that a prompt describes, and the search for other tools, if there is one."""
 
     tools: Toolbox
     search: ToolSearch | None
@@ -308,7 +308,11 @@ def _is_undoing(call: ToolCall, orphan: ToolCall, tools: Toolbox) -> bool:
 
 
 def _fields(value: Json) -> dict[str, Json]:
-    """Return the fields of a response, including those of its only object (`{"user": {…}}`)."""
+    """Return the fields of a response.
+
+    If the response has only one field and its value is an object, as in `{"user": {…}}`, the fields
+    of this object are included.
+    """
     if not isinstance(value, Mapping):
         return {}
     inner = next(iter(value.values())) if len(value) == 1 else None

@@ -89,9 +89,9 @@ class ToolSearch:
         ]
 
     def handle_reply(self, reply: str, messages: Sequence[Message]) -> bool:
-        """Return True if the reply asks for other tools.
+        """Make the searches that a reply asks for. Return False if there are none to make.
 
-        The search is then made, and its results appear in the next prompt.
+        The results appear in the next prompt.
         """
         phrases = (
             []

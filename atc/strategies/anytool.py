@@ -1,20 +1,20 @@
-"""AnyTool: agents collect tools, a solver uses them, and failures wake the agents again.
+"""AnyTool: agents collect tools, a solver uses them, and after a failure the agents search again.
 
 After Du et al. (2024), §4. The tools that the agents have collected are called the pool.
 
 1. *Retriever* (§4.1): agents for category, collection and tool fill the pool
    (`atc.pipeline.retrieve.anytool`).
-2. *Solver* (§4.2): DFSDT, or turns in a row (CoT), with the pool's tools and `finish`, `go_back`
-   and `give_up`.
+2. *Solver* (§4.2): DFSDT, or one turn after another (CoT), with the pool's tools and `finish`,
+   `go_back` and `give_up`.
 3. *Self-reflection* (§4.3): the solver gives up, with a reason and the names of useless functions,
-   or a judge rejects its answer. The functions leave the pool, and their calls leave the solver's
-   history. Then the unfinished tool agents, category agents and the meta agent are woken with the
-   reason, in this order, until the pool suffices. The solver continues with the reason, the new
-   pool and the rest of its history.
+   or a judge rejects its answer. The useless functions are removed from the pool, and their calls
+   from the solver's history. Then the agents that have not finished get the reason and search
+   again: the tool agents, the category agents and the meta agent, in this order, until the pool
+   suffices. The solver continues with the reason, the new pool and the rest of its history.
 
 A run ends with an answer that is not rejected, after the last round, or when the tokens are used
-up, which all parts share (appendix A.1). If there is nothing better, a rejected answer is returned,
-with the rejection as a doubt.
+up. The agents, the solver and the judge share one limit of tokens (appendix A.1). If there is no
+other answer, a rejected one is returned, with the rejection as a doubt.
 """
 
 from __future__ import annotations
@@ -250,9 +250,9 @@ def judge_answer(
 
     See §3.2 and §5.1 of the AnyTool paper. `calls` describes the calls that the answer is based on.
     The model votes up to three times, at the run's temperature and with a different seed each time,
-    as in the published code. The verdict is the word with more than half of the votes, else
-    *Unsure*, which also counts for a reply that cannot be parsed. (ToolEval draws at random for
-    each *Unsure* and accepts a tie, so its figures are not reproducible and too high.)
+    as in the published code. The verdict is the word with more than half of the votes, or *Unsure*
+    if there is none. A reply that cannot be parsed is a vote for *Unsure*. (ToolEval draws at
+    random for each *Unsure* and accepts a tie, so its figures are not reproducible and too high.)
 
     Raises:
         ModelUnavailable: the model did not answer.

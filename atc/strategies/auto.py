@@ -27,9 +27,9 @@ _MOST_MISREAD = 2
 def solve(task: str, parts: Parts) -> Solution:
     """Solve with `chain`, and continue with `stepwise` once two rounds have misread a response.
 
-    The strategy changes at once if a program calls a writing tool after a tool of unknown response.
-    A response is unknown if no schema describes it and no call has received it. The run keeps its
-    budget and its record of calls.
+    The strategy changes at once if a program calls a writing tool after a tool whose response is
+    unknown, because no schema describes it and no call has received it. The run keeps its budget
+    and its record of calls.
     """
     first = _First(task, parts)
     tools = first.tools
@@ -99,8 +99,8 @@ class _First(Chain):
     def _attempt(self, program: Program | None) -> None:
         """Try a program.
 
-        The responses to the program's reads may have been received before. If the program reads a
-        key that they lack, it is not executed.
+        Its reads may have been executed already (see `_execute_reads`). If the program reads a key
+        that the responses to them lack, it is not executed.
         """
         found = () if program is None else find_certain(program, self._received)
         if program is None or self.blind is None or not found:

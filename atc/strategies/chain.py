@@ -133,7 +133,7 @@ class Chain(Run):
         ]
 
     def choose_answer(self) -> None:
-        """Set `answer` to the answer that counts, if there is one."""
+        """Set `answer` to the best answer of all attempts, see `_select_answer`."""
         asks = self.parts.config.repair != "none" and self.parts.config.max_repairs > 0
         tried = [
             attempt for number, attempt in enumerate(self.attempts) if number not in self.looks
@@ -198,7 +198,7 @@ def _select_answer(attempts: Sequence[Attempt], *, confirmed: bool, asks: bool) 
 def draft(task: str, parts: Parts) -> Draft:
     """Return the program that `solve` would execute first, and its findings.
 
-    No tool is called. This is `atc run --dry-run`.
+    No tool is called. `atc run --dry-run` shows this program.
     """
     run = Chain(task, parts)
     tools = run.tools

@@ -71,7 +71,7 @@ class _Session(Run):
         self.growing = GrowingProgram(parts.journal)
 
     def act(self) -> None:
-        """Take turns with the model until there is an answer."""
+        """Take turns with the model until it gives an answer."""
         for _ in range(MOST_TURNS):
             reply = parse_reply(
                 self.write(self.turns.messages(), purpose="act", temperature=0.0, seed=0).text

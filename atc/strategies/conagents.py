@@ -82,8 +82,8 @@ def solve(task: str, parts: Parts) -> Solution:
 class _Team(SingleCallRun):
     """One run of ConAgents.
 
-    `known` holds the instruction and the observation of each step; this is all that execution and
-    review know. `rounds` is the number of rewrites that are left in this step.
+    `known` holds the instruction and the observation of each step; the execution and review agents
+    know only these. `rounds` is the number of rewrites that are left in this step.
     """
 
     def __init__(self, task: str, parts: Parts) -> None:
@@ -200,8 +200,8 @@ class _Team(SingleCallRun):
     def _observe(self, value: Json, call: str, step: Mapping[str, str]) -> str:
         """Ask the observing agent for the wanted information in a response.
 
-        Return it in words, or "" if the agent gives none. For a long response, the agent writes
-        code that reads it; if that fails, the model reads a sample.
+        Return the information in words, or "" if the agent finds none. For a long response, the
+        agent writes code that reads it; if that fails, the agent reads a sample of the response.
         """
 
         def asking(prompt: str, response: str) -> list[Message]:

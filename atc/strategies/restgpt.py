@@ -1,10 +1,11 @@
 """RestGPT: coarse-to-fine planning with a planner and an executor (Song et al., 2023).
 
 A planner that sees no API says in words what to do next. An API selector picks the API for it, a
-caller writes the call, and a parser reads the response. The parser writes a few lines of Python for
-the response's schema and runs them on the response. If they print nothing, or no schema is known,
-it asks the model with a sample of the response. The result goes back to the planner, which
-continues the step (`Continue`), plans the next one, or gives the final answer.
+caller writes the call, and a parser reads the response. The parser lets the model write a few lines
+of Python for the response's schema, and runs them on the response. If they print nothing, or no
+schema is known, the model gets a sample of the response and reads it itself. The result goes back
+to the planner, which continues the step (`Continue`), plans the next one, or gives the final
+answer.
 """
 
 from __future__ import annotations

@@ -67,7 +67,7 @@ def solve(task: str, parts: Parts) -> Solution:
 
 @dataclass(frozen=True, slots=True)
 class _Step:
-    """One piece as it was executed.
+    """A piece of the program, and the outcome of its execution.
 
     `result` is the attempt. `answers` is True if the attempt gave an answer; otherwise `output` is
     shown to the model.

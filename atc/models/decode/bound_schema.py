@@ -87,7 +87,8 @@ BOUNDS = Bounds()
 def json_text(schema: Mapping[str, Any]) -> str:
     """Return the schema as text for llguidance's `%json`.
 
-    Its options require one space after commas and colons, as `json.dumps` writes JSON.
+    The text includes options for `%json`. They require one space after commas and colons, as
+    `json.dumps` writes JSON.
     """
     return json.dumps({"x-guidance": _OPTIONS, **schema}, ensure_ascii=False)
 

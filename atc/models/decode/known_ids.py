@@ -60,7 +60,7 @@ class _ResultValues:
 
 @dataclass(frozen=True, slots=True)
 class _Id:
-    """An argument whose values a model cannot know, since other tools return them.
+    """An argument that contains an id, which a model can know only from results of other tools.
 
     `name` is its original name. `schema` is the schema of one value, even if the argument is a
     list.

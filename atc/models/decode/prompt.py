@@ -42,8 +42,8 @@ def call_prompt(
 
     It begins with example calls of other tools. They are always the same, so the model can cache
     them. There are three, since a model with 135M parameters answers in prose after a single
-    example. `docs` says what the prompt contains about each tool. `budget` is the maximum number of
-    tokens for this. Tools that do not fit are left out.
+    example. `docs` says what the prompt contains about each tool. All descriptions of tools
+    together take at most `budget` tokens; tools that do not fit are left out.
     """
     arguments = _SHAPES[form.arguments]
     shape = f"{form.trigger}{form.before}NAME{form.between}{arguments}{form.after}".strip()

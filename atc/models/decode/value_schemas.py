@@ -82,9 +82,10 @@ def _integer_bound(schema: Mapping[str, Any], key: str) -> dict[str, int | float
 
 
 def any_value_schema(room: int) -> dict[str, Any]:
-    """Return a schema for any value. A list or object may contain only one more level.
+    """Return a schema for any value, in which lists and objects are not deeply nested.
 
-    `room` is the maximum length of a string.
+    The items of a list are strings, numbers, booleans or null. The values of an object may also be
+    such lists. `room` is the maximum length of a string.
     """
     plain = [number_schema("number", {}), {"type": "boolean"}, {"type": "null"}]
     short = [{"type": "string", "maxLength": FEWEST_CHARACTERS}, *plain]
