@@ -16,7 +16,7 @@ HEAD = f"{PRINT_ANSWER} = print\ndef print(*_, **__): pass  # only the answer is
 
 
 def print_name(program: Program) -> str:
-    """Return the name of the function that prints the answer: `print_answer` or `print`."""
+    """Return the function with which a program prints its answer: `print_answer` or `print`."""
     return PRINT_ANSWER if f"{PRINT_ANSWER}(" in program.source else "print"
 
 

@@ -196,7 +196,7 @@ def render_place(finding: Finding, program: Program) -> str:
 def character_span(finding: Finding, program: Program) -> tuple[int, int]:
     """Return where a finding begins and ends in its line, in characters from 0.
 
-    The columns of the finding itself count bytes.
+    The attributes `column` and `end_column` of the finding count bytes instead.
     """
     text = program.raw_line(finding.line)
     if text is None:

@@ -71,7 +71,7 @@ item is started. An exception of a worker, or of opening one, is raised to the c
 
 @dataclass(frozen=True, slots=True)
 class Threads:
-    """A `Pool` of at most `most` threads in this process.
+    """A pool of at most `most` worker threads in this process, see `Pool`.
 
     The workers are opened one after another in the calling thread.
     """

@@ -1,4 +1,4 @@
-"""Argument values that a program may choose itself: small numbers, plain words and measures."""
+"""Argument values that a program may choose freely: small numbers, plain words and measures."""
 
 from __future__ import annotations
 

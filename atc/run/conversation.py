@@ -159,7 +159,7 @@ def shown_value(value: Json, *, most: int) -> str:
 
 
 def first_paragraph(text: str) -> str | None:
-    """Return an answer without later paragraphs and Markdown markup, or None if it is empty."""
+    """Return the first paragraph of an answer without Markdown markup, or None if it is empty."""
     return re.split(r"\n[ \t]*\n", text.strip(), maxsplit=1)[0].strip().strip("*_`").strip() or None
 
 

@@ -86,7 +86,7 @@ class Passes:
         )
 
     def execute(self, attempt: Attempt) -> Attempt:
-        """Execute the program, unless it has findings, and attribute a failure.
+        """Execute the program, unless it has findings, and find the cause of a failure.
 
         If `look` is True, a missing answer is not a failure.
         """

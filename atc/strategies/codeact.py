@@ -137,7 +137,7 @@ def parse_reply(text: str) -> CodeActReply:
 
 
 def _without_exit(block: Program, *, failed: bool) -> Program:
-    """Wrap a block that failed or that may exit in `try`, so that later blocks still run."""
+    """Wrap a block in `try` if it failed or may exit, so that later blocks still run."""
     tree = block.tree
     names = {getattr(node, "id", None) or getattr(node, "attr", None) for node in ast.walk(tree)}
     if not failed and not _EXITS & names:

@@ -4,9 +4,9 @@ After Shi et al. (2024), arXiv:2403.03031. In each step, the grounding agent say
 and with which tool, the execution agent writes the call, and the observing agent extracts what was
 wanted from the response. Only the extracted text is known in later steps. The review agent reads
 each instruction and each call before it takes effect, and each call that failed. If it rejects one,
-the agent that wrote it writes it again, a limited number of times per step. This is the paper's
-automatic communication. (In the paper's first version, the tools' own messages do this.)
-`docs/how/strategies.md` says where this differs from the paper.
+it names the agent that must write again. This happens a limited number of times per step. It is the
+paper's automatic communication. (In the paper's first version, the tools' own messages are used
+instead of a review.) `docs/how/strategies.md` says where this differs from the paper.
 """
 
 from __future__ import annotations
@@ -100,7 +100,7 @@ class _Team(SingleCallRun):
         self.rounds = 0
 
     def act(self) -> None:
-        """Work step by step, each from the instruction to the observation.
+        """Work step by step. A step begins with an instruction and ends with an observation.
 
         The conversation of the grounding agent keeps only accepted work.
         """

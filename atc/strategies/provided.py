@@ -1,8 +1,8 @@
-"""Programs written by the caller: checked, executed and attributed like others, without a model.
+"""Programs written by the caller, which are executed without a model.
 
-The check, the journal, consent and attribution work as in every run. Automatic fixes are not
-applied, and values are not reported as invented, because only the caller knows where they come
-from.
+They are checked, their writes ask for consent, their calls are recorded, and the cause of a failure
+is determined, as in every run. Automatic fixes are not applied, and values are not reported as
+invented, because only the caller knows where they come from.
 """
 
 from __future__ import annotations

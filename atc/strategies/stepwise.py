@@ -173,9 +173,11 @@ class Stepwise(Run):
         return replace(completion, text=next_piece(completion.text))
 
     def _attempt_piece(self, piece: Program, *, blind: bool) -> _Step:
-        """Execute the program with the piece.
+        """Execute the program with the piece at its end.
 
-        A piece that may give the answer is first executed as the end of the finished program.
+        If the piece may give the answer, the program is first executed in its finished form, in
+        which it prints only its answer. If it then prints nothing, it is executed again in its
+        usual form.
         """
         writing = writing_tools(piece, self.parts.toolbox)
         new = new_lines(self.growing.program, piece, self.parts.toolbox, writing)

@@ -151,9 +151,10 @@ class SchemaBounder:
     def _first(
         self, tried: Sequence[tuple[str, Mapping[str, Any], str]], room: int, seen: tuple[str, ...]
     ) -> dict[str, Any]:
-        """Return a schema that allows each of the alternatives which a value can satisfy.
+        """Return a schema that allows any of the alternatives.
 
         `tried` are the alternatives, each with its type (or "" for any), schema and JSON pointer.
+        An alternative that no value can satisfy is left out.
 
         Raises:
             Impossible: no value satisfies any of them.

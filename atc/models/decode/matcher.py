@@ -238,8 +238,8 @@ class ToolLogits:
     def _matcher_after(self, tokens: list[int], place: int) -> ToolMatcher:
         """Return a matcher that has accepted `tokens`.
 
-        If the matcher of the same row has accepted the first of these tokens, it is continued.
-        Otherwise, which happens in beam search, a new matcher reads all of them.
+        If the matcher of the same row has accepted the first of these tokens, that matcher is
+        continued. Otherwise, which happens in beam search, a new matcher reads all of them.
         """
         own = self._rows[place] if place < len(self._rows) else None
         if own is None or tokens[: len(own.tokens)] != own.tokens:
