@@ -33,7 +33,7 @@ from sandbox.trace import ToolCall
 _RULES = 3
 """Version of the learning rules. Schemas that were learned by another version are ignored."""
 _LARGEST_CHARACTERS = 300_000
-"""Most characters of a tool's responses, as JSON, that a schema is inferred from.
+"""Maximum number of characters of a tool's responses, as JSON, that a schema is inferred from.
 
 More would delay the run.
 """
@@ -185,8 +185,9 @@ def add_observed_schemas(
 
     A tool gets a new schema only if it has none, or if a result violates the one it has. The new
     schema does not change what programs get from a response, so a run in progress is not affected.
-    With `exactly`, the check rejects programs that read keys which no response has. With `shared`,
-    the schemas may be shown to other users; see `probing.infer.infer`.
+    If `exactly` is True, the new schemas count as declared, so the check rejects programs that read
+    keys which no response has. If `shared` is True, the schemas may be shown to other users; see
+    `probing.infer.infer`.
     """
     responses_of = dict[str, list[Json]]()
     sizes = Counter[str]()
@@ -245,12 +246,11 @@ def structure(schema: Any) -> Any:
 
 
 def _keep_unwrapping(tool: Tool, schema: JsonObject, *, exactly: bool = False) -> JsonObject | None:
-    """Return a variant of a new schema that does not change what programs get from a response.
+    """Return a variant of a new schema with which programs get the same values as without it.
 
-    If the schema says that an object has exactly one key, programs get the value of that key
-    instead of the object (see `Tool.wrapper`). The variants differ in `required` and
-    `additionalProperties`, which decide this. Return None if each variant would change what
-    programs get.
+    If a schema says that an object has exactly one key, programs get the value of that key instead
+    of the object (see `Tool.wrapper`). `required` and `additionalProperties` decide this, so the
+    variants differ in them. Return None if programs would get other values with each variant.
     """
     forms = [schema] if exactly else []
     if schema.get("type") == "object":

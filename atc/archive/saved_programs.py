@@ -196,7 +196,7 @@ class Savable:
             )
 
     def _tool_identities(self) -> dict[str, str]:
-        """Return the identity of each tool that the program calls, keyed by alias.
+        """Return the digest that identifies each tool that the program calls, keyed by alias.
 
         Raises:
             CannotSave: The program calls a saved tool, or a tool that the run did not begin with.
@@ -299,7 +299,7 @@ class _LiteralReplacer(ast.NodeTransformer):
 
 
 def load_saved_tools(toolbox: Toolbox, folder: Path) -> Toolbox:
-    """Return the toolbox with the saved tools in `folder` added, if it has the tools they call."""
+    """Return the toolbox with those saved tools in `folder` added that can be used with it."""
     checked = check_saved_tools(toolbox, folder)
     return toolbox.also([tool for _, tool, _ in checked if tool is not None])
 
@@ -357,9 +357,9 @@ def _is_literal(node: ast.AST) -> TypeIs[ast.Constant]:
 
 
 def _count_bindings(tree: ast.AST) -> tuple[Counter[str], Counter[tuple[str, str]]]:
-    """Return how often each name is assigned, and how often it is assigned each literal.
+    """Return how often each name is assigned in all, and how often each literal is assigned to it.
 
-    The second counter has pairs of a name and the literal's `_key`.
+    The keys of the second counter are pairs of a name and the literal's `_key`.
     """
     bound = Counter[str]()
     literals = Counter[tuple[str, str]]()

@@ -85,7 +85,7 @@ def strategies_option(also: str) -> Callable[[_Verb], _Verb]:
 def select_strategies(strategies: Sequence[str]) -> tuple[str | None, ...]:
     """Return the chosen strategies without repetitions; `all` stands for every strategy.
 
-    Without `strategies`, return `(None,)`, which means the configured strategy.
+    If no strategy is chosen, return `(None,)`, which means the configured strategy.
     """
     names = [name for given in strategies for name in (STRATEGIES if given == "all" else (given,))]
     return tuple(dict.fromkeys(names)) or (None,)
@@ -243,8 +243,8 @@ def _arm(
 ) -> Arm:
     """Return one of the alternatives to compare: a strategy, or a baseline that asks no model.
 
-    `name` is that of a strategy or baseline; None means the configured strategy. Each process that
-    works on the questions has its own copy of `shared`.
+    `name` is that of a strategy or baseline; None means the configured strategy. `shared` has the
+    sandbox, model and store. Each worker process has its own copy of it.
     """
     baseline = next((one for one in BASELINES if one == name), None)
     if baseline is not None:

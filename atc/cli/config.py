@@ -15,7 +15,7 @@ from atc.core.config import TABLES, public
 
 
 def _settings_file(_ctx: click.Context, _param: click.Parameter, path: Path) -> Path:
-    """Return the path of the `atc.toml` that `path` names: the file itself, or its folder."""
+    """Return the path of an `atc.toml`. `path` is that of the file itself or of its folder."""
     return project_file(path.parent if path.name == PROJECT_FILE else path)
 
 

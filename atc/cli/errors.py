@@ -108,7 +108,7 @@ def find_entry(error: AtcError) -> ErrorEntry:
 def error_document(sentence: str | None, code: int) -> dict[str, Json]:
     """Return the entries `error` and `kind`, which `--json` prints for an error.
 
-    `sentence` describes the error; without one, return an empty object.
+    `sentence` describes the error. If it is empty, there was no error: return an empty object.
     """
     if not sentence:
         return {}

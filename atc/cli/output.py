@@ -103,7 +103,7 @@ def confirmed(question: str, *, if_interrupted: str = _INTERRUPTED) -> bool:
 
 
 def begin_line() -> None:
-    """Begin a new line on the terminal if the cursor is behind a question without an answer."""
+    """Begin a new line on the terminal if the last line is a question that nobody has answered."""
     if _question.awaits_answer:
         _question.awaits_answer = False
         os.write(2, b"\n")
@@ -146,7 +146,8 @@ def say(sentence: str) -> None:
 def bar(description: str, *, total: int) -> Iterator[Callable[..., None]]:
     """Show a progress bar with an estimate of the time left, if stderr is a terminal.
 
-    Yield a function to be called with the number of finished items. It ignores further arguments.
+    Yield a function that moves the bar: its first argument is the number of finished items. The
+    function ignores further arguments.
     """
     if not sys.stderr.isatty():
         yield lambda *_: None

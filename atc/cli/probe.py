@@ -243,7 +243,9 @@ def _show_plan(source: str, tools: Toolbox, output: Path | None, settings: Probe
 
 @contextmanager
 def _open_log(folder: Path, source: str) -> Iterator[Log]:
-    """Open the log of calls in `folder`, into which `source` is probed.
+    """Open the log of the calls that are made to probe `source`.
+
+    The log is in `folder`, to which the results are written, too.
 
     Raises:
         click.UsageError: The folder is the source itself, or contains the log of another source.
@@ -304,14 +306,17 @@ def confirm_writes(tools: Toolbox, settings: ProbeSettings, log: Log) -> ProbeSe
 def _probing_bar(log: Log, most: int) -> Iterator[Watch]:
     """Show a progress bar of the calls of a probing, with its messages above the bar.
 
-    `most` is the most calls that it may make. Yield the function that receives its events.
+    `most` is the largest number of calls that the probing may make. Yield the function that
+    receives the events of the probing.
     """
     with bar("calls", total=most) as advance:
         yield lambda event: say(event) if isinstance(event, str) else advance(log.sent_count)
 
 
 def _check_again(source: str, tools: Toolbox, config: Config, settings: ProbeSettings) -> int:
-    """Call the tools of a probed folder again, print what changed, and return the exit code.
+    """Call tools that were probed before, print what has changed, and return the exit code.
+
+    `source` is the folder that the earlier probing wrote.
 
     Raises:
         LogUnreadable: The log in the folder cannot be read.

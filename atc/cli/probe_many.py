@@ -30,7 +30,7 @@ from protocols.sources import load_source
 
 _LOADED_AT_ONCE = 16
 _LONGEST_NAME = 60
-"""Most characters in the name of a source's folder."""
+"""Maximum number of characters in the name of a source's folder."""
 
 
 def probe_many(
@@ -94,7 +94,7 @@ def _report_source(one: SourceProbing, folder: Path, *, keep_values: bool) -> di
 
 
 def _load_source(invoker: Invoker, folders: Mapping[str, Path], source: str) -> SourceProbing:
-    """Load the tools of a source and begin its log.
+    """Load the tools of a source, and begin the log of the calls that probing will make.
 
     If this fails, the attribute `error` of the result says why.
     """
@@ -116,7 +116,7 @@ def _load_source(invoker: Invoker, folders: Mapping[str, Path], source: str) -> 
 def _prober(
     config: Config, settings: ProbeSettings, held: ApprovalCheck
 ) -> Iterator[Callable[[Sequence[SourceProbing]], list[SourceProbing]]]:
-    """Open a worker, and yield its function, which probes all sources of one host.
+    """Open what probing needs, and yield a function that probes all sources of one host.
 
     `held` is a function that returns True for a call that only a person may allow.
     """

@@ -23,7 +23,10 @@ _LONGEST_HOW = 160
 _PLAIN_HOW = re.compile(r"[A-Z][A-Za-z]* [!-~]{1,160}")
 """Matches calls that are shown without quotes: two words, `GET https://api.example.org/users`."""
 _MOST_SHOWN = 12
-"""Most tools without a response that the summary lists. The file COVERAGE.md lists all."""
+"""Maximum number of tools without a response that the summary lists.
+
+The file COVERAGE.md lists all.
+"""
 
 
 def plan_document(plan: ProbePlan, settings: ProbeSettings) -> dict[str, Any]:

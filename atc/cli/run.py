@@ -152,9 +152,9 @@ def _report_unknown_lease(stored: StoredRun) -> None:
 
 
 def _list_newly_allowed(stored: StoredRun, config: Config) -> list[str]:
-    """Return the command-line options for permissions that the run did not have when it began.
+    """Return the permissions that the run did not have when it began, as command-line options.
 
-    They are permissions in `config`, written such as `--allow-writes close_ticket`.
+    An example is `--allow-writes close_ticket`. `config` contains the present permissions.
     """
     known = {
         key: map(str, stored.summary.config.get(key) or ()) for key in ("allow_writes", "trust")
@@ -168,9 +168,10 @@ def _list_newly_allowed(stored: StoredRun, config: Config) -> list[str]:
 
 
 def _require_person(stored: StoredRun, options: Sequence[str]) -> None:
-    """Check that a person is at the terminal if `options` grant something to another agent's run.
+    """Check that a person is at the terminal if another agent wrote the run's programs.
 
-    That agent could otherwise run the command and decide for itself.
+    This applies only if `options` give the run new permissions. Without this check, the other agent
+    could execute the command and so give the permissions itself.
 
     Raises:
         RunRefused: There is no terminal.

@@ -12,7 +12,7 @@ from atc.store.stored import Exchange, RunSummary, StoredRun
 from sandbox.trace import ToolCall
 
 _WIDTH = 200
-"""Most characters of one line."""
+"""Maximum number of characters of one line."""
 
 
 def format_run(stored: StoredRun, *, prompts: bool) -> list[str]:

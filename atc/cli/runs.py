@@ -210,9 +210,9 @@ def purge(names: tuple[str, ...], *, older_than: float | None, every: bool, yes:
 def _choose_runs(
     store: RunStore, names: Sequence[str], *, older_than: float | None
 ) -> list[RunSummary]:
-    """Return the runs to delete: the named ones, or else all that are old enough.
+    """Return the runs to delete: those that are named, or else those that are old enough.
 
-    These began more than `older_than` days ago; with None, they are all runs.
+    A run is old enough if it began more than `older_than` days ago. If that is None, all are.
     """
     if names:
         named = [store.load(name).summary for name in names]

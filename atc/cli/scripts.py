@@ -54,10 +54,10 @@ _ALLOW_WRITES: dict[str, Any] = {
 def run_script(text: str) -> NoReturn:
     """Run the program of an exported script with its tools, print its answer, and end the process.
 
-    `text` is the JSON text in the script. Requests are made as in a run: with the configured
-    credentials, to one origin, within the same limits. A person is asked wherever a run would ask,
-    and always about a call that a person declined before. Without a terminal, a call that needs a
-    person's consent is not sent, and the script ends.
+    `text` is the JSON text in the script. The configured credentials and limits apply, as in a run.
+    A person is asked wherever a run would ask, and always about a call that a person declined
+    before. Without a terminal, a call that needs a person's consent is not sent, and the script
+    ends.
 
     The exit code is one of `atc.cli.errors.ExitCode`.
     """
@@ -112,7 +112,8 @@ def _start(text: str, flags: Mapping[str, Any]) -> int:
 def _execute_script(script: Script, config: Config) -> Trace:
     """Run the program of a script, and return the trace of its calls.
 
-    Before each call, consent is checked as in a run, and where the argument values come from.
+    Each call passes the same checks as in a run before it is sent: consent to the call, and the
+    origin of its argument values.
     """
     sandbox = open_sandbox(config.sandbox, policy=config.policy)
     with (

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from mcp.server.lowlevel.server import Server  # needs the extra `mcp`
 
 _MOST_ANNOUNCED = 500
-"""Most runs that are announced on stderr.
+"""Maximum number of runs that are announced on stderr.
 
 The number is limited because a client that does not read stderr must not block the gateway.
 """

@@ -30,7 +30,7 @@ _LISTS = frozenset({"tools", "allow_writes", "trust"})
 
 @dataclass(frozen=True, slots=True)
 class Layer:
-    """The settings from one file, from the environment or from the command line.
+    """The settings from one source: a file, the environment or the command line.
 
     `_merge` combines several layers; a later one overrides the earlier ones.
     """
@@ -100,7 +100,7 @@ def _given_flags(flags: Mapping[str, Any] | None) -> dict[str, Any]:
 
 
 def _flag_of(key: str) -> str:
-    """Return the command-line option of a setting, such as `--max-calls` for `max_calls`."""
+    """Return the command-line option of a setting: `--max-calls` for `max_calls`."""
     return "--method" if key == "retrieval" else f"--{key.replace('_', '-')}"
 
 

@@ -43,8 +43,8 @@ A run in a shared store continues only if this user's settings have the same val
 def config_of(stored: StoredRun, flags: Mapping[str, Any] | None = None, *, shared: bool) -> Config:
     """Return the configuration for continuing a stored run: the run's settings, with `flags`.
 
-    If other users can write to the store (`shared`), only those of the run's settings are used that
-    cannot do harm.
+    If other users can write to the store (`shared`), only the harmless settings of the run are
+    used.
 
     Raises:
         RunRefused: The store is shared, and the run uses tools, a model or a sandbox that are
@@ -142,7 +142,8 @@ def _own_tools(
 ) -> dict[str, ToolProtocol]:
     """Return the protocols of the recorded tools, keyed by alias, from the sources in `config`.
 
-    `identities` are those of the run's tools, keyed by alias.
+    `identities` has a digest for each tool of the run, keyed by alias. A tool from `config` is the
+    same one if it has the same digest.
 
     Raises:
         RunRefused: The sources in `config` do not define one of the tools.

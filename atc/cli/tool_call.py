@@ -91,7 +91,8 @@ def _declares_no_credential(tool: Tool) -> bool:
 def _call_guarded(tool: Tool, values: dict[str, Json]) -> tuple[ExitCode, dict[str, Any]]:
     """Call a tool if consent and the other checks allow it.
 
-    Return the exit code, and the entries of the command's JSON report that the outcome changes.
+    Return the exit code, and the part of the JSON report that says how the call ended: its result
+    or its error.
     """
     sent = False
     try:
@@ -174,10 +175,11 @@ def _read_word(
 
 
 def _parse_argument_value(text: str, kinds: Sequence[str]) -> Json:
-    """Return the value of an argument whose JSON type may be any of `kinds`; if empty, any type.
+    """Convert the text of an argument to a JSON value.
 
-    `text` is read as JSON if this gives a value of one of the types. Otherwise the value is `text`
-    itself, or a list that contains it if the argument takes lists but no strings.
+    `kinds` are the JSON types that the value may have; if empty, it may have any. `text` is read as
+    JSON if this gives a value of one of the types. Otherwise the value is `text` itself, or a list
+    that contains the text if the argument takes lists but no strings.
     """
     try:
         value = loads(text)

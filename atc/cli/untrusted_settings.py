@@ -60,10 +60,10 @@ def find_refused_settings(file: SettingsFile, below: Config) -> tuple[frozenset[
 
 
 def _describe_refused_part(key: str, raw: Any, below: Config) -> str:
-    """Return which part of a setting an untrusted file may not decide, for an error message.
+    """Return a phrase for the part of a setting that an untrusted file may not decide.
 
-    Such a part is `'max_calls' above 500`. The text is empty if the file may decide the setting
-    `key` with the value `raw`, or if the setting is unknown.
+    An example is `'max_calls' above 500`. Error messages contain the phrase. It is empty if the
+    file may give the setting `key` the value `raw`, or if the setting is unknown.
     """
     if key == "tools":
         sources = raw if isinstance(raw, list) else [raw]
@@ -92,7 +92,7 @@ def is_within_limit(key: str, raw: Any, below: Config) -> bool:
 def _limit(key: str, below: Config) -> float | None:
     """Return a limit of the configuration `below`, or None if it is unlimited.
 
-    The default of `samples`, which is None, counts as 1.
+    For the setting `samples`, the default None counts as the limit 1.
     """
     limit: float | None = getattr(below, key)
     return 1 if limit is None and key == "samples" else limit
@@ -105,8 +105,9 @@ def restrict_tools(
 
     The tools get no credentials, and cannot reach this machine or its networks. Consent and trust
     are dropped, because the tools may have taken the names of tools that the user trusts. They are
-    kept if they were given on the command line or have the origin `consent_from`. In `origins`, the
-    changed settings get `origin`.
+    kept if they come from the command line, or from the origin `consent_from`.
+
+    `origins` says where each setting comes from. For the changed settings, it is set to `origin`.
     """
     changes: dict[str, Any] = {"lend_credentials": False, "near_hosts": False}
     for key in KEYS:

@@ -74,9 +74,9 @@ def open_store(config: Config) -> RunStore:
 
 @contextmanager
 def open_questions(config: Config, store: RunStore) -> Iterator[list[Questions]]:
-    """Yield the records of questions that were asked about calls, with the answers.
+    """Yield the stored questions to persons about calls, and their answers, of one or two stores.
 
-    They are those in `store` and, if it is another store, those in the default state folder. So a
+    The stores are `store` and, if it is another one, the store in the default state folder. So a
     call that a person has declined is not sent just because another state folder is configured. The
     default folder depends on XDG_STATE_HOME and HOME, but on no setting of atc.
 
@@ -97,9 +97,10 @@ def open_questions(config: Config, store: RunStore) -> Iterator[list[Questions]]
 
 
 def load_held_check(config: Config) -> Callable[[Tool, JsonObject], bool]:
-    """Return a function that takes a call and returns True if only a person may allow it.
+    """Return a function that takes a call and returns True if only a person may allow the call.
 
-    Such a call was declined before, or a client of `atc serve` waits for the decision.
+    This is so if a person declined the call before, or if a client of `atc serve` waits for a
+    person's decision.
     """
     with open_store(config) as store, open_questions(config, store) as questions:
         return make_held_check(questions)
@@ -245,7 +246,7 @@ def _start_flights(config: Config, stack: ExitStack, invoker: Invoker) -> str:
 
 
 def choose_model(config: Config, *, reading: ReadingProgress | None = None) -> Ask:
-    """Return the configured model, without loading it. A download is reported on stderr."""
+    """Return the configured model without loading it. Progress of a download is shown on stderr."""
     return choose(
         config.model,
         cache_dir=config.cache_dir,
@@ -342,9 +343,9 @@ def open_pool(config: Config, jobs: int | None = None) -> Iterator[Pool]:
 class SharedResources(ExitStack):
     """The sandbox, model and store that all workers of one process share.
 
-    Each is opened on first use and closed with this context manager. An instance can be pickled: in
-    another process, all copies of it become one object, which opens its own sandbox, model and
-    store. `away` is True in that process. Programs then run only in a sandbox that isolates even
+    Each is opened on first use and closed with this context manager. An instance can be pickled and
+    sent to another process. There all copies become one object, which opens its own sandbox, model
+    and store, and whose `away` is True. It runs programs only in a sandbox that isolates even
     hostile programs (`Sandbox.boundary`).
     """
 
@@ -392,5 +393,8 @@ _received: dict[str, SharedResources] = {}
 
 
 def _restore_shared(name: str, config: Config) -> SharedResources:
-    """Return this process's only copy of an instance that another process sent."""
+    """Return the instance of `SharedResources` in this process for one that was sent here.
+
+    All copies of the same instance become one object.
+    """
     return _received.setdefault(name, SharedResources(config, away=True))

@@ -47,12 +47,12 @@ from sandbox.trace import ToolCall
 CONTENT = "OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT"
 _WANTS_CONTENT = frozenset({"span_only", "span_and_event", "true"})
 _LONGEST = 100_000
-"""Most characters of a text in a span. Longer texts are cut."""
+"""Maximum number of characters of a text in a span. Longer texts are cut."""
 _LARGEST = 2**63 - 1
 """Largest number in a span, where numbers have 64 bits."""
 _NO_SPAN: Span = trace.INVALID_SPAN
 _PATIENCE = 1.5
-"""Most seconds that sending spans may take, also at the end of the process."""
+"""Maximum number of seconds that sending spans may take, also at the end of the process."""
 
 Attribute = str | int | float | bool | Sequence[str] | None
 
@@ -158,7 +158,7 @@ class RunSpans:
         return self._fault[1].kind if self._fault else "no_answer"
 
     def _record_event(self, event: Event) -> None:
-        """Begin and end the spans that begin or end with an event."""
+        """Process one event: begin or end the spans to which the event belongs."""
         match event:
             case ToolsChosen():
                 numbers = {"atc.tools.found": len(event.tools), "atc.tools.total": event.total}
@@ -190,7 +190,7 @@ class RunSpans:
                 self._fault = (event.attempt, fault) if fault else None
 
     def _begin_repair(self) -> None:
-        """Begin the span of a repair, if a request is the first one to the model after a fault."""
+        """Begin the span of a repair if the model is now asked for the first time after a fault."""
         if self._fault is None or self._repair is not _NO_SPAN:
             return
         number, fault = self._fault

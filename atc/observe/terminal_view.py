@@ -33,9 +33,12 @@ _LABEL_WIDTH = 9
 _LONGEST_LINE = 160
 _MANY_TOOLS = 8
 _SHOWN_IN_A_ROW = 3
-"""Most consecutive calls of one tool that get a line each. Further ones are only counted."""
+"""Maximum number of consecutive calls of one tool that get a line each.
+
+Further calls are only counted.
+"""
 _LONG_PROMPT = 1_000
-"""Fewest tokens of a prompt for which a progress bar shows how much of it a model has read."""
+"""Minimum number of tokens of a prompt for which a progress bar is shown while a model reads it."""
 _BAR = 24
 """Width of that progress bar in characters."""
 _DOING = {

@@ -52,8 +52,9 @@ class Consent:
     person's yes, even if its tool only reads. A yes allows each call of its question once.
 
     If there is no person to ask, or the person says no, the call is not sent and the run pauses.
-    The message says how to continue. It contains no command if `agent` is True, since then an agent
-    reads it and could execute the command. Nor does it if `cover` redacts a part of the command.
+    The message says how to continue. The command for this is left out if `agent` is True, because
+    then an agent reads the message and could execute it. It is also left out if it contains a
+    secret that `cover` redacts.
 
     If a run is resumed (`past`), the options with which it was started apply only to the tools that
     it had then. `before_write` is called before each write. It may raise `Paused`, too.
@@ -158,10 +159,11 @@ class Consent:
     def _find_holds(
         self, tool: Tool, arguments: JsonObject, tainted: Sequence[TaintedValue]
     ) -> list[PastQuestion]:
-        """Return the questions that hold the call, so that only a person can allow it.
+        """Return the earlier questions because of which only a person can allow the call.
 
-        The result is empty if the call is not declined and has no tainted values, and the person
-        who started the gateway allowed its tool. This consent answers the open questions.
+        The result is empty if there are none. If the person who started the gateway allowed the
+        call's tool, this answers open questions with yes, and the result is empty, too. Such an
+        answer does not count if the call was declined or has tainted values.
         """
         may_ask = tool.protocol.writes or self._taint.has_sensitive_values(tool, arguments)
         find = self._held.about if may_ask else self._held.about_read
@@ -219,7 +221,7 @@ class Consent:
     def _stop_undecided(
         self, question: Question, held: Sequence[PastQuestion], *, unallowed: bool
     ) -> Paused:
-        """Return the exception to raise if a person has not decided about the call now.
+        """Return the exception to raise if a person was asked about the call and has not decided.
 
         It is `CallDeclined` if a person said no earlier in this run, else `Paused`.
         """
@@ -365,6 +367,9 @@ def _hint(question: Question, *, unallowed: bool) -> str:
 
 
 def _where(held: Sequence[PastQuestion], state: str) -> str:
-    """Return ` in run RUN`, naming the latest run with a question in this state, or ""."""
+    """Return ` in run RUN` for a message: the latest run that has a question in this state.
+
+    The result is empty if there is no such run.
+    """
     run = next((one.run for one in held if one.state == state and one.run), "")
     return f" in run {run}" if run else ""

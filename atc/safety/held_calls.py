@@ -61,7 +61,7 @@ class HeldCalls:
             store.invalidate(self.run, but=answered)
 
     def refresh(self) -> None:
-        """Prepare for the next program: look up anew whether any call is held."""
+        """Prepare for the next program: check again whether there are any held calls at all."""
         self._any_held = None
 
     def about(self, tool: Tool, arguments: JsonObject) -> list[PastQuestion]:

@@ -2,8 +2,8 @@
 
 In protocol versions up to 2025-11-25, the server can ask while it handles a request. Since
 2026-07-28, the reply contains the question instead: the run is paused, and a second request of the
-client continues it with the answer. An answer counts only for the question with its id. For any
-other question the person is asked again.
+client continues it with the answer. Each question has an id, and an answer counts only for the
+question that has the id in the answer.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ Context: TypeAlias = ServerRequestContext[Any, Any]
 _PERSON_SECONDS = 900.0
 """Seconds that a request waits for an answer. Then the run is paused; the question stays open."""
 _MOST_ROUNDS = 8
-"""Most questions that are asked for one request. Then the run is paused.
+"""Maximum number of questions that are asked for one request. Then the run is paused.
 
 Some clients give up after ten.
 """
@@ -130,9 +130,9 @@ class ClientConsent:
         return _decision(response, _yes(question))
 
     def build_question_reply(self, run: str) -> types.InputRequiredResult:
-        """Return a reply with the question in `open`, and with the state for the next request.
+        """Return a reply that contains the question in `open`, and the state for the next request.
 
-        The client asks its user and sends the request again, with the answer and the state.
+        The client asks its user. Then it sends the request again, with the answer and the state.
         """
         assert self.open is not None
         form = types.ElicitRequestFormParams(
@@ -147,7 +147,10 @@ class ClientConsent:
 
 
 def _yes(question: Question) -> str:
-    """Return the choice that means yes: `_THESE` if the question lists several calls."""
+    """Return the choice that means yes in the form for this question.
+
+    It is `_THIS`, or `_THESE` if the question lists several calls.
+    """
     return _THESE if question.others else _THIS
 
 

@@ -13,10 +13,10 @@ from sandbox.trace import ToolCall
 def find_write_in_doubt(
     store: RunStore, toolbox: Toolbox, tool: Tool, arguments: JsonObject
 ) -> tuple[str, ToolCall] | None:
-    """Return the id of an earlier run that made this same write, and its call; None if none did.
+    """Return the id of an earlier run that made the same write, and the call; None without one.
 
-    Only a write whose client may not know the outcome counts: it is unknown whether the write took
-    effect, or the run ended before it could say so, because it was interrupted or waits for the
+    Only a write whose client may not know the outcome counts. Either it is unknown whether the
+    write took effect, or the client got no reply, because the run was interrupted or waits for the
     answer to a question. `arguments` are keyed by their names in the API.
     """
     defaults = tool.original_arguments(contract(tool.protocol).defaults)

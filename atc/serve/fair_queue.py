@@ -45,9 +45,9 @@ class FairQueue:
         self._requests: Counter[str] = Counter()  # running or waiting ones, keyed by client
 
     async def take(self, client: str) -> QueuePlace:
-        """Wait until a request of `client` may run, and return its place in the queue.
+        """Wait until a request of `client` may run, and return its `QueuePlace`.
 
-        The caller must close the place when the request is done.
+        The caller must close that when the request is done.
 
         Raises:
             TooMany: Too many requests of this client run or wait already.
@@ -77,7 +77,7 @@ class FairQueue:
 
 
 class _ClientPlaces:
-    """The semaphores of one client.
+    """The semaphores that limit one client's requests.
 
     `places` counts its running requests, `begun` its running and parked ones.
     """
@@ -90,7 +90,8 @@ class _ClientPlaces:
 class QueuePlace:
     """One request in a `FairQueue`. It waits to run, runs, may be parked, and ends.
 
-    Each of `begun` and `places` is a list of semaphores: the client's own, then that of the queue.
+    `begun` are the semaphores that count running and parked requests, `places` those that count
+    only running ones. Each list has the semaphore of the client, then that of the queue.
     """
 
     def __init__(
@@ -131,7 +132,7 @@ class QueuePlace:
         self._kept.close()
 
     async def _work(self) -> None:
-        """Wait until the request may run, unless it has ended."""
+        """Wait until the request may run. If the request has ended already, return at once."""
         with ExitStack() as acquired:
             if not self._closed:
                 await _acquire(self._places, acquired)
@@ -140,18 +141,19 @@ class QueuePlace:
 
 
 async def _acquire(semaphores: list[asyncio.Semaphore], acquired: ExitStack) -> None:
-    """Acquire the semaphores one after another. Closing `acquired` releases them."""
+    """Acquire the semaphores one after another. They are released when `acquired` is closed."""
     for semaphore in semaphores:
         await semaphore.acquire()
         acquired.callback(semaphore.release)
 
 
 class ClientQuota(Generic[Resource]):
-    """Limits on open resources such as connections: `each` of one client, `most` in all.
+    """Limits how many resources, such as connections, are open: `each` per client, `most` in all.
 
-    If a client exceeds its limit, `give_way` is called to close its resource that has been idle
-    longest. If the total is exceeded, it closes one of the client with the most resources. A
-    resource for which `busy` returns True is closed only if all are busy.
+    If a client exceeds its limit, `give_way` is called with the resource of that client that has
+    been idle longest, and must close it. If the total is exceeded, the resource is one of the
+    client that has the most. A resource for which `busy` returns True is closed only if all are
+    busy.
 
     If it is not known yet to which client a resource belongs, the client is "", and `anonymous` is
     the limit (0 means `each`). Thread-safe.
@@ -181,9 +183,9 @@ class ClientQuota(Generic[Resource]):
         return self._owners.get(resource)
 
     def use(self, client: str, resource: Resource) -> None:
-        """Record that a client uses a resource now.
+        """Record that a client uses a resource now, which may be a new one.
 
-        The resource may be new. If a limit is then exceeded, another resource is closed.
+        If a new resource exceeds a limit, another resource is closed.
         """
         with self._lock:
             if self._owners.get(resource, client) != client:
@@ -208,9 +210,9 @@ class ClientQuota(Generic[Resource]):
                     del self._kept[client]
 
     def _close_oldest(self, own: OrderedDict[Resource, None]) -> None:
-        """Close the resource in `own` that has been idle longest; if all are busy, the oldest.
+        """Close one of the resources `own`: the one that has been idle longest and is not busy.
 
-        The newest resource is never closed if there is another one.
+        If all are busy, close the oldest. The newest is never closed if there is another one.
         """
         *older, newest = own
         idle = (resource for resource in older if not self._busy(resource))

@@ -48,12 +48,12 @@ from sandbox.arguments import shorten
 from sandbox.base import Paused
 
 DESCRIBED_TOKENS = 2_000
-"""Most tokens of the stubs of all tools with which they are sent when a client lists the tools."""
+"""If the stubs of all tools have no more tokens, a client that lists the tools gets them."""
 _SEARCHED = 8
 """Number of tools that a search returns by default."""
 _MOST_SEARCHED = 40
 _DESCRIBED_AT_ONCE = 12_000
-"""Most tokens of one reply of `describe_tools`."""
+"""Maximum number of tokens of one reply of `describe_tools`."""
 _WRITERS_KEPT = 10_000
 """Number of runs, the latest ones, for which the gateway remembers the client."""
 
@@ -65,15 +65,15 @@ class GatewayLimits:
     run_seconds: float = 120.0
     """Wall time of one program in seconds, including the time in which it waits for tools."""
     programs: int = 16
-    """Most programs of all clients that run at the same time. Others wait."""
+    """Maximum number of programs of all clients that run at the same time. Others wait."""
     programs_each: int = 10
-    """Most programs of one client that run at the same time."""
+    """Maximum number of programs of one client that run at the same time."""
     waiting_each: int = 100
-    """Most requests of one client that may wait. Further ones are refused."""
+    """Maximum number of requests of one client that may wait. Further ones are refused."""
     questions: int = 32
-    """Most questions to persons that are open at the same time, for all clients."""
+    """Maximum number of questions to persons that are open at the same time, for all clients."""
     questions_each: int = 8
-    """Most open questions of one client.
+    """Maximum number of open questions of one client.
 
     One more ends the question that has been open longest, and pauses its run.
     """
@@ -123,7 +123,7 @@ class Gateway:
         return hmac.digest(self._key, b"request state", "sha256")
 
     def tools(self, client: str = "") -> Toolbox:
-        """Return the API tools that a client's programs may call, without `read_result`."""
+        """Return the API tools that a client's programs may call, without the gateway's own."""
         toolbox = self._agents.of(client).toolbox
         return toolbox.only([name for name in toolbox if name not in self._own])
 
@@ -296,7 +296,7 @@ class Gateway:
         return run
 
     def _run_options(self, **options: Unpack[ProgramOptions]) -> RunOptions:
-        """Return the options for running a client's program."""
+        """Return the options for a run of a client's program: its limits, observer and client."""
         name = self._client_digest(**options)
         hold = partial(self._refuse_repeated_write, name)
         return RunOptions(

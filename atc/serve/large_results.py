@@ -13,12 +13,12 @@ from protocols.schema import Json, shape
 from protocols.truncate import sample_value
 
 _LONGEST_SHOWN = 8_000
-"""Most characters of JSON that a value in a reply may have. A larger one is stored instead."""
+"""Maximum length of a value in a reply, in characters of JSON. A longer value is stored instead."""
 _PREVIEW = 1_500
 _KEPT_CHARACTERS = 64 * 2**20
-"""Most characters of JSON that are stored for all clients.
+"""Maximum number of characters of JSON that are stored for all clients together.
 
-Beyond it, the oldest value of the client with the most characters is deleted.
+If it is exceeded, the oldest value of the client with the most characters is deleted.
 """
 
 

@@ -30,7 +30,7 @@ _CALL_AGAIN = (
 def run_reply(solution: Solution, handle: str, shorten: Callable[[Json], Json]) -> GatewayReply:
     """Return the reply about a run.
 
-    `handle` is the run's, with which the client can continue it. `shorten` replaces large values.
+    With `handle`, the client can continue the run. `shorten` replaces large values.
     """
     last = solution.attempts[-1]
     printed = last.trace.stdout.strip() if last.trace is not None else ""
@@ -53,9 +53,10 @@ def run_reply(solution: Solution, handle: str, shorten: Callable[[Json], Json]) 
 
 
 def _describe_calls(calls: Sequence[ToolCall]) -> GatewayReply:
-    """Return the first calls of a run, one line each, and how many the journal answered.
+    """Return the first calls of a run, one line each, and how many calls were not made again.
 
-    The result has the keys `calls` and `reused`; without calls, it is empty.
+    A call is not made again if the run has made it before and its result is stored. The keys of the
+    result are `calls` and `reused`. If there are no calls, the result is empty.
     """
     if not calls:
         return {}
@@ -94,7 +95,8 @@ def _warnings(attempt: Attempt, printed: str) -> list[str]:
 def call_reply(solution: Solution, handle: str, toolbox: Toolbox) -> GatewayReply:
     """Return the reply about a run that made a single call (see `Gateway.call`).
 
-    `handle` is the run's. The reply has the full response in `result`, or a message in `error`.
+    With `handle`, the client can continue the run. The reply has the full response in `result`, or
+    a message in `error`.
     """
     last = solution.attempts[-1]
     status = "declined" if is_declined(solution) else solution.status
@@ -140,7 +142,7 @@ def call_line(call: ToolCall) -> str:
 
 
 def describe_finding(finding: Finding, program: Program) -> GatewayReply:
-    """Return an error that the check found as a JSON object, with the line of code."""
+    """Return a JSON object that describes one error that the check found, with its line of code."""
     document: dict[str, Json] = {
         "line": finding.line,
         "code": program.line(finding.line),
@@ -152,7 +154,7 @@ def describe_finding(finding: Finding, program: Program) -> GatewayReply:
 
 
 def describe_fault(fault: Fault) -> GatewayReply:
-    """Return a fault as a JSON object: its message, the blamed call and the evidence."""
+    """Return a JSON object for a fault, with its message, the blamed call and the evidence."""
     more = {
         "line": fault.line,
         "blamed_call": fault.tool,

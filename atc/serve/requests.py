@@ -16,9 +16,9 @@ _LONGEST_SOURCE = 100_000
 _LONGEST_QUERY = 2_000
 """Longest search query, in characters."""
 _MOST_NAMES = 100
-"""Most tools that one request may name."""
+"""Maximum number of tools that one request may name."""
 _MOST_SUGGESTED = 10
-"""Most unknown names in one request for which similar names are suggested."""
+"""Maximum number of unknown names in one request for which similar names are suggested."""
 
 
 class Asking(TypedDict, total=False):

@@ -43,9 +43,9 @@ T = TypeVar("T")
 CLIENT = "atc.client"
 """Key in the ASGI scope of an HTTP request. Its value identifies the client by its token."""
 _QUICK_REQUESTS = 8
-"""Most requests that run no program, such as searches, at the same time."""
+"""Maximum number of requests, such as searches, that run no program and run at the same time."""
 _QUICK_EACH = 4
-"""Most such requests of one client at the same time."""
+"""Maximum number of requests of one client that run no program and run at the same time."""
 
 _GAVE_WAY = (
     "The question to the person was withdrawn, since this client asked newer ones and may"
@@ -126,8 +126,8 @@ class Requests:
     async def _in_thread(self, place: QueuePlace, work: Callable[[], T]) -> T:
         """Run `work` in a thread and return its result.
 
-        `place` is closed when the thread ends, even if the request was cancelled before. So a
-        thread that still runs counts towards the limits.
+        `place` is the request's. It is closed when the thread ends, and not before, even if the
+        request is cancelled. So a thread that still runs counts towards the limits.
         """
         done = asyncio.get_running_loop().run_in_executor(self._threads, work)
         done.add_done_callback(lambda _: place.close())
@@ -185,9 +185,9 @@ class Requests:
     def _waiting_for_person(
         self, client: str, place: QueuePlace, consent: ClientConsent
     ) -> Iterator[None]:
-        """Within the block, count an open question of the client, but not its running program.
+        """Within the block, in which a person is asked, let another program run instead.
 
-        A person is asked in the block, and another program can run in the meantime.
+        The client's open question is counted, its program does not count as running.
         """
         with place.vacate():
             self._questions.use(client, consent)
@@ -252,7 +252,7 @@ class _Service:
     async def list_resources(
         self, _ctx: Context, _params: types.PaginatedRequestParams | None
     ) -> types.ListResourcesResult:
-        """Return an empty list, because resources are only read by the templates' addresses."""
+        """Return an empty list, because resources are found by the templates of their addresses."""
         return types.ListResourcesResult(resources=[])
 
     async def list_templates(
@@ -381,7 +381,7 @@ def tools_server(gateway: Gateway) -> Server[Any]:
             return make_result({"error": str(error)}, failed=True)
 
     def to_result(client: str, name: str, reply: GatewayReply) -> CallResult:
-        """Return the response as text, and as structured content by the tool's output schema."""
+        """Return the response as text, and as structured content that fits the output schema."""
         if "result" not in reply:
             return make_result(reply, failed=True)
         response = reply["result"]

@@ -18,13 +18,13 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 from atc.serve.fair_queue import ClientQuota
 
 CONNECTIONS_EACH = 128
-"""Most open connections of one token."""
+"""Maximum number of open connections of one token."""
 ANONYMOUS_CONNECTIONS = 256
-"""Most open connections that have not sent a token yet."""
+"""Maximum number of open connections that have not sent a token yet."""
 MOST_CONNECTIONS = 500
-"""Most open connections in all."""
+"""Maximum number of open connections in all."""
 SESSIONS_EACH = 32
-"""Most open sessions of one token."""
+"""Maximum number of open sessions of one token."""
 _CLOSED_KEPT = 10_000
 """Number of closed sessions that are remembered, to tell their clients why they were closed."""
 _READING_SECONDS = 1.0
@@ -45,7 +45,7 @@ class OpenRequest:
         self._task = asyncio.current_task()
 
     async def send(self, message: Message) -> None:
-        """Send a part of the response, and record how far the response has got."""
+        """Send a part of the response, and record whether the response has begun or is complete."""
         if message["type"] == "http.response.start":
             self._started = True
             self._streams = header(message, b"content-type").startswith(b"text/event-stream")
@@ -55,20 +55,24 @@ class OpenRequest:
         await self._send(message)
 
     async def finish(self) -> None:
-        """End the response if it is incomplete, because the request was cancelled."""
+        """End the response if it has begun and is incomplete.
+
+        This is called when the request was cancelled.
+        """
         if self._started and not self._ended:
             await self.send({"type": "http.response.body", "body": b"", "more_body": False})
 
     def give_way(self) -> None:
-        """Cancel the task that handles the request. `explain` then sends the reason."""
+        """Cancel the task that handles the request. Then `explain` sends the client the reason."""
         self.gave_way = True
         if self._task is not None:
             self._task.cancel()
 
     async def explain(self, scope: Scope) -> None:
-        """Send the reason why the request was ended early, or only end a response that has begun.
+        """Tell the client why the request was ended early, if it can still be told.
 
-        An event stream that has begun gets the reason as a comment.
+        If the response has not begun, it gives the reason. If it is an event stream that has begun,
+        the reason is sent as a comment. Any other response that has begun is only ended.
         """
         reason = (
             f"This token has more than {CONNECTIONS_EACH} connections open, or all tokens more than"
@@ -87,7 +91,7 @@ class OpenRequest:
 class Connection(H11Protocol):
     """An HTTP connection that counts towards the limit of its token.
 
-    A subclass sets `shares`, the limits of one server.
+    There is a subclass for each server. Its attribute `shares` limits the server's connections.
     """
 
     shares: ClassVar[ClientQuota[Connection]]
@@ -142,9 +146,9 @@ class Connections:
 
     @contextmanager
     def track_request(self, scope: Scope, client: str, send: Send) -> Iterator[OpenRequest]:
-        """Within the block, mark the connection of a request as busy and as this client's.
+        """Within the block, mark the connection of a request as busy, and as belonging to `client`.
 
-        Yield an object whose `send` method replaces the argument `send`.
+        Yield an object whose `send` method must be used instead of the function `send`.
         """
         exchange = OpenRequest(send)
         connection: Connection | None = scope.get("state", {}).get(_CONNECTION)
@@ -224,7 +228,11 @@ class Sessions:
                 del self._requests[session]
 
     def _note_response(self, scope: Scope, message: Message, client: str, session: str) -> None:
-        """Record that a response opens a session (`client` is its owner) or ends `session`."""
+        """Record from a response which session it has opened or ended, if any.
+
+        `session` is the session that the request names; if it is empty, the response may open one,
+        which then belongs to `client`.
+        """
         failed = message["status"] >= 400
         if not session:
             opened = header(message, _SESSION).decode("latin-1")

@@ -85,7 +85,10 @@ class Lease:
 
 
 def this_process() -> Holder:
-    """Return a description of this process, with a new token for a run that it takes now."""
+    """Return a description of this process, to record it as the owner of a run.
+
+    Each call adds a new random token, so two runs that this process takes have different owners.
+    """
     host, boot, pids, clock, started = _describe_process(os.getpid())
     taken = secrets.token_hex(8)
     return Holder(

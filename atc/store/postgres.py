@@ -118,7 +118,8 @@ class _Lease:
 class _Transaction:
     """An open transaction of PostgreSQL, with the methods of `Database`.
 
-    `taken` are the leases that this process has once the transaction is committed, by run id.
+    `taken` are the leases that this process gets when the transaction is committed, keyed by run
+    id.
     """
 
     connection: psycopg.Connection[Any]
@@ -324,7 +325,7 @@ class PostgresStore(RunStore):
 
 
 def _holder(owner: str) -> Holder | None:
-    """Return the process in the `owner` column of a lease.
+    """Return the process that owns a run, as read from the lease's column `owner`.
 
     The result is None if another version of atc wrote the column.
     """
@@ -334,7 +335,7 @@ def _holder(owner: str) -> Holder | None:
 
 
 def _format_owner(owner: str) -> str:
-    """Return the process in the `owner` column of a lease, formatted for messages."""
+    """Return a process as text for messages. `owner` describes it as stored in a lease."""
     return str(_holder(owner) or owner)
 
 

@@ -123,8 +123,9 @@ class RunStore(ABC):
 
     @abstractmethod
     def _owner(self, db: Database, run: str, *, lock: bool = False) -> str | None:
-        """Return the process that took `run` last, formatted for messages; None if it has ended.
+        """Return the process that took `run` last, formatted for messages.
 
+        Return None if the process does not own the run any more, for example because it has ended.
         If `lock` is True, no other process can take the run before the transaction ends.
         """
 
@@ -234,11 +235,11 @@ class RunStore(ABC):
         return Questions(self._transaction, cache(self.key))
 
     def find_unconfirmed_writes(self, tool: str) -> dict[str, tuple[dict[str, Json], ...]]:
-        """Return the arguments of calls of `tool` whose callers may not know the outcome.
+        """Return the arguments of those calls of `tool` whose outcome the caller may not know.
 
-        They are keyed by run id. Included are calls whose outcome is unknown, and all calls of runs
-        that are running, were interrupted, or have a question without an answer. The outcome of
-        some of these calls may have become known later in their run; `load` shows this.
+        The result is keyed by run id. It contains calls whose outcome is unknown, and all calls of
+        runs that are running, were interrupted, or have a question without an answer. The outcome
+        of some of these calls may have become known later in their run; `load` shows this.
         """
         with self._transaction(writing=False) as db:
             found: dict[str, tuple[dict[str, Json], ...]] = {}

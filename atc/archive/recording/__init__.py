@@ -61,9 +61,9 @@ class Recording:
     trace: Annotated[Trace, Field(validation_alias="end")]
     """The calls in the order in which they were made, their results, and how the program ended."""
     tool_calls: NotNegative = Limits().tool_calls
-    """Most calls that the recorded run was allowed to make. A replay has the same limit.
+    """Maximum number of calls that the recorded run was allowed to make.
 
-    All other limits of a replay are the defaults.
+    A replay has the same limit. All other limits of a replay are the defaults.
     """
     secrets: tuple[str, ...] = ()
     """The placeholders in the recording that replace sensitive values."""
@@ -177,7 +177,7 @@ def sources_of(stored: StoredRun) -> list[str]:
 
 
 class ReplayResult(NamedTuple):
-    """The outcome of a replay: whether it differs from the recording, where and how long it ran."""
+    """The outcome of a replay: how it differs from the recording, its sandbox and its duration."""
 
     departure: ReplayDiverged | None
     """How the replay differs from the recording; None if it made the same calls and ended alike."""

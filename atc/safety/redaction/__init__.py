@@ -165,10 +165,10 @@ class Redactor:
             return frozenset(self._values)
 
     def _take(self, values: Iterable[Json], mark: str) -> None:
-        """Add secrets whose placeholders contain `mark`, see `Redactor`.
+        """Add secrets that were found in the same place, for example in one call.
 
-        It is the mark of a call, or one of the letters `p`, `s` and `v`, to which a counter is
-        added.
+        `mark` says where. It is the mark of a call, or one of the letters `p`, `s` and `v`, to
+        which a counter is added. Each placeholder contains it (see `Redactor`).
         """
         with self._lock:
             first = f"{mark}{self._counts[mark]}" if mark in self._counts else mark
@@ -180,7 +180,10 @@ class Redactor:
                 self._counts[mark] += 1
 
     def _add(self, value: Json, mark: str) -> bool:
-        """Add one secret. Return False if it is already known, blank or masked."""
+        """Add one secret. Return False if it was not added.
+
+        It is not added if it is already known, if it is blank, or if it is a mask such as `****`.
+        """
         key = _key(value)
         if key in self._placeholders or is_blank_or_mask(key[1]):
             return False
@@ -218,7 +221,10 @@ class Redactor:
         return self._placeholders.get(_key(leaf), leaf)
 
     def _rest(self, leaf: Json) -> Json:
-        """Return a value in an ordinary field, in which known secrets are replaced."""
+        """Return a value that is not a secret as a whole, with known secrets in it replaced.
+
+        A number is replaced only if it equals a known secret and is long.
+        """
         if isinstance(leaf, str):
             return self(leaf)
         if isinstance(leaf, bool) or not isinstance(leaf, int | float):
@@ -236,7 +242,7 @@ def _key(value: Json) -> tuple[str, str]:
 
 
 def by_alias(tool: Tool) -> JsonObject:
-    """Return the schema of a tool's arguments, keyed by the names that programs use."""
+    """Return the schema of a tool's arguments, keyed by their aliases, which programs use."""
     schema = tool.protocol.input_schema
     properties = tool.protocol.parameters
     return {
@@ -276,9 +282,9 @@ def secrets_in_program(program: Program, tools: Mapping[str, Tool]) -> list[Json
 
 
 def _read_arguments(call: ast.Call, names: Mapping[str, Json]) -> dict[str, Json]:
-    """Return the keyword arguments of a call in a program.
+    """Return the keyword arguments of a call in a program, as far as their values are known.
 
-    Each value is a literal, or the literal that `names` has for a variable. Others are None.
+    A value is known if it is a literal, or a variable whose value is in `names`. Others are None.
     """
     arguments: dict[str, Json] = {}
     for keyword in call.keywords:
@@ -293,7 +299,7 @@ def _read_arguments(call: ast.Call, names: Mapping[str, Json]) -> dict[str, Json
 def _find_called_tool(call: ast.Call, tools: Mapping[str, Tool]) -> Tool | None:
     """Return the tool that a call in a program calls, or None.
 
-    It may also be the first argument, as in `asyncio.to_thread(login)`.
+    The name of the tool may also be the first argument, as in `asyncio.to_thread(login)`.
     """
     for node in (call.func, *call.args[:1]):
         if isinstance(node, ast.Name) and node.id in tools:
@@ -304,7 +310,8 @@ def _find_called_tool(call: ast.Call, tools: Mapping[str, Tool]) -> Tool | None:
 def _literal(node: ast.expr | None, names: Mapping[str, Json]) -> Json:
     """Return the value of an expression that consists of literals and the variables in `names`.
 
-    Any other expression, or part of a list or dict, is None.
+    Return None for any other expression. None also replaces such an expression within a list or
+    dict.
     """
     match node:
         case ast.Constant(value=str() | int() | float() as value):

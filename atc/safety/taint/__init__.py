@@ -131,7 +131,7 @@ class Taint:
         return list(walk_responses(reversed(self._calls())))
 
     def sibling_values(self, one: TaintedValue) -> list[Json]:
-        """Return the other values of the list that a tainted argument came from.
+        """Return the other items of the list, in a response, from which a tainted argument came.
 
         The result is empty unless the whole argument equals an item of a list in a response.
         """
@@ -162,14 +162,17 @@ class Taint:
         self._agreed |= {(tool.alias, one.argument, equality_key(one.value)) for one in tainted}
 
     def _is_surely_clean(self, tool: Tool, leaf: Leaf) -> bool:
-        """Return True if the leaf is clean, and False if it is not or if the check fails."""
+        """Return True if a sensitive value of a call (`leaf`) is clean.
+
+        Return False if it is not, or if the check itself fails with an exception.
+        """
         try:
             return self._is_clean(tool, leaf)
         except Exception:  # noqa: BLE001 - a person decides what cannot be judged
             return False
 
     def _is_clean(self, tool: Tool, leaf: Leaf) -> bool:
-        """Return True if the leaf is clean, see `Taint`."""
+        """Return True if a sensitive value of a call (`leaf`) is clean, see `Taint`."""
         value = leaf.value
         if (tool.alias, leaf.argument, equality_key(value)) in self._agreed:
             return True
@@ -206,10 +209,10 @@ class Taint:
         places: Mapping[EqualityKey, tuple[ToolCall, JsonPath]],
         texts: Iterable[tuple[ToolCall, JsonPath, str]],
     ) -> TaintedValue:
-        """Return the leaf as a tainted value with its origin.
+        """Return a sensitive value of a call (`leaf`) as a tainted value with its origin.
 
-        `places` maps each value in a response to its call and path. `texts` are the texts of the
-        responses in lower case, in which the leaf is searched for.
+        `places` has the values in responses, each with its call and path. `texts` are the texts in
+        responses, in lower case; the leaf may be a part of one of them.
         """
         value = leaf.value if isinstance(leaf.value, str) else format_number(leaf.value)
         rules = [safe_shell_argument(f"value={value}")]

@@ -253,7 +253,10 @@ def _is_property(words: tuple[str, ...]) -> bool:
 
 
 def _is_record_id(words: tuple[str, ...]) -> bool:
-    """Return True for the id of a message or an e-mail address, such as `message_id`."""
+    """Return True if a field's name is that of an id, such as `message_id` or `email_id`.
+
+    The field then identifies a message or an e-mail address, and does not contain one.
+    """
     of_record = {"email", "emails", "mail", "message", "id", "ids"}
     return words[-1] in ("id", "ids") and of_record.issuperset(words)
 

@@ -172,7 +172,10 @@ class _NameSearch:
             self._places.add(where)
 
     def result(self, series: set[JsonPath]) -> NamedFields:
-        """Return the named fields. `series` are the paths of charts, which contain no values."""
+        """Return the named fields.
+
+        `series` are the paths of lists that are the points of a chart, so not values of the fields.
+        """
         for path in self._lists_of_names:
             self._around.pop(path, None)
         of_others = self._names_of_others - self._around.keys()
@@ -228,7 +231,7 @@ def _is_series(path: JsonPath, value: list[Json]) -> bool:
 
 
 def find_naming_arguments(guess: Guesses, arguments: JsonObject) -> dict[str, Json]:
-    """Return the arguments that may name a field of another argument."""
+    """Return those arguments of a call that may name a field whose value is in another argument."""
     if not guess.acts:
         return {}
     return {
@@ -246,10 +249,10 @@ def find_named_beside(
     others: JsonObject,
     parameters: Mapping[str, Json],
 ) -> set[Sensitivity]:
-    """Return the kinds of the fields that other arguments name and whose value may be in `name`.
+    """Return the kinds of the fields whose value may be the argument `name`.
 
-    `arguments` are all arguments of the call, `others` those that may name fields. `parameters` are
-    the schemas of the arguments.
+    Only fields that another argument names are considered: `others` are the arguments that may name
+    fields, `arguments` all arguments of the call. `parameters` are the schemas of the arguments.
     """
     kinds = set[Sensitivity | None]()
     is_open = isinstance(arguments[name], list | Mapping)
@@ -270,10 +273,11 @@ def find_named_beside(
 def _find_listed_fields(
     guess: Guesses, name: str, value: Json, beside: Json
 ) -> Iterator[Sensitivity | None]:
-    """Yield the kinds of the fields that an argument names if it is an object or a list of names.
+    """Yield the kinds of the fields that the value of an argument names.
 
-    A list counts if its name is `columns` or similar, or if the argument `beside` is a table with
-    as many columns as the list has items.
+    The value may be an object, or a list of names. A list counts only if the argument is named
+    `columns` or similar, or if another argument's value, `beside`, is a table with as many columns
+    as the list has items.
     """
     if isinstance(value, Mapping):
         yield from (
@@ -327,7 +331,10 @@ def _is_flat(guess: Guesses, path: JsonPath, value: list[Json]) -> bool:
 
 
 def _may_belong(guess: Guesses, name: str, other: str, parameters: Mapping[str, Json]) -> bool:
-    """Return True if the argument `name` may be the value of a field named in argument `other`."""
+    """Return True if the argument `name` may be the value of a field.
+
+    The name of that field is in the argument `other`.
+    """
     if is_field_name(other):
         return is_value_name(name) or not {*types(resolve(parameters.get(name), {}))} & _SCALARS
     return is_value_name(name) and not guess.is_prose(name)

@@ -151,9 +151,9 @@ class _ArgumentSearch:
                 yield replace(leaf, value=joined)
 
     def _key(self, position: Position, key: str, mark: Mark) -> Iterator[Leaf]:
-        """Yield the leaves in a key that no schema declares.
+        """Yield the sensitive values in a key of an object that no schema declares.
 
-        Keys are amounts only below a declared mark.
+        A key counts as an amount only if a schema declares the object as an amount.
         """
         is_guessed_amount = mark.kind == "amount" and not mark.declared
         on_key = Mark(inherited=True) if is_guessed_amount else mark
@@ -180,7 +180,11 @@ class _ArgumentSearch:
     def _find_in_bytes(
         self, position: Position, whole: Json, numbers: Iterable[Json], mark: Mark
     ) -> Iterator[Leaf]:
-        """Yield `whole` as a leaf for each sensitive value in the text that its bytes form."""
+        """Search the text that a list of bytes or code points forms for sensitive values.
+
+        `numbers` is the list. For each sensitive value that is found, yield a leaf that has the
+        value `whole` and the kind of the found value.
+        """
         for text in decode_numbers(read_whole_numbers(numbers)):
             for leaf in self._texts.find(position, text, mark, is_joined=True):
                 yield position.leaf(whole, leaf.kind)

@@ -16,7 +16,7 @@ from protocols.schema import shape
 from sandbox.trace import ToolCall
 
 _LANES = 6
-"""Most lines that are drawn side by side. Further ones are shown only as text and links."""
+"""Maximum number of lines side by side. Further ones are shown only as text and links."""
 _LONGEST_ARGUMENT = 60
 _LONGEST_SIGNATURE = 600
 _WORDS = {"done": "done", "refused": "refused", "not_run": "not sent", "unknown": "outcome unknown"}
@@ -120,7 +120,7 @@ class Lanes:
 
 
 def _rows_of_uses(shown: Sequence[ShownCall]) -> dict[int, list[int]]:
-    """Return the rows of the calls that use values of an earlier call, keyed by that call's row."""
+    """Return which rows use values of an earlier call, keyed by the row of that earlier call."""
     row_of = {one.call.index: row for row, one in enumerate(shown)}
     uses: dict[int, list[int]] = {}
     for row, one in enumerate(shown):

@@ -25,7 +25,10 @@ MADE_BY = "atc runs view"
 _RUN: Any = load_templates(PACKAGE).get_template("run.html").module
 _LIST: Any = load_templates(PACKAGE).get_template("list.html").module
 _TEXTS = 3_000_000
-"""Most characters of arguments and responses on a page. Each call gets an equal share."""
+"""Maximum number of characters of all arguments and responses on a page together.
+
+Each call gets an equal share.
+"""
 _LEAST = 300
 _MOST = 30_000
 """`_LEAST` and `_MOST` limit the share of `_TEXTS` that one call gets."""

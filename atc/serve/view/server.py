@@ -93,7 +93,10 @@ class Viewer:
         return StreamingResponse(changes, media_type="text/event-stream")
 
     async def _changes(self, seen: str) -> AsyncIterator[str]:
-        """Yield a server-sent event whenever `_state` changes from `seen`, that of the page."""
+        """Yield a server-sent event whenever there is something new to show.
+
+        `seen` is the state (see `_state`) that the open page shows.
+        """
         while not self.ending():
             now = await run_in_threadpool(self._state)
             if now != seen:
@@ -126,7 +129,7 @@ async def _body(request: Request) -> dict[str, Any]:
 
 
 def _done(done: bool) -> Response:
-    """Return the response to a request for an action: status 200, or 409 if it was not `done`."""
+    """Return the response to a request for an action: status 200 if it was done, else 409."""
     return JSONResponse({}, 200 if done else 409)
 
 

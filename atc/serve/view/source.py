@@ -67,10 +67,10 @@ def diff_programs(before: str, after: str) -> Change:
 def _rows(
     kind: Literal["", "added", "removed"], sign: str, markup: Sequence[Markup], start: int, end: int
 ) -> list[ChangedLine]:
-    """Return lines of `markup`, the lines of a program as HTML, as lines of a change.
+    """Return some lines of a program as lines of a change, with this `kind` and `sign`.
 
-    They are those from `start` up to, but without, `end`, counted from 0. `kind` and `sign` are
-    those of `ChangedLine`.
+    `markup` has all lines of the program as HTML. Those from index `start` up to `end` are
+    returned, without the line `end` itself.
     """
     return [ChangedLine(kind, sign, at + 1, markup[at]) for at in range(start, end)]
 
