@@ -136,7 +136,10 @@ def _safe_name(tool: Tool) -> str:
 
 
 def _replace_schema(tool: Tool, schema: JsonObject, level: EvidenceLevel = "observed") -> Tool:
-    """Return the tool with `schema` as its response schema, for which the evidence is `level`."""
+    """Return the tool with `schema` as its response schema.
+
+    `level` says what is known about the schema, for example that it was inferred (`observed`).
+    """
     evidence = Evidence(level=level)
     protocol = replace(tool.protocol, output_schema=schema, evidence=evidence)
     return replace(tool, protocol=protocol)

@@ -321,7 +321,7 @@ def _without_secrets(flags: Mapping[str, Any]) -> Config:
 
 
 def _worlds(config: Config, tasks: tuple[Task, ...]) -> OpenWorld:
-    """Return a function that starts the ToolFlow services that the tasks need.
+    """Return a function that starts the world of the tasks: the ToolFlow services that they need.
 
     These are the services of the tasks' candidate tools. Without tasks, all services are started.
     """

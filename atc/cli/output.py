@@ -44,7 +44,8 @@ _INTERRUPTED = "interrupted."
 class _OpenQuestion:
     """State of the question that the terminal shows now, if any.
 
-    The question may be asked in another thread than the main one, which Ctrl-C interrupts.
+    A question may be asked in any thread, but Ctrl-C interrupts only the main thread, which needs
+    this state.
     """
 
     awaits_answer: bool = False
@@ -64,7 +65,7 @@ def has_person() -> bool:
 def interrupted_text() -> str:
     """Return the sentence that a command prints last when Ctrl-C ends it.
 
-    If a question is open, the sentence says whether the action in question was carried out.
+    If a question is open, the sentence says whether the action that it asks about was carried out.
     """
     return _question.if_interrupted
 

@@ -199,7 +199,7 @@ def _open_watched_agent(config: Config, *, warm: bool = True) -> Iterator[tuple[
 def _solve(
     config: Config, run: Callable[[Agent, RunView], Solution], *, name: str = "last"
 ) -> NoReturn:
-    """Call `run` with an agent, print the solution and exit: 0 if it was solved, else 1.
+    """Call `run` with an agent, print the solution and exit: 0 if the task was solved, else 1.
 
     `name` identifies the run in the command that resumes it. The answer is printed as it is;
     secrets in all other output are replaced by placeholders.
@@ -239,7 +239,7 @@ def _solve(
 def _conclude(solution: Solution, view: RunView) -> None:
     """Write the last lines on stderr: how the run ended, and what the user can do next.
 
-    They also list its time, calls and tokens, and the writes that need attention.
+    The lines also give the time, calls and tokens of the run, and the writes that need attention.
     """
     seconds = f"{solution.seconds:.1f} s ({solution.usage.model_seconds:.1f} s model)"
     steps = f"{count(solution.call_count, 'call')}, {count(solution.repairs, 'repair')}"

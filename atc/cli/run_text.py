@@ -65,7 +65,7 @@ def _format_exchange(exchange: Exchange) -> list[str]:
 
 
 def _format_attempt(attempt: Attempt) -> list[str]:
-    """Return the lines about an attempt: what the check found, its calls, output and fault."""
+    """Return the lines about an attempt: the findings of the check, the calls, output and fault."""
     lines = [
         f"finding  line {finding.line}: {clip_line(finding.message)}"
         for finding in attempt.findings

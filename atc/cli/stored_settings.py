@@ -41,7 +41,7 @@ A run in a shared store continues only if this user's settings have the same val
 
 
 def config_of(stored: StoredRun, flags: Mapping[str, Any] | None = None, *, shared: bool) -> Config:
-    """Return the configuration for continuing a stored run: the run's settings, with `flags`.
+    """Return the configuration for continuing a stored run: the run's settings, changed by `flags`.
 
     If other users can write to the store (`shared`), only the harmless settings of the run are
     used.

@@ -36,8 +36,8 @@ LIMITS = frozenset(
 def find_refused_settings(file: SettingsFile, below: Config) -> tuple[frozenset[str], str]:
     """Return the settings in an untrusted file that it may not decide, and a sentence about them.
 
-    `below` is the configuration without the file, whose limits it may not exceed. Unknown settings
-    are left out.
+    `below` is the configuration without the file; the file may lower its limits, but not raise
+    them. Unknown settings are left out.
     """
     was_trusted = str(file.path) in read_trusted()
     changed = " It has changed since you trusted it." if was_trusted else ""

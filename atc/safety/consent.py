@@ -239,8 +239,9 @@ class Consent:
         """Return similar calls that the same question can list, keyed by `_exact_key`.
 
         If the call's only tainted value is an item of a list in a response, the program probably
-        makes the same call with each other item, so these calls are returned. Left out are calls
-        that earlier questions listed, that a person declined, or that other runs hold.
+        makes the same call with each other item. These calls are returned, except those that
+        earlier questions listed, that a person declined, or that only a person can allow because of
+        other runs.
         """
         if len(question.tainted) != 1 or not is_readable(question):
             return {}
@@ -334,7 +335,7 @@ class Consent:
         return [*self._new_options, *allowed, *(f"--trust {rule}" for rule in rules)]
 
     def _redact_text(self, question: Question, text: str) -> str:
-        """Return a text in which secrets are redacted, as it would be displayed.
+        """Return a text for display, in which secrets are redacted.
 
         Arguments that the tool's schema declares to be secrets are redacted, too.
         """

@@ -33,7 +33,10 @@ _MOST_WORDS = 40
 _FEWEST_ALIKE = 3
 """From this number on, equal consecutive items of a list are displayed in one line."""
 _MOST_GUESSED = 3
-"""Maximum number of values that are guessed to decide the answer, if no value is sensitive."""
+"""Maximum number of values that are displayed first if no value is sensitive.
+
+They are those on which the decision probably depends.
+"""
 _LONGEST_NAME = 80
 _LONGEST_PLACE = 160
 _LONGEST_COMMAND = 320

@@ -58,7 +58,10 @@ class RequestState(NamedTuple):
 
     @classmethod
     def of(cls, params: types.CallToolRequestParams) -> Self:
-        """Return the state that a client sent back; an empty one if it answers no question."""
+        """Return the state that a client sent back with its answer to a question.
+
+        The state is empty if the request answers no question.
+        """
         if params.request_state is None:
             return cls()
         run, asked, agreed, yes, rounds = json.loads(params.request_state)

@@ -2,8 +2,8 @@
 
 A client can search and describe tools, check and run programs, and resume a paused run. The
 client's model writes the programs. The gateway checks each one against the response schemas before
-any call, and runs it in the sandbox. Calls that the same run has completed are answered from the
-journal. A failure is blamed on one call.
+any call, and runs it in the sandbox. Calls that the same run has completed are not made again;
+their stored results are used. A failure is blamed on one call.
 """
 
 from __future__ import annotations
@@ -128,7 +128,7 @@ class Gateway:
         return toolbox.only([name for name in toolbox if name not in self._own])
 
     def overview(self, client: str = "") -> str:
-        """Return a text about all tools: their stubs if they have at most `DESCRIBED_TOKENS`.
+        """Return a text about all tools: their stubs if these are short (see `DESCRIBED_TOKENS`).
 
         Otherwise the text has only the number of tools and their sources.
         """
@@ -387,9 +387,9 @@ class Gateway:
 
 @contextmanager
 def _one_at_a_time() -> Iterator[None]:
-    """Within the block, turn `RunTaken` into a `BadRequest` that does not name the process.
+    """Within the block, replace the error `RunTaken` by a `BadRequest` that clients may read.
 
-    `RunTaken` means that another request works on the run.
+    `RunTaken` means that another request works on the run. It names the process, which is private.
     """
     try:
         yield

@@ -1,4 +1,4 @@
-"""Replaces the secrets of a run by placeholders, everywhere except in the run's journal.
+"""Replaces the secrets of a run by placeholders, everywhere except in the stored calls of the run.
 
 `protocols.secrets` decides what is a secret. Every spelling of a secret is replaced. Values that a
 program derived from a secret, such as a part, its base64 or its hash, are not.

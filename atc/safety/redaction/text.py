@@ -88,10 +88,10 @@ class SecretText:
             at += length or 1
 
     def _match(self, text: str, at: int) -> tuple[int, str]:
-        """Return the length of the secret that begins at this position, and its full spelling.
+        """Return how much of a secret begins at this position, and the full spelling of the secret.
 
-        The length is smaller than the spelling if the text cuts the secret off. The result is
-        `(0, "")` if no secret begins here.
+        The first value is the number of characters. It is smaller than the length of the spelling
+        if the secret is cut off in the text. The result is `(0, "")` if no secret begins here.
         """
         known = self._long[text[at : at + SHORT]]
         rest = text[at : at + self._longest]

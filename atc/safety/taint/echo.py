@@ -99,7 +99,7 @@ class ArgumentTexts:
             return any(wanted == abs(result) for result in results)
 
     def _has_letters(self, letters: str) -> bool:
-        """Return True if the letters and digits are composed of parts of the arguments.
+        """Return True if a value's letters and digits are composed of parts of the arguments.
 
         A few letters may come from elsewhere, see `_LONGEST_ADDED`.
         """

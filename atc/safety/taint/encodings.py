@@ -50,7 +50,7 @@ _UTF7 = re.compile(r"\+[A-Za-z\d+/]+-?", re.ASCII)
 _RUN = re.compile(r"[A-Za-z\d+/_-]{6,}={0,2}", re.ASCII)
 _RUN_ALONE = re.compile(r"[A-Za-z\d+/_=-]+", re.ASCII)
 _NO_WORD = re.compile(r"\d|[^\W_][A-Z]")
-"""Encoded text has digits, or capitals after its first letter."""
+"""Matches what encoded texts contain and words do not: a digit, or a capital after a letter."""
 _HEX_PAIRS = re.compile(r"(?:(?:0x|\\x|%)?[\da-f]{2}h?[\s:,;.-]*){4,}", re.IGNORECASE | re.ASCII)
 _NUMBERS = re.compile(r"[\[({\s]*\d{1,3}(?:[\s,;:.|/-]+\d{1,3}){5,}[\])}\s]*", re.ASCII)
 _NUMBER_RUN = re.compile(rf"(?:\A|[\[(]){_NUMBERS.pattern}(?:\Z|[\])])", re.ASCII)
@@ -121,9 +121,10 @@ def _inner(text: str) -> Iterator[str]:
 
 
 def _decode_parts(text: str, whole: str) -> Iterator[str]:
-    """Yield the texts that the whole text, its lines or its last part encode in base64.
+    """Yield the texts that result from decoding base64.
 
-    Other characters within the base64 are ignored. `whole` is the text without spaces.
+    The whole text is decoded, and also its lines and its last part. Characters that do not belong
+    to base64 are ignored. `whole` is the text without spaces.
     """
     lines = [line.strip() for line in text.splitlines()]
     parts = (

@@ -127,9 +127,9 @@ class _Search:
         return bool(kinds) and kinds <= {"object", "array"}
 
     def _below(self, schema: JsonObject, value: Json, path: JsonPath) -> bool:
-        """Return True if the test is guaranteed for the member or item that is next on the path.
+        """Return True if the test is sure to succeed for the next member or item on the path.
 
-        `patternProperties` are not tried.
+        `patternProperties` are not used, so nothing is sure about a member that only they describe.
         """
         step = path[0]
         if isinstance(step, int) and isinstance(value, list):

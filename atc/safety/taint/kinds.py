@@ -48,10 +48,10 @@ class ArgumentKinds:
     def mark(self, position: Position, here: list[JsonObject], above: Mark) -> Mark:
         """Return the mark of a value, that is, the sensitive kind that its schema or name gives.
 
-        `here` are the schemas that may apply to the value. `above` is the mark of the object or
-        list around it, which the value inherits if it has no mark itself. A declared kind takes
-        precedence over `false`. `false` counts only if every alternative of the schema has it. An
-        unknown word counts as the strictest kind, `command`.
+        `here` are the schemas that may apply to the value. If one of them declares a kind, that is
+        the kind; an unknown word counts as the strictest kind, `command`. A value is declared as
+        harmless (`false`) only if every alternative of the schema says so. `above` is the mark of
+        the object or list around the value, which the value inherits if it has no mark itself.
         """
         declared = [branch[SENSITIVE] for branch in here if branch.get(SENSITIVE) is not None]
         for word in declared:
@@ -71,7 +71,7 @@ class ArgumentKinds:
     def iter_leaf(
         self, position: Position, value: Json, mark: Mark, here: list[JsonObject]
     ) -> Iterator[Leaf]:
-        """Yield the value as a leaf if it is sensitive."""
+        """Yield a value of the argument as a `Leaf` if the value is sensitive, else nothing."""
         kind: SensitiveKind | None = mark.kind
         if not mark.declared:
             kind = self._guess_kind(position, value, mark, here)

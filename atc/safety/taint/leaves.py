@@ -1,6 +1,6 @@
-"""Leaves of a call's arguments, and what is known about a value before its kind is decided.
+"""The sensitive values of a call, and what is known about a value before its kind is decided.
 
-A leaf is a text, a number or a boolean, at any depth of an argument.
+A sensitive value is called a leaf: a text, a number or a boolean, at any depth of an argument.
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ _MOST_WORK = 10_000
 class Leaf:
     """A sensitive value of a call.
 
-    `argument` is the argument's original name, and `path` are the steps to the value in it. A field
-    name that no schema declares may be a leaf, too, since the program chose it. The path of such a
-    leaf ends with `KEY`.
+    `argument` is the argument's original name, and `path` are the steps to the value in it. The
+    name of a field may be a sensitive value, too, if no schema declares the field, since the
+    program then chose the name. The path of such a name ends with `KEY`.
     """
 
     argument: str
@@ -74,7 +74,7 @@ class Position:
         return replace(self, path=(*self.path, step), name=name or self.name, is_loose=loose)
 
     def leaf(self, value: Json, kind: SensitiveKind) -> Leaf:
-        """Return the value at this position as a leaf of this kind."""
+        """Return a `Leaf` for the value at this position: a sensitive value of this kind."""
         return Leaf(
             argument=self.argument, path=self.path, value=value, kind=kind, within=self.within
         )

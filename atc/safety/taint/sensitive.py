@@ -2,8 +2,8 @@
 
 A sensitive argument decides who receives something (`recipient`), which address is opened or
 contacted (`url`), what is executed (`command`) or how much is paid (`amount`). Its schema declares
-this with the mark `x-atc-sensitive`. Without a mark, the kind is guessed from names, formats and
-values. A declared mark always wins, `false` included.
+this with the keyword `x-atc-sensitive`. Without it, the kind is guessed from names, formats and
+values. A declaration always wins, even if it is `false`.
 
 If the tool acts (it writes or sends something), two more kinds of values are sensitive: the unit of
 an amount (`unit`), and texts in which a sensitive value could be hidden (`opaque`).
@@ -37,14 +37,15 @@ _FIELD_PATH = re.compile(r"[\w/.$#\[\]-]*", re.ASCII)
 
 
 def sensitive_leaves(protocol: ToolProtocol, arguments: JsonObject) -> list[Leaf]:
-    """Return the sensitive values of a call as leaves, each value of an argument once.
+    """Return the sensitive values of a call (its leaves), each value of an argument once.
 
     `arguments` are keyed by their original names. If a schema declares a value to be sensitive or
     not, this also applies to all values within it. A text that is not sensitive as a whole is
     searched for sensitive values. Some values are sensitive only if a schema declares this: a
     boolean, and a text without a number in a field that is named as an amount. `null` never is.
     Amounts and units are sensitive only if the tool acts. If an argument cannot be judged, for
-    instance because it is too large, the whole argument is one leaf of the kind `opaque`.
+    instance because it is too large, the whole argument is one sensitive value of the kind
+    `opaque`.
     """
     guess = Guesses(protocol)
     naming = find_naming_arguments(guess, arguments)
@@ -164,7 +165,7 @@ class _ArgumentSearch:
     def _list(
         self, position: Position, value: list[Json], here: list[JsonObject], mark: Mark
     ) -> Iterator[Leaf]:
-        """Yield the leaves in the items of a list, and in the text that the items form together."""
+        """Yield the sensitive values in a list: in its items, and in the text that these form."""
         for index, inner in enumerate(value):
             below = position.below(index, is_loose=True)
             yield from self._walk(below, inner, iter_member_schemas(here, index), mark)
@@ -182,7 +183,7 @@ class _ArgumentSearch:
     ) -> Iterator[Leaf]:
         """Search the text that a list of bytes or code points forms for sensitive values.
 
-        `numbers` is the list. For each sensitive value that is found, yield a leaf that has the
+        `numbers` is the list. For each sensitive value that is found, yield a `Leaf` that has the
         value `whole` and the kind of the found value.
         """
         for text in decode_numbers(read_whole_numbers(numbers)):
@@ -192,7 +193,7 @@ class _ArgumentSearch:
     def _text(
         self, position: Position, text: str, here: list[JsonObject], mark: Mark
     ) -> Iterator[Leaf]:
-        """Yield the text as a leaf if it is sensitive as a whole, else the leaves that it contains.
+        """Yield the text if it is sensitive as a whole, else the sensitive values that it contains.
 
         In a JSON text that all parsers read alike, each value is judged. Any other text is searched
         for fields and encodings.

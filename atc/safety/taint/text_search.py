@@ -41,7 +41,7 @@ _ENTITY = re.compile(r"&[A-Za-z]{2,12};")
 class TextSearch:
     """Searches the texts of one argument for sensitive values.
 
-    `walk` yields the sensitive leaves of a JSON value that is found in a text.
+    `walk` is a function that yields the sensitive values in a JSON value that is found in a text.
     """
 
     def __init__(
@@ -55,10 +55,10 @@ class TextSearch:
     def find(
         self, position: Position, text: str, mark: Mark, *, is_joined: bool = False
     ) -> Iterator[Leaf]:
-        """Yield the sensitive values in a text as leaves.
+        """Yield the sensitive values in a text.
 
-        Each value of a field that is written as in JSON is a leaf. If the text may contain
-        sensitive values in other notations or encodings, the whole text is a leaf. `is_joined` is
+        Each sensitive field that is written as in JSON gives one value. If the text may contain
+        sensitive values in other notations or encodings, the whole text is yielded. `is_joined` is
         True if the text was joined from several values.
         """
         if mark.declared:
@@ -147,7 +147,7 @@ class TextSearch:
     ) -> SensitiveKind | None:
         """Return the kind of a sensitive field that appears only after decoding, or None.
 
-        `visible` are the leaves that were found without decoding.
+        `visible` are the sensitive values that were found without decoding.
         """
         known = {(leaf.kind, equality_key(leaf.value)) for leaf in visible}
         is_prose = self._guess.is_prose(position.name) or is_natural(text)

@@ -98,7 +98,7 @@ class Guard:
         return None
 
     def _exchange_code(self, scope: Scope) -> Response | None:
-        """Return the response to a request whose path has a code, or None if it has no valid code.
+        """Return the response to a request with a valid code in its path, or None if there is none.
 
         The response sets the cookie and redirects to the page. A code that was used before is
         refused, unless the request has the cookie already.

@@ -36,12 +36,12 @@ class ShownCall:
 
     @property
     def words(self) -> str:
-        """The outcome in words, such as `not sent`."""
+        """The outcome of the call in words, such as `not sent`."""
         return self.open or ("from the journal" if self.call.reused else _WORDS[self.call.outcome])
 
     @property
     def kind(self) -> str:
-        """The CSS class for the outcome, such as `failed`."""
+        """The CSS class for the outcome of the call, such as `failed`."""
         if self.open:
             return "running" if self.open == "running" else "unknown"
         if self.call.reused:

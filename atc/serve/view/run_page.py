@@ -196,7 +196,11 @@ def _facts(stored: StoredRun, calls: Sequence[ToolCall]) -> dict[str, str]:
 
 
 def _count_calls(calls: Sequence[ToolCall]) -> str:
-    """Return how many calls were sent, such as `5, 2 from the journal or not sent`."""
+    """Return the number of calls that were sent, and of those that were not.
+
+    An example is `5, 2 from the journal or not sent`. The result of a call "from the journal" was
+    stored by an earlier execution.
+    """
     sent = sum(not call.reused and call.outcome != "not_run" for call in calls)
     rest = len(calls) - sent
     return f"{sent:,}, {rest:,} from the journal or not sent" if rest else f"{sent:,}"

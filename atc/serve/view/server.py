@@ -61,7 +61,10 @@ class Viewer:
         )
 
     def _newest(self, *, every: bool) -> list[StoredRun]:
-        """Return the newest runs for the list, or all if `every`. Secrets become placeholders."""
+        """Return the newest runs for the list; all runs if `every` is True.
+
+        Their secrets are replaced by placeholders.
+        """
         found = []
         for summary in self._store.list(None if every else _NEWEST):
             known = self._known.get(summary.run_id)
