@@ -388,5 +388,5 @@ def _excluded_parts(node: ast.AST) -> Sequence[ast.AST | None]:
 
 
 def _key(value: Json) -> str:
-    """Return a text that identifies a literal: it is equal only for the same type and value."""
+    """Return a text that is the same for two literals only if they have the same type and value."""
     return f"{type(value).__name__} {json.dumps(value)}"

@@ -107,7 +107,7 @@ def write_report(folder: Path, probed: Probed, sent: int, *, keep_values: bool) 
 def exit_code(reports: Sequence[Mapping[str, Any]]) -> ExitCode:
     """Return the exit code for the reports of the probed sources.
 
-    It depends on their `kind` of error: `environment` takes precedence over `failed`.
+    If there are errors of both kinds, `environment` takes precedence over `failed`.
     """
     kinds = {report.get("kind") for report in reports}
     if "environment" in kinds:

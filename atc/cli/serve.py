@@ -226,7 +226,7 @@ def _make_notifier() -> Callable[[str], None]:
 def _command() -> list[str]:
     """Return the words of the command that starts a gateway with the options of this command.
 
-    Their paths are absolute, so an agent can run the command in any folder.
+    File paths in it are absolute, so an agent can run the command in any folder.
     """
     context = click.get_current_context()
     words = ["serve"]

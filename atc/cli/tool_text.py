@@ -35,9 +35,10 @@ def effect(tool: Tool) -> str:
 
 
 def format_tool(tool: Tool, toolbox: Toolbox) -> str:
-    """Return a tool as text for people.
+    """Return a text about a tool for people.
 
-    It has the tool's stub, how it is called, its errors, and which tools return its arguments' ids.
+    It contains the tool's stub, how the tool is called, its errors, and which tools return the ids
+    that its arguments need.
     """
     protocol = tool.protocol
     how = format_binding(protocol.binding) or "no binding, so it cannot be called"

@@ -1,6 +1,6 @@
 """The settings that an `atc.toml` may decide before the user trusts it.
 
-It may name tools that are described by data files, and lower limits. It may not run code or a
+It may lower limits, and name tools that are described by data files. It may not run code or a
 command, reach a host, use a secret, or consent to anything.
 """
 

@@ -188,8 +188,8 @@ class Consent:
     def _ask(self, question: Question, *, held: Sequence[PastQuestion], unallowed: bool) -> None:
         """Ask a person about a call, and return if they allow it.
 
-        `held` are the earlier questions that hold the call. `unallowed` is True if the call writes
-        and no option allows its tool.
+        `held` are the earlier questions because of which only a person can allow the call.
+        `unallowed` is True if the call writes and no option allows its tool.
 
         Raises:
             CallDeclined: a person said no, now or earlier in this run.

@@ -8,11 +8,11 @@ from atc.store.stored import RunRefused, StoreUnavailable, UnknownRun
 
 
 def store_at(place: str | PathLike[str]) -> RunStore:
-    """Open the store in a PostgreSQL database (`postgresql://…`) or in the file with this path.
+    """Open the store at `place`: a PostgreSQL database (`postgresql://…`), or a file.
 
     Raises:
         StoreUnavailable: the database or file cannot be used.
-        ModuleNotFoundError: `place` names a database, and the extra `scale` is not installed.
+        ModuleNotFoundError: `place` is a database, and the extra `scale` is not installed.
     """
     if isinstance(place, str) and place.startswith(("postgresql://", "postgres://")):
         # Imported late, so that psycopg is needed only with PostgreSQL.

@@ -185,7 +185,8 @@ class PostgresStore(RunStore):
     def changes(self) -> int:
         """See `RunStore.changes`.
 
-        Every write to a run renews its lease, so the sum of the expiry times changes.
+        The number is derived from the expiry times of all leases. It changes with every write to a
+        run, since that renews the run's lease.
         """
         with self._transaction(writing=False) as db:
             return hash(

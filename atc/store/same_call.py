@@ -84,7 +84,7 @@ def _canonical(operation: str, arguments: JsonObject) -> str:
 
 
 def _plain_command(place: str) -> str:
-    """Return the command or address of an MCP server, with the real path of each file it names."""
+    """Return the address of an MCP server, or its command with the real path of each file in it."""
     try:
         words = shlex.split(place)
     except ValueError:

@@ -30,7 +30,7 @@ def to_document(recording: Recording) -> dict[str, Any]:
 
 
 def parse_recording(text: str, *, where: str) -> Recording:
-    """Return the recording in the text of a file. `where` names the file in messages.
+    """Read a recording from the text of a file. `where` names the file in messages.
 
     Raises:
         InvalidRecording: The text is not a recording, has an unsupported format, or a part is

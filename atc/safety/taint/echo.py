@@ -1,4 +1,4 @@
-"""Checks whether a tool could have built a value in its response from its arguments.
+"""Checks whether a tool could have built a value in a response from the arguments of the call.
 
 A text may be composed of parts of the arguments, and a number may be calculated from them. Such a
 value may come from the program, so it is not clean even if the user trusts the tool.
@@ -170,7 +170,10 @@ def _find_words(texts: list[str]) -> set[str]:
 
 
 def _decipher(letters: str) -> Iterator[str]:
-    """Yield the letters after each Caesar shift, and with the alphabet reversed."""
+    """Yield the deciphered letters: once for each shift of the Caesar cipher, and once for Atbash.
+
+    Atbash is the cipher that reverses the alphabet.
+    """
     for moved in range(1, 26):
         alphabet = _ALPHABET[moved:] + _ALPHABET[:moved]
         yield letters.translate(str.maketrans(_ALPHABET, alphabet))

@@ -212,7 +212,8 @@ class Guesses:
     def is_prose(self, name: str) -> bool:
         """Return True if a field of this name contains text that people write, such as `note`.
 
-        If a tool has a single argument named `body`, the argument may be a whole request instead.
+        A field named `body` or `content` is left out if it may contain a whole request instead,
+        because it is the tool's only argument.
         """
         last = {*words_of(name)[-1:]}
         is_request = self._may_take_request and last & {"body", "content"}

@@ -110,7 +110,7 @@ class WorkBudget:
         self._left = _MOST_WORK
 
     def spend(self, work: int) -> None:
-        """Count some work.
+        """Count work that is about to be done.
 
         Raises:
             TooMuchWork: the limit is exceeded.

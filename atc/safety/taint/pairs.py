@@ -172,7 +172,7 @@ class _NameSearch:
             self._places.add(where)
 
     def result(self, series: set[JsonPath]) -> NamedFields:
-        """Return the named fields.
+        """Return the sensitive fields whose names were found in the searched value.
 
         `series` are the paths of lists that are the points of a chart, so not values of the fields.
         """
@@ -309,9 +309,9 @@ def _named_by(guess: Guesses, step: PathStep, text: str) -> Sensitivity | None:
 
 
 def _names_another(step: PathStep, text: str) -> bool:
-    """Return True if the text names a field, sensitive or not, because it is in a field for names.
+    """Return True if a text is the name of a field because it is in a field for names.
 
-    `step` is the key of the text, for example `column`.
+    The named field may be sensitive or not. `step` is the key of the text, such as `column`.
     """
     return (
         isinstance(step, str) and is_field_name(step) and re.fullmatch(r"[\w.-]+", text) is not None

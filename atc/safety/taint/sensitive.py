@@ -127,7 +127,7 @@ class _ArgumentSearch:
     def _object(
         self, position: Position, value: JsonObject, here: list[JsonObject], mark: Mark
     ) -> Iterator[Leaf]:
-        """Yield the leaves in the keys and values of an object, and in its joined texts."""
+        """Yield the sensitive values in an object: in its keys, values, and joined texts."""
         if mark.is_unknown:
             yield from self._find_in_joined_fields(position, value, mark)
         named = position.named

@@ -112,9 +112,9 @@ class TextSearch:
     # --- fields in other notations
 
     def _find_notation_kind(self, position: Position, text: str) -> SensitiveKind | None:
-        """Return the kind of the first sensitive field that is written in another notation.
+        """Return the kind of the first sensitive field that is not written as in JSON, or None.
 
-        Return None if there is no such field.
+        The field may be in any other notation, such as XML.
         """
         if not self._guess.acts:
             return None
