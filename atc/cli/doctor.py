@@ -57,7 +57,7 @@ def doctor(*, workers: str | None) -> None:
 
 
 def _run_checks(config: Config) -> Iterator[Check]:
-    """Yield the results of all checks, except the one of the settings."""
+    """Yield the results of all checks, except the check of the settings."""
     yield "python", "ok", f"{platform.python_version()} at {sys.executable}, {platform.platform()}"
     sandboxes = {name: _try_check(f"sandbox {name}", partial(_sandbox, name)) for name in NAMES}
     yield from sandboxes.values()

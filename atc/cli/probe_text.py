@@ -1,4 +1,4 @@
-"""The plan, the report and the found changes of `atc probe`, as text for people and as JSON."""
+"""Formats the plan and the report of `atc probe`, and found changes, as text and as JSON."""
 
 from __future__ import annotations
 

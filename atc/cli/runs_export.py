@@ -76,9 +76,9 @@ def export(run: str, *, path: Path | None, as_script: bool, as_page: bool, force
 
 
 def _format_command(words: str, path: Path | None) -> str:
-    """Return the command `words` with a file as its argument, quoted for a shell.
+    """Return a shell command: `words`, and a file as its last argument.
 
-    The argument is `-` (stdin) if `path` is None.
+    The argument is quoted for a shell. It is `-` (stdin) if `path` is None.
     """
     return f"{words} {shlex.quote(str(path or '-'))}"
 

@@ -95,7 +95,7 @@ def read_settings(
 
 
 def _given_flags(flags: Mapping[str, Any] | None) -> dict[str, Any]:
-    """Return the flags that were given: those that are neither None nor empty."""
+    """Return the flags that the user gave: those that are neither None nor empty."""
     return {key: value for key, value in (flags or {}).items() if value is not None and value != ()}
 
 

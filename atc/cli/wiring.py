@@ -381,7 +381,7 @@ class SharedResources(ExitStack):
 
     @cached_property
     def store(self) -> RunStore:
-        """The configured store of runs."""
+        """The configured store of runs, opened on first use."""
         return self.enter_context(open_store(self.config))
 
     def __reduce__(self) -> tuple[Callable[..., SharedResources], tuple[Any, ...]]:

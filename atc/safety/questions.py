@@ -210,7 +210,7 @@ def _block(lines: Iterable[str]) -> str:
 
 
 def _split_values(question: Question) -> _Call:
-    """Return the call with the values on which the decision depends, and the other values.
+    """Divide the values of a call into those on which the decision depends, and the others.
 
     The decision depends on the tainted values. If there are no such values, it depends on the
     sensitive ones, or else on those that probably say what the call is about.

@@ -27,7 +27,7 @@ KEYS = ("allow_writes", "trust")
 def drop_reassigned_consent(
     config: Config, settings: Config, toolbox: Toolbox, book: Path, *, say: Callable[[str], object]
 ) -> Config:
-    """Return `config` without consent that was given for a tool which had the same name before.
+    """Return `config` without consent to a tool name that now belongs to another tool than before.
 
     Only consent that comes from the user's `settings` is dropped, not that of the command line. The
     file `book` records which tool each name belonged to when it was first used. `say` is called
@@ -91,7 +91,7 @@ def _find_tool(key: str, entry: str, toolbox: Toolbox) -> Tool | None:
 
 
 def _explain_reassigned(key: str, entry: str, tool: Tool, book: Path) -> str:
-    """Return the message about a setting that is dropped, since `tool` now has the name."""
+    """Return the message that a setting is dropped because its tool name now belongs to `tool`."""
     now = f"{tool.qualified}, {format_binding(tool.protocol.binding).partition('?')[0]}"
     return (
         f"{key} {entry!r} of your settings was given for another tool than the one that has this"

@@ -13,7 +13,7 @@ from sandbox.trace import ToolCall
 def find_write_in_doubt(
     store: RunStore, toolbox: Toolbox, tool: Tool, arguments: JsonObject
 ) -> tuple[str, ToolCall] | None:
-    """Return the id of an earlier run that made the same write, and the call; None without one.
+    """Return an earlier run's id and its call that made the same write; None if there is none.
 
     Only a write whose client may not know the outcome counts. Either it is unknown whether the
     write took effect, or the client got no reply, because the run was interrupted or waits for the

@@ -48,14 +48,14 @@ from sandbox.arguments import shorten
 from sandbox.base import Paused
 
 DESCRIBED_TOKENS = 2_000
-"""If the stubs of all tools have no more tokens, a client that lists the tools gets them."""
+"""Clients that list the tools get all stubs if these have at most this number of tokens."""
 _SEARCHED = 8
 """Number of tools that a search returns by default."""
 _MOST_SEARCHED = 40
 _DESCRIBED_AT_ONCE = 12_000
 """Maximum number of tokens of one reply of `describe_tools`."""
 _WRITERS_KEPT = 10_000
-"""Number of runs, the latest ones, for which the gateway remembers the client."""
+"""Number of the latest runs for which the gateway remembers the client."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -225,7 +225,10 @@ class Replayer(ExitStack):
         return ReplayResult(departure, backend, time.monotonic() - began)
 
     def _sandbox(self, recorded: str) -> Sandbox:
-        """Return the sandbox to replay in. `recorded` names the one that made the recording."""
+        """Return the sandbox to replay in.
+
+        `recorded` is the name of the sandbox in which the recording was made.
+        """
         automatically = self._name == AUTO and recorded in automatic()
         usable = automatically and availability(recorded).reason is None
         name = recorded if usable else self._name

@@ -154,7 +154,7 @@ def _reclassify_tools(tools: Mapping[str, ToolProtocol]) -> dict[str, ToolProtoc
 
 
 def _add_hints_of_method(protocol: ToolProtocol) -> ToolProtocol:
-    """Return a protocol whose annotations are at least as strict as those of its HTTP method."""
+    """Return a protocol whose annotations are at least as strict as its HTTP method implies."""
     if not isinstance(protocol.binding, HttpBinding) or is_safe(protocol):
         return protocol
     hints = annotations_of(protocol.binding.method).with_stricter_hints(protocol.annotations)

@@ -140,7 +140,7 @@ def _decode_parts(text: str, whole: str) -> Iterator[str]:
 
 
 def _decode_uuencoded(text: str) -> Iterator[str]:
-    """Yield the text in the output of `uuencode`."""
+    """Yield the text that `uuencode` has encoded, if the given text is such an output."""
     with suppress(ValueError):  # also binascii.Error
         lines = [line for line in text.splitlines()[1:] if line != "end"]
         yield from _find_texts(b"".join(map(binascii.a2b_uu, lines)))
@@ -235,7 +235,7 @@ _B85 = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz!#$%&()*+
 
 
 def _z85(data: bytes) -> bytes:
-    """Decode ZeroMQ's variant of base85."""
+    """Decode a text in ZeroMQ's variant of base85."""
     if not set(data) <= set(_Z85):
         raise ValueError("another alphabet")
     return base64.b85decode(data.translate(bytes.maketrans(_Z85, _B85)))

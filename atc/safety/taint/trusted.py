@@ -157,7 +157,7 @@ class TrustRules:
         return False
 
     def has_rule_for_place(self, call: ToolCall, value: Json) -> bool:
-        """Return True if the response of this call has the value in a field that a rule trusts."""
+        """Return True if a rule trusts a field of this call's response that contains the value."""
         return any(
             equality_key(value) in _values_at(call, path)
             for path in self._places.get(call.tool, ())

@@ -115,7 +115,7 @@ class Lanes:
                 self._rows.setdefault(row, []).append(cell)
 
     def at(self, row: int) -> Sequence[LaneCell]:
-        """Return the parts of lines that are drawn beside the row with this number."""
+        """Return the parts of lines that are drawn beside one row. `row` is its number."""
         return self._rows.get(row, ())
 
 

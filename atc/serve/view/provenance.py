@@ -1,4 +1,4 @@
-"""Where the values of a program's arguments come from: an earlier response, or the task."""
+"""Finds where the values of a program's arguments came from: an earlier response, or the task."""
 
 from __future__ import annotations
 
