@@ -1,7 +1,7 @@
 """Saving solved programs as tools: a program becomes a function, some of its literals parameters.
 
-A saved tool is a protocol document. Its binding contains the source of the function, and the
-identity of each tool that the function calls. The sandbox defines the function before it runs a
+A saved tool is a protocol document. Its binding contains the source of the function, and a digest
+that identifies each tool that the function calls. The sandbox defines the function before it runs a
 program that calls it. So the calls of the function are checked, need consent and are recorded like
 those of the program.
 """

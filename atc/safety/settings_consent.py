@@ -59,7 +59,7 @@ def drop_reassigned_consent(
 
 
 def _read_book(book: Path) -> dict[str, str]:
-    """Return the digest of the tool that each name belonged to, as recorded in the file.
+    """Return a digest for each name in the file: that of the tool to which the name belonged.
 
     The result is empty if the file is missing or damaged.
     """

@@ -126,8 +126,8 @@ class Requests:
     async def _in_thread(self, place: QueuePlace, work: Callable[[], T]) -> T:
         """Run `work` in a thread and return its result.
 
-        `place` is the request's. It is closed when the thread ends, and not before, even if the
-        request is cancelled. So a thread that still runs counts towards the limits.
+        `place` counts the request in its queue. It is closed when the thread ends, and not before,
+        even if the request is cancelled. So a thread that still runs counts towards the limits.
         """
         done = asyncio.get_running_loop().run_in_executor(self._threads, work)
         done.add_done_callback(lambda _: place.close())

@@ -245,7 +245,7 @@ class Taint:
 
 
 def _field(call: ToolCall, path: JsonPath) -> str:
-    """Return a position in a response for a sentence: "`id` in the response of `search`"."""
+    """Return the words for a position in a response: "`id` in the response of `search`"."""
     place = quote_name(format_json_path(path)) if path else "the whole"
     return f"{place} in the response of {quote_name(call.tool)}"
 

@@ -96,7 +96,7 @@ def decode_numbers(numbers: list[int]) -> Iterator[str]:
 
 
 def _inner(text: str) -> Iterator[str]:
-    """Yield the texts that one step of decoding produces."""
+    """Yield the texts that decoders produce from a text. These are not decoded again here."""
     text = text[:_LONGEST_INNER]
     yield from _unescape(text)
     for run in filter(_NO_WORD.search, _RUN.findall(text)):

@@ -265,8 +265,8 @@ def _is_record_id(words: tuple[str, ...]) -> bool:
 def _may_pay(names: list[set[str]], one_way: bool) -> bool:
     """Return True if the arguments of a tool look like those of a payment.
 
-    That is, one is an amount, one is a recipient, and none is a filter. `names` are the words of
-    each argument's name. `one_way` is True if no argument is named `from`.
+    They do if one of them is an amount, one is a recipient, and none is a filter. `names` are the
+    words of each argument's name. `one_way` is True if no argument is named `from`.
     """
     if any(words & NAMES["filters"] for words in names):
         return False

@@ -68,7 +68,8 @@ class Position:
     ) -> Position:
         """Return the position of a member or an item of the value at this position.
 
-        `step` is its key or index. `name` and `is_loose` are those of this position if omitted.
+        `step` is its key or index. Without `name` or `is_loose`, the new position has that of this
+        one.
         """
         loose = self.is_loose if is_loose is None else is_loose
         return replace(self, path=(*self.path, step), name=name or self.name, is_loose=loose)

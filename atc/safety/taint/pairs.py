@@ -194,8 +194,8 @@ def _find_columns(guess: Guesses, rows: list[Json]) -> dict[int, Sensitivity]:
     """Return the kinds of the sensitive columns in a table, keyed by column number.
 
     `rows` is a table if it is a list of lists whose first row contains only texts. If only the
-    first of two columns has a sensitive name, `rows` may be a list of names and values instead.
-    Then only an amount counts.
+    first of two columns has a sensitive name, `rows` may be a list of names and values instead. In
+    that case, the result is empty unless the name is that of an amount.
     """
     if len(rows) < 2 or not all(isinstance(row, list) and row for row in rows):
         return {}
