@@ -266,7 +266,11 @@ class Consent:
         return found
 
     def _is_held_elsewhere(self, tool: Tool, arguments: JsonObject) -> bool:
-        """Return True if another run holds the call, or a person declined it in this run."""
+        """Return True if only a person can allow the call, for one of two reasons.
+
+        Either a question about it in another run holds the call, or a person declined it in this
+        run.
+        """
         own = (self._held.run, "open")
         return any((one.run, one.state) != own for one in self._held.about(tool, arguments))
 

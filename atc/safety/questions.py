@@ -254,7 +254,7 @@ def _without_index(path: JsonPath) -> JsonPath:
 
 
 def _key_places(question: Question, leaves: Iterable[JsonPath]) -> list[JsonPath]:
-    """Return the paths of values that say what a call is about.
+    """Return the paths of those values of a call that probably say what the call is about.
 
     These are the arguments in the URL's path. If the path has no arguments, they are the required
     arguments, or else the first one.

@@ -42,7 +42,7 @@ _MOST_SEARCHED = 20
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TaintedValue(Leaf):
-    """A value of a sensitive argument that is not known to be clean."""
+    """A value of a sensitive argument that may come from another source than the user."""
 
     origin: str
     """Where the value came from, for a sentence: "it equals `id` in the response of `search`"."""

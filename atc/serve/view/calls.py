@@ -56,7 +56,10 @@ class ShownCall:
 
     @property
     def came(self) -> str:
-        """The error message, or the shape of the response. Empty if there is no outcome yet."""
+        """What the call returned: its error message, or the shape of its response.
+
+        Empty if there is no outcome yet.
+        """
         if self.call.error is not None:
             return self.call.error
         return "" if self.open else str(shape(self.call.result, depth=1))
