@@ -98,8 +98,8 @@ def main(runs: int) -> dict[str, Any]:
 
     It is measured for `atc --help`, a run without model and tools, and a whole `atc run`.
     A run is a scripted program of three calls over 20 tools that answer at once, without a store.
-    CPU is the host's; wall time includes the sandbox. A whole `atc run` is a process with the
-    built-in service, a program of one call and a store. All in ms.
+    A whole `atc run` is a process with the built-in service, a program of one call and a store. CPU
+    time is that of the host process; wall time includes the sandbox. All times are in milliseconds.
     """
     with tempfile.TemporaryDirectory() as folder:
         script = Path(folder) / "replies.json"

@@ -1,11 +1,12 @@
-"""Share of tasks for which a model's planned searches find all needed tools among thousands.
+"""Share of tasks whose needed tools are all found by planned searches among thousands of tools.
 
-SEARCHES is a file of JSON lines `{"task": id of a ToolFlow task, "queries": [...]}`. The index has
-ToolFlow's operations and `--count` APIs of StableToolBench. The hits of a task's searches are
-interleaved, both with and without the tools that produce the ids which the hits need. The result is
-compared with a single search for the task's question. With --solve N, the first N tasks are run end
-to end: the scripted model returns the planned searches, asks (`SEARCH:`) for tools that were not
-shown, and then returns the gold program.
+A model has planned the searches. SEARCHES is a file with one JSON object on each line: `{"task": id
+of a ToolFlow task, "queries": [...]}`. The index has ToolFlow's operations and `--count` APIs of
+StableToolBench. The hits of a task's searches are interleaved. The share is computed twice: for the
+hits alone, and for the hits together with the tools that produce the ids which the hits need. Both
+are compared with a single search for the task's question. With --solve N, the first N tasks are run
+end to end: the scripted model returns the planned searches, asks (`SEARCH:`) for tools that were
+not shown, and then returns the gold program.
 """
 
 from __future__ import annotations

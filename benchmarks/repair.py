@@ -150,7 +150,7 @@ class RepairBench:
     ) -> Solution:
         """Solve the task as a plain code agent does.
 
-        Each attempt has its own journal, so it repeats the calls of earlier attempts.
+        Responses are not kept from one attempt to the next, so each attempt makes all calls again.
         """
         messages = list(first.messages)
         first.messages = ()  # the prompt that all arms begin with

@@ -43,7 +43,7 @@ class Powers:
     lark: bool = False
     """True if a grammar in llguidance's Lark is enforced. Its text begins with `%llguidance`."""
     continues: bool = False
-    """True if a reply continues an assistant's message that comes last, even within a line."""
+    """True if the model can continue an unfinished assistant's message at the end of the prompt."""
     parallel: bool = False
     """True if several requests are answered at the same time."""
 

@@ -122,9 +122,10 @@ def program_of(name: Baseline, item: Item, toolbox: Toolbox, *, seed: int) -> Pr
 
 
 def _describe_arguments(tool: Tool) -> Mapping[str, Any]:
-    """Return, for each argument, the schema keywords that `_BLIND` uses.
+    """Return, for each argument, the schema keywords from which the baselines choose a value.
 
-    The key `required` says whether the argument is required.
+    `_BLIND`, the program of the baselines, reads them. The key `required` is added: it is True if
+    the argument is required.
     """
     described = {}
     for alias, original in tool.arguments.items():

@@ -86,8 +86,8 @@ class Row:
     made: tuple[JsonObject, ...] = ()
     """Calls of all attempts in order, without responses.
 
-    Keys: attempt (0-based), tool, arguments, line, outcome, status, error, seconds, reused
-    (answered by the journal instead of being sent).
+    Keys: attempt (0-based), tool, arguments, line, outcome, status, error, seconds, reused (the
+    call was not sent again, because the run had recorded the response to an equal call before).
     """
     findings: tuple[JsonObject, ...] = ()
     """What the static check found before a program ran.

@@ -1,8 +1,9 @@
 """Metrics that compare the calls of a run with the gold path, and counts of wrong writes.
 
-A call is one of the mappings in `Row.made`: `tool`, `arguments`, `outcome`, `attempt`, `reused`. A
-call was *sent* unless the host refused it (`not_run`) or the journal answered it (`reused`).
-*Issued* calls are all calls that were sent or that the journal answered, in all attempts, in order.
+A call is one of the mappings in `Row.made`, with the keys `tool`, `arguments`, `outcome`, `attempt`
+and `reused`. Calls of a program are *issued* unless the host refuses them (the outcome `not_run`).
+Issued calls are *sent* unless the response to an equal earlier call, which the run has recorded, is
+used instead (`reused`). Calls of all attempts count, in order.
 """
 
 from __future__ import annotations

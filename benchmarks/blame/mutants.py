@@ -277,7 +277,12 @@ def _wrong_enums(gold: ObservedGold, rng: random.Random) -> Iterator[Edit]:
 def _wrong_choices(
     gold: ObservedGold, site: ast.Call, tool: Tool, keyword: ast.keyword, rng: random.Random
 ) -> Iterator[Edit]:
-    """Yield edits that replace a literal argument whose schema has an enum with another word."""
+    """Yield edits that put another word in the place of a literal argument.
+
+    Only arguments whose schema has an enum are edited. The other word is in the enum (`other`) or
+    is not (`outside`).
+    """
+
     name = keyword.arg or ""
     schema = tool.protocol.parameters.get(tool.arguments.get(name, ""), {})
     enum = resolve(schema, tool.protocol.input_schema).get("enum", ())

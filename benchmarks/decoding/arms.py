@@ -333,9 +333,9 @@ def fuzzy_call(text: str, tools: Toolbox, form: CallFormat) -> ReadCall:
 def alternatives(
     beginning: str, places: Sequence[TokenPlace], span: tuple[int, int]
 ) -> Iterator[tuple[float, str]]:
-    """Yield other beginnings of the reply, each with the log-probability of its last token.
+    """Yield beginnings of other replies, each with the log-probability of its last token.
 
-    Each ends with an alternative to one of the tokens whose characters overlap `span`.
+    The last token is an alternative to a token of the reply that overlaps `span` (of characters).
     """
     text = beginning + "".join(place.text for place in places)
     at = len(beginning)

@@ -185,7 +185,7 @@ class FuncQa(CallSuite):
 
 
 class Relation(NamedTuple):
-    """A relation as KAMEL's data describes it: `name(arguments): does`."""
+    """A relation of KAMEL's data: its name, its arguments, and a sentence (`does`) about it."""
 
     id: str
     name: str
@@ -194,9 +194,10 @@ class Relation(NamedTuple):
 
 
 class Kamel(NamedTuple):
-    """The relations in order, and the tests, keyed by the number of relations from which to choose.
+    """KAMEL's relations in order, and its tests.
 
-    The `gold` of a case is the id of the right relation.
+    A test is a list of cases, keyed by the number of relations among which each case chooses. The
+    `gold` of a case is the id of the right relation.
     """
 
     relations: list[Relation]

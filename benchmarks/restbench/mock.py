@@ -202,9 +202,9 @@ class Mock:
         return found
 
     def _thing(self, kind: str, label: str, *key: object, number: int | None = None) -> Thing:
-        """Return the record of a kind that belongs to a key.
+        """Return the record of this kind that is drawn for a key, always the same for the same key.
 
-        From now on, callers can request it.
+        It is added to `things`, so that clients of the mock can request it by its id.
         """
         drawn = draw_number(self._seed, kind, *key, number)
         identifier = (

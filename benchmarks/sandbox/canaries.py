@@ -22,9 +22,9 @@ ABSTRACT_NAME = "canary_abstract"
 Each measurement replaces it with a new name.
 """
 WINDOW = 10
-"""Number of characters of a secret that count as a leak.
+"""A text leaks a secret if it contains this number of successive characters of the secret.
 
-By chance, a text contains so many of them at one position in 10**12.
+At any one position in a text, the probability that this happens by chance is 10**-12.
 """
 
 _ROT13 = str.maketrans("abcdef", "nopqrs")

@@ -3,10 +3,11 @@
 Used by `probe`, `run` and `serve`.
 
 A call *reads* if it changes nothing, and *acts* otherwise. HTTP says that a GET changes nothing,
-but many services do not follow this. So a GET counts as a read only with evidence: a description
-that begins with a reading verb, or a name or path of nouns, ids and reading verbs whose arguments
-filter, page or select. A word that says that the call acts outranks such evidence. Any other GET is
-treated as a write: the user is asked, it is recorded as a write and never sent twice.
+but many services do not follow this. So a GET counts as a read only if there is evidence: its
+description begins with a reading verb; or its name or path consists of nouns, ids and reading
+verbs, and its arguments only filter, page or select. A word that says that the call acts outranks
+such evidence. Any other GET is treated as a write: the user is asked before it is sent, it is
+recorded as a write, and it is never sent twice.
 """
 
 from __future__ import annotations

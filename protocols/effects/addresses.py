@@ -69,9 +69,9 @@ class Resources:
         )
 
     def has_whole(self, url: str) -> bool:
-        """Return True if another call reads what a URL is a part of.
+        """Return True if another GET reads the whole of which a URL is a part.
 
-        For example `/config` for `/config/{section}`.
+        For example, `GET /config` reads the whole of which `/config/{section}` is a part.
         """
         return "GET" in self.methods.get(without_variable_names(url).rpartition("/")[0], ())
 
@@ -80,9 +80,10 @@ class Resources:
         return noun in self._nouns
 
     def has_plural(self, noun: str) -> bool:
-        """Return True if some GET lists what a noun names, or lists parts of one such record.
+        """Return True if a GET lists the records that a noun names, or the parts of one of them.
 
-        Examples: `/runs` and `/runs/{}/items` for `run`.
+        For example, `GET /runs` lists the records that `run` names, and `GET /runs/{}/items` lists
+        the parts of one run.
         """
         return noun in self._plurals
 
@@ -107,9 +108,9 @@ class Resources:
 
     @cached_property
     def _addresses_with_choices(self) -> frozenset[str]:
-        """URLs of lists below which an adjective selects a part of the list.
+        """URLs of lists that some other URL extends by an adjective, to select a part of the list.
 
-        For example `/processes` because of `/processes/extended`.
+        For example `/processes`, if there is a URL `/processes/extended`.
         """
         ends = (
             address.rpartition("/") for address, methods in self.methods.items() if "GET" in methods
@@ -121,7 +122,10 @@ class Resources:
 
     @cached_property
     def _wholes(self) -> frozenset[str]:
-        """URLs that have information or a list below them: `/{}` because of `/{}/history`."""
+        """URLs that another URL extends by information or a list.
+
+        For example `/{}`, if there is a URL `/{}/history`.
+        """
         found = set()
         for address, methods in self.methods.items():
             above, _, end = address.rpartition("/")

@@ -286,9 +286,9 @@ def _has_neutral_verb(phrase: Phrase, after: str) -> bool:
 
 
 def _is_odd(words: Sequence[str], phrase: Phrase, after: str) -> bool:
-    """Return True if a sentence that begins with a noun phrase may contain a verb.
+    """Return True if a sentence seems to begin with a noun phrase, but may have a verb ("odd").
 
-    `after` is the word after the phrase.
+    In `Frobnicate the lamp`, for example, `the` shows it. `after` is the word after the phrase.
     """
     if after in DETERMINERS - {"that", "those"} or after in _LAST_PARTICLES - {"in", "on"}:
         return True

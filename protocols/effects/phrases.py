@@ -23,7 +23,7 @@ PARTICLES = GRAMMAR["last_particles"] | {"onto", "into", "to", "away", "off", "o
 _ENDINGS = ("ications", "ication", "ations", "ation", "itions", "ition", "tions", "tion", "sion",
             "ion", "al", "ment", "ure", "ance", "ing")  # fmt: skip
 _THINGS_MADE = VERBS["create"]
-"""Verbs whose noun also names the created thing: `subscription`, `registration`."""
+"""Verbs such as `subscribe`, whose noun (`subscription`) may also name what the action creates."""
 
 
 class Phrase(NamedTuple):

@@ -34,7 +34,7 @@ _CHANGES = VERBS["update"] | VERBS["remove"] | (VERBS["create"] & STRICT)
 _KEEPS = frozenset(
     {"apply", "clear", "exclude", "order", "rate", "remove", "return", "start", "submit", "tag"}
 )
-"""Verbs that do not show a change: arguments of reads have them, too, as in `filters to apply`."""
+"""Verbs that are no evidence of a change, since reads have arguments such as `filters to apply`."""
 _TO_SET = re.compile(r"\bto (?:be )?(\w+)(?= to\b|[^\w\s]|\s*$)")
 """Matches `Brightness to set` and `the level to be set, in percent`."""
 _DONE = re.compile(
@@ -123,8 +123,8 @@ def _iter_raw_arguments(
 def may_be_set(name: str, *, in_list: bool = False) -> bool:
     """Return True if an argument can be a value that a call sets, or code that it runs.
 
-    Examples: `brightness`, `script`, `turn`. If the call lists things (`in_list`), a word that is a
-    noun as well as a verb (`project`, `branch`) selects some of them.
+    Examples: `brightness`, `script`, `turn`. If the call returns a list (`in_list`), an argument
+    whose name is a noun as well as a verb (`project`, `branch`) is assumed to select items.
     """
     words = name_words(name)
     if not words or not name.isascii():
@@ -145,9 +145,10 @@ def _is_code(name: str, parts: list[str]) -> bool:
 
 
 def _names_what_is_set(name: str, parts: list[str]) -> bool:
-    """Return True if an argument probably sets a new value of what the path names.
+    """Return True if an argument is probably a new value for what the path names.
 
-    It has the name of the last noun in the path, or of a property: `/lamp/status?state=`.
+    That is so if its name is the last noun of the path, or a property that can be set, such as
+    `state` in `/lamp/status?state=`.
     """
     fixed = [part for part in parts if "{" not in part]
     words = name_words(fixed[-1]) if fixed else []

@@ -26,8 +26,8 @@ def is_reading_path(
     """Return True if a path and its arguments show that a call only reads.
 
     Such a path consists of nouns, ids and reading verbs. `parts` are its segments. `described` is
-    `thing` or `information` if the description of the tool names one, else ""; if it does, the
-    arguments may have any name.
+    `thing` if the description of the tool only names a thing, `information` if it only names
+    information, else "". If it is not "", the arguments may have any name.
     """
     if not described and not _has_only_filters(arguments, parts, shown):
         return False
@@ -63,9 +63,10 @@ def _is_readable_variable(
 
 
 def _is_readable_before(part: str, below: str, shown: Resources) -> bool:
-    """Return True if a segment before another one (`below`) does not show that the call acts.
+    """Return True if a segment, because of the next one (`below`), does not show that a call acts.
 
-    It must be the singular of a noun that is listed elsewhere, or a ranking: `/top/{n}`.
+    The segment must be a noun in the singular whose records another GET lists (`/run/{id}` beside
+    `/runs`), or a ranking before a number (`/top/{n}`).
     """
     if shown.has_plural(part):
         return True
@@ -134,7 +135,7 @@ def _is_record(protocol: ToolProtocol, part: str, above: str, url: str, shown: R
 def _is_selected_by_variable(kind: str, above: str, url: str, shown: Resources) -> bool:
     """Return True if a variable selects a part of what the segment before it (`above`) names.
 
-    That segment names information or is an adjective (`kind`).
+    The kind of that segment (`kind`) is `information` or `choice`, which means an adjective.
     """
     if kind == "information" and above in READS["preferences"] and shown.has_whole(url):
         return True

@@ -267,9 +267,9 @@ def strict_verb(word: str) -> str:
 
 
 def _strict_stem(word: str, ending: str) -> str:
-    """Return the verb in `STRICT` of which `word` is the form with this ending, or "".
+    """Return the verb in `STRICT` that gives `word` when it gets this ending, or "".
 
-    For example `delete` for `deleting` and `ing`.
+    For example, the result is `delete` for the word `deleting` and the ending `ing`.
     """
     if not word.endswith(ending):
         return ""
@@ -309,9 +309,9 @@ def _find_verb_in_argument(name: str, values: list[str]) -> str:
 
 
 def _overrides_method(name: str, words: list[str], leads: list[str]) -> bool:
-    """Return True if an argument replaces the method of a request by one that writes.
+    """Return True if an argument can replace the HTTP method of a request by one that writes.
 
-    `leads` are the first words of its known values. Without any, its name decides.
+    `leads` are the first words of its known values. If it has no known values, its name decides.
     """
     if leads:
         return not {"delete", "patch", "post", "put"}.isdisjoint(leads)
@@ -319,7 +319,7 @@ def _overrides_method(name: str, words: list[str], leads: list[str]) -> bool:
 
 
 def _is_acting_flag(words: list[str]) -> bool:
-    """Return True if a flag makes a GET act: `?send_mail=true`. `words` are those of its name."""
+    """Return True if a flag with these words in its name makes a GET act: `?send_mail=true`."""
     if words[0] in _NOUNS_TOO or words[-1] in _DATES:
         return False
     return words[0] in _FLAGS or kind_of_word(words[0]) in ("remove", "end")

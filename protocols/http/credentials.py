@@ -20,9 +20,10 @@ from protocols.urls import Origin
 
 MASK = "***"
 Alternatives = Sequence[str | tuple[str, ...]]
-"""Alternatives, of which one is sent: the name of a credential, or names to send together.
+"""The credentials that a tool accepts. Only one of these alternatives is sent with a request.
 
-An empty tuple means that no credential is needed.
+Each is the name of a credential, or a tuple of names to send together. An empty tuple means that no
+credential is needed.
 """
 _UNMISTAKABLE = 8  # characters; a shorter secret in a result may be a common word
 
@@ -98,7 +99,7 @@ def _declared_prefix(value: str, scheme: JsonObject) -> str | None:
 
 
 def host_entry(origin: Origin) -> str:
-    """Return an origin in the form that the `hosts` setting uses."""
+    """Return an origin as it is written in the setting `hosts`: `HOST` or `HOST:PORT`."""
     return f"{origin.host}:{origin.port}" if origin.scheme == "http" else origin.netloc
 
 

@@ -49,8 +49,8 @@ class NameResolver:
         """Resolve `host` and return the IP addresses that may be reached, in the resolver's order.
 
         Raises:
-            UnreachableAddress: all addresses are on this machine or its networks, where its service
-                may not be.
+            UnreachableAddress: all addresses are on this machine or its networks, and `host` is not
+                allowed to be there.
             OSError: it has no address (`TimeoutError`: no address was found in time).
         """
         found = look_up(host, port, seconds=seconds)
@@ -74,7 +74,8 @@ class NameResolver:
         Used for requests through a proxy, which resolves the name itself.
 
         Raises:
-            UnreachableAddress: the host is there by its name, and neither it nor `root` may be.
+            UnreachableAddress: the host has such a name, is not one of `homes`, and was not named
+                by the response of a host (`root`) that has such a name itself.
         """
         home = self._homes is not None and (host in self._homes or claims_to_be_near(self._root))
         if claims_to_be_near(host) and not home:

@@ -186,8 +186,8 @@ class Keyring:
         """Return the secrets for a request to `origin`.
 
         They are those of the first alternative in `offered` that is configured. If an alternative
-        is empty, no credential is required. If `offered` names no credential, the secrets are those
-        that are configured for the host, together with a header, query parameter or cookie.
+        is empty, no credential is required. If `offered` names no credential, the result has each
+        secret for this host whose header, query parameter or cookie the user has configured.
         `schemes` are OpenAPI security schemes, keyed by credential.
 
         Raises:
@@ -212,9 +212,9 @@ class Keyring:
         ]
 
     def _placed_credentials(self, origin: Origin) -> tuple[str, ...]:
-        """Return the names of the credentials for `origin` that are sent without being requested.
+        """Return the names of the credentials for `origin` that tools need not name.
 
-        The user has configured which header, query parameter or cookie carries them.
+        They are those for which the user configured a header, query parameter or cookie.
         """
         return tuple(
             name

@@ -190,7 +190,7 @@ class Servers:
         return call
 
     def place(self, binding: object) -> str:
-        """Return the command or address of the server of a binding; "" for other bindings."""
+        """Return the command or address of an MCP binding's server, or "" for other bindings."""
         known = self._known.get(binding.server) if isinstance(binding, McpBinding) else None
         return known.server.masked_text if known is not None else ""
 

@@ -22,7 +22,10 @@ from protocols.mcp.log import ServerLogTail
 from protocols.settings import McpServer
 
 _END_SECONDS = 2.0
-"""Time that the command gets to end after each of: closing its stdin, SIGTERM, and SIGKILL."""
+"""Time within which the command must end after its stdin was closed, and again after each signal.
+
+The signals are SIGTERM and then SIGKILL.
+"""
 _REST_SECONDS = 0.5
 """Time to read the rest of stderr after stdout has ended. A child process may keep it open."""
 _POLL_SECONDS = 0.01
@@ -76,7 +79,10 @@ class _PendingRequests:
     requests: int = 0
 
     def count(self, message: SessionMessage | Exception, *, by: int) -> None:
-        """Add `by` if a message is a request (`by` is 1) or a response (`by` is -1)."""
+        """Add 1 (`by`) if `message` is a request, or -1 if it is a response.
+
+        Other messages, and those of the kind that does not belong to `by`, are ignored.
+        """
         kind = JSONRPCRequest if by > 0 else JSONRPCResponse | JSONRPCError
         if isinstance(message, SessionMessage) and isinstance(message.message, kind):
             self.requests += by

@@ -36,7 +36,7 @@ text is searched. At the next `_MOST_PLACES` occurrences, the rule is only match
 itself. Further ones are skipped.
 """
 _LONG = re.compile(r"[^\s\"'<>,;()\[\]{}]{16}")
-"""Every credential of a known format contains such a series of characters."""
+"""A series of 16 characters, as every credential of a known format contains: a quick first test."""
 _PRIVATE_KEY = re.compile(
     r"-----BEGIN [A-Z ]{0,80}PRIVATE KEY(?: BLOCK)?-----.*?"
     r"(?:-----END [A-Z ]{0,80}PRIVATE KEY(?: BLOCK)?-----|\Z)",
@@ -57,8 +57,8 @@ _LOOSE = re.compile(
     """,
     re.VERBOSE,
 )
-"""Formats that the rules know, too, but here for credentials that are cut off or longer than the
-rules allow.
+"""Credentials in formats for which there are rules, but with fewer or more characters than a rule
+allows, for example because the end is cut off.
 """
 # The lookahead requires all three parts, so that matching takes linear time.
 _JWT = re.compile(

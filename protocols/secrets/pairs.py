@@ -26,19 +26,19 @@ _NAMING = split_words(
     "attribute env field header id k key label name option param parameter path property setting"
     " var variable"
 )
-"""Keys of names: in `{"name": "token", "value": …}`, `name` has the name of the other value."""
+"""Keys whose value names another member: `name` in `{"name": "token", "value": …}`."""
 _EXACT_NAMING = ("name", "key", "variable", "var", "header", "field", "param")
-"""The keys in `_NAMING` that contain exactly a name, and never a label for people."""
+"""The keys in `_NAMING` whose value is always an exact name, and never a label for people."""
 _VALUES = split_words("new v val value")
-"""Keys of values: such a key has the value of the name in the same object (see `_NAMING`), even if
-the value looks like an ordinary word.
+"""Keys whose value belongs to the name in the same object: `value` in the example of `_NAMING`.
+If the name is that of a secret, their value is one, even if it looks like an ordinary word.
 """
 _LOOSE_VALUES = split_words(
     "after answer before body content current data default input new newvalue old oldvalue"
     " plaintext previous raw result string text to v val value"
 )
-"""Keys that may have the value of any name in the same object. Such a value is a secret only if it
-also looks like one.
+"""Keys whose value may belong to a name in the same object, or may have nothing to do with it. So
+their value is a secret only if it also looks like one.
 """
 _NAME = re.compile(r"[\w.\-:/\[\] ]{1,60}")
 _MOST_WORDS = 3

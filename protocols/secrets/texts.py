@@ -61,9 +61,9 @@ _MOST_NAMES = 8_000
 slow.
 """
 _RUN = re.compile(r"[^\s\"'<>;,]{16}")
-"""Every value that looks random contains such a series of characters."""
+"""A series of 16 characters that every value which looks random contains (a quick first test)."""
 _LONG_WORD = re.compile(r"[\w+~-]{20}")
-"""Every match of `DRAWN` contains such a word."""
+"""A word of 20 characters that every match of `DRAWN` contains (a quick first test)."""
 _TOKEN = re.compile(r"[^\W\d][\w.$-]{1,100}")
 _STEMS = split_words(
     "adgangskode answer antwort api auth bearer card chave chiav clave cle code"
@@ -72,14 +72,14 @@ _STEMS = split_words(
     " pin prive psk pswd pw pwd salasana sandi schlu secret security segret senha sess sifre"
     " sig sleutel ssn token wachtwoord zugang"
 )
-"""Every name of a secret contains one of these. Most words can be skipped by this check."""
+"""Every name of a secret contains one of these stems, so words without a stem are not examined."""
 _OTHER_NAME = re.compile(r"[#\[\w.\]-]{2,60}=")
 _FINGERPRINT = re.compile(
     r"(?:sha\d{0,3}|hash|digest|commit|checksum|etag|rev|revision|_id|kid)"
     r"[\"']?[ \t]?[:=][ \t]?[\"']?\Z",
     re.IGNORECASE,
 )
-"""The name before a value that looks random but is no secret, such as `commit:`."""
+"""A name such as `commit:`, whose value looks random but is no secret."""
 _ATTRIBUTES = frozenset({"domain", "expires", "max-age", "path", "priority", "samesite"})
 _LONGEST_NAME = 60
 _NAME_ENDS = ".$-"

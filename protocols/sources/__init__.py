@@ -201,7 +201,7 @@ def _tools(source: Source, invoker: Invoker, sources: Sequence[Source]) -> list[
 
 
 def _read_all(given: Sequence[str | Callable[..., Any]], invoker: Invoker) -> list[Source]:
-    """Read all sources. Return one for each text, in their order, and one for all functions.
+    """Return one `Source` for each text in `given`, in their order, and one for all functions.
 
     If a protocol file describes a function or an MCP tool of another source, only the tool of the
     file is kept. A file may bind tools only to functions of modules that the user named.

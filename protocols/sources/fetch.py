@@ -26,7 +26,7 @@ TIMEOUT_SECONDS: Final = 15
 MAX_YAML_BYTES: Final = 100_000_000
 """Maximum size of a YAML document with its aliases expanded.
 
-Each value counts its length and 16 bytes.
+Each value counts as 16 bytes more than its length.
 """
 
 

@@ -5,7 +5,8 @@ A bare description is a request, optionally with a name, arguments and a sentenc
     get_user: GET https://api.example.org/users/{id}?verbose=
     {"name": "get_user", "method": "GET", "url": "https://api.example.org/users/{id}"}
 
-The tool that is read from it has only the properties that it states. `atc probe` finds the others.
+A tool that is read from a bare description has only the properties that are written there. The
+other ones, such as the schema of the response, are found by `atc probe`.
 """
 
 from __future__ import annotations
@@ -126,7 +127,8 @@ def _with_name(name: str, description: Json) -> dict[str, Json]:
 def _is_bare_description(document: Json) -> bool:
     """Return True if a document is one bare description.
 
-    That is a request as text (`GET https://…`), or an object with keys such as `method` and `url`.
+    A bare description is a request as text (`GET https://…`), or an object with keys such as
+    `method` and `url`.
     """
     if isinstance(document, str):
         return _REQUEST.fullmatch(document) is not None
@@ -185,9 +187,9 @@ def _pop_request(description: dict[str, Json], where: str) -> tuple[str, Json]:
 
 
 def _pop_arguments(description: dict[str, Json], where: str) -> dict[str, Json]:
-    """Remove the arguments from a description. Return what describes each, keyed by name.
+    """Remove the arguments from a description and return them, keyed by name.
 
-    That is a sentence, a type, a schema, or None.
+    Each value describes its argument by a sentence, a type or a schema, or is None.
     """
     described: Any = description.pop("arguments", None) or {}
     if isinstance(described, list) and all(isinstance(name, str) for name in described):

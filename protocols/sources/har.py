@@ -40,7 +40,7 @@ _HarArguments = dict[tuple[Location, str], Json]
 class _Entry(NamedTuple):
     """One recorded call.
 
-    `segments` are those of its URL path, `other_arguments` the arguments outside of the path.
+    `segments` are the segments of its URL path. `other_arguments` are not in the path.
     `credential` is True if it carried a secret. `media` is the media type of its body if that is
     unusual, else "".
     """

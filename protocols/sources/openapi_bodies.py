@@ -10,9 +10,10 @@ from protocols.sources.operation import FORM_TYPES, OperationArguments, is_json,
 from protocols.sources.schemas import Schemas
 
 _JSONS = {"application/json": 0, "application/json-patch+json": 2}
-"""Order of preference of JSON media types, lowest first; 1 for those that are not listed.
+"""Rank of each JSON media type; if a body has several, the one with the lowest rank is sent.
 
-Few documents describe a JSON patch as a list.
+Types that are not listed have rank 1. The type for a JSON patch comes last, because few documents
+describe its body correctly, as a list.
 """
 _PLAIN_OBJECT = ANNOTATIONS | {"type", "properties", "required", "additionalProperties"}
 

@@ -80,9 +80,9 @@ def read_functions(
 
 
 def is_module(name: str) -> bool:
-    """Return True if Python finds the first part of a dotted name, on its path or in this folder.
+    """Return True if Python finds the first part of a dotted name.
 
-    Nothing is imported.
+    It is searched for on Python's path and in the current working folder. Nothing is imported.
     """
     if not all(map(str.isidentifier, name.split("."))):
         return False
@@ -149,7 +149,8 @@ def _read(
 ) -> tuple[list[ToolProtocol], dict[str, Callable[..., Any]]]:
     """Return the descriptions and functions for (name, function) pairs; see `read_module`.
 
-    `home` is the name of their module. If it is "", each function names its own.
+    `home` is the name of the module that has all these functions. If it is "", the module of each
+    function is read from its `__module__`.
     """
     protocols = []
     functions = {}

@@ -97,7 +97,7 @@ def describe_place(fault: JsonObject) -> str:
 
 
 def count_sent_calls(row: Row) -> int:
-    """Count the calls that were sent, that is, neither refused nor answered by the journal."""
+    """Count the calls that were sent: not refused, and not answered with a recorded response."""
     return sum(not call.get("reused") and call.get("outcome") != "not_run" for call in row.made)
 
 

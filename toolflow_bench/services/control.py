@@ -51,7 +51,7 @@ class RequestRecord(NamedTuple):
     It is `stale` if the service was reset during the request.
     """
     change: str = ""
-    """The change that a drift made to the response, or empty.
+    """What was changed in the response by a fault of the kind `drift`, or empty.
 
     For example, `renamed flights.airline to airline_value`.
     """

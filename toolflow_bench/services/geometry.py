@@ -31,9 +31,10 @@ def rows_near(
 ) -> list[Row]:
     """Return the rows of `table` near a point, nearest first, each with its `distance_km`.
 
-    `centre` has `latitude`, `longitude`, `radius_km` and the values of parameters in `also`, an
-    additional SQL condition. The query first selects a box around the circle, which uses the index
-    on positions. Rows at the same distance are sorted by their first column.
+    `centre` has `latitude`, `longitude` and `radius_km`. `also` is an additional SQL condition; the
+    values of its parameters are in `centre`, too. The query first selects a box around the circle,
+    so that it can use the index on positions. Rows at the same distance are sorted by their first
+    column.
     """
     reach = centre["radius_km"] / _KM_PER_DEGREE + 1e-6
     south = centre["latitude"] - reach

@@ -215,9 +215,10 @@ class _Service:
     def _drift(
         self, operation: Operation, reply: ServiceReply, fault: ServiceFault | None
     ) -> tuple[ServiceReply, str]:
-        """Return the response after a drift or renaming, with a description of the change.
+        """Return the response with one field changed, and a description of the change.
 
-        If neither applies, the response is unchanged and the description is empty.
+        The field is changed if `fault` is a `drift`, or if the faults of the service always rename
+        a field of this operation. Otherwise the description is empty.
         """
         faults = self._control.faults
         if faults is None or reply.status >= 300:

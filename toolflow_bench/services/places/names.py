@@ -43,8 +43,8 @@ def plain_words(text: str) -> str:
 
 
 def telling_words(text: str) -> list[str]:
-    """Return the words of an airfield's name, except words such as `airport`.
+    """Return the words that distinguish an airfield's name from others (its "telling" words).
 
-    Most names have one of these words, so it distinguishes nothing.
+    Words such as `airport` are left out, because most names contain them.
     """
     return [word for word in plain_words(text).split() if word not in _COMMON]
