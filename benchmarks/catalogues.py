@@ -1,4 +1,4 @@
-"""Tools of other benchmarks as protocols: ToolFlow's services and BFCL's executable classes."""
+"""Tools of other benchmarks, described as `ToolProtocol`s: ToolFlow's services, BFCL's classes."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""Descriptions of tools (`ToolProtocol`): their format, where they are read from, and calls."""
+"""Descriptions of tools (`ToolProtocol`): reading them from tool sources, and calling the tools."""

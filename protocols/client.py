@@ -54,7 +54,7 @@ class Invoker:
         self._keyring = Keyring(self.settings)
         self.homes = self._keyring.homes
         self.started: set[str] = set()
-        """Origins of services that this process has started. Their ports are random."""
+        """Origins of services that this process has started, whose ports differ from run to run."""
         self.servers = Servers(self._keyring)
         """The MCP servers that are configured or were opened. Reading this starts no server."""
 
@@ -197,8 +197,8 @@ class HttpCall:
 
         Return the last response, and True if a write was accepted before that response.
 
-        A service may accept a write with a redirect to its result. If the request to that address
-        fails, this does not mean that the write failed.
+        A service may accept a write and redirect to its result. If fetching the result then fails,
+        the write has not failed.
         """
         settings = self._keyring.settings
         attempt = 0

@@ -276,8 +276,8 @@ def _guess_argument_links(
 ) -> Iterator[Link]:
     """Yield the guessed links of one argument, those to read-only tools first.
 
-    There is at most one link to each tool. `places` are the fields of all responses, keyed by the
-    name of the argument that they could be.
+    There is at most one link to each tool. `places` are the fields of the responses of all tools,
+    keyed by the name of an argument that could take their value (see `field_key`).
     """
     keys = _keys_of(protocol, argument)
     wanted = _argument_types(protocol, argument)
@@ -299,7 +299,7 @@ def _guess_argument_links(
 def _iter_keyed_places(
     protocol: ToolProtocol, collections: Collection[str]
 ) -> Iterator[tuple[str, _ResponsePlace]]:
-    """Yield each field of a tool's response that can be an argument, with its `field_key`."""
+    """Yield each response field of a tool whose value can be an argument, after its `field_key`."""
     changes = isinstance(protocol.binding, HttpBinding) and protocol.binding.method in (
         "DELETE",
         "PATCH",

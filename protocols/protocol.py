@@ -34,7 +34,7 @@ _HINTS = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Annotations:
-    """MCP's three hints on the effect of a call. None if the source does not say."""
+    """MCP's three hints on the effect of a call. A hint is None if the source does not give it."""
 
     read_only: bool | None = None
     destructive: bool | None = None

@@ -59,7 +59,7 @@ class Detail:
 
 
 _WHOLE = 20_000
-"""Characters of a description that is shown whole if there is room."""
+"""A description of at most this many characters is shown whole if the prompt has room for it."""
 FULL = Detail(depth=8, comment_characters=_WHOLE)
 DETAILS = (
     Detail(comment_characters=_WHOLE),

@@ -52,7 +52,10 @@ def _intersect_keyword(key: str, known: Any, value: Any) -> Any:
 
 
 def _common_types(first: tuple[str, ...], second: tuple[str, ...]) -> list[str]:
-    """Return the types in both. `integer` is a part of `number`."""
+    """Return the JSON types that both schemas allow.
+
+    If one schema allows `number` and the other only `integer`, both allow `integer`.
+    """
     kept = [kind for kind in first if kind in second or (kind == "integer" and "number" in second)]
     if "integer" in second and "number" in first and "integer" not in kept:
         kept.append("integer")

@@ -62,7 +62,10 @@ def first_error(
 
 
 MOST_STEPS = 5_000_000
-"""Limit for one validation, in comparisons of a part of the value with a part of the schema."""
+"""Maximum number of steps of one validation.
+
+In a step, one part of the value is compared with one part of the schema.
+"""
 MOST_PARTS = 200_000
 """Maximum number of parts of a schema.
 
@@ -265,7 +268,7 @@ class _SchemaPlace:
 def _states(pattern: str) -> int:
     """Return an upper bound of the number of states of a regular expression.
 
-    A counted repetition (`a{100}`) has as many states as the repeated text.
+    A counted repetition such as `a{100}` counts as 100 times the repeated part.
     """
     total = len(pattern)
     repeated = 1

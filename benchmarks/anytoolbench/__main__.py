@@ -130,10 +130,9 @@ class Query:
         return f"response: {abridge_value(response, most=room * LETTERS_PER_TOKEN)}"
 
     def _finish(self, _search: SearchState, _agent: SearchAgent, arguments: JsonObject) -> str:
-        """Accept the model's query, or raise the reason of its rejection.
+        """Accept the model's query, or raise an exception with the reason why it is rejected.
 
-        The calls of the solution are made again. The model is told the reason and may fix the
-        query.
+        The calls of the solution are made again. The model gets the reason and may fix the query.
         """
         query = one_text(arguments.get("query"))
         answer = one_text(arguments.get("answer"))

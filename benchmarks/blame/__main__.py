@@ -80,8 +80,8 @@ class ServiceBreak:
 def draw_broken(gold: ObservedGold, *, seed: int) -> Iterator[ServiceBreak]:
     """Yield one fault of each kind, each at a random call.
 
-    `emptied` needs a call whose response has a list with items. `drift` prefers a field that the
-    program reads.
+    For the kind `emptied`, only calls whose response has a list with items are drawn. For `drift`,
+    a fault that changes a field which the program reads is preferred.
     """
     for kind in BROKEN_KINDS:
         rng = random.Random(f"{seed} {gold.task.id} {kind}")

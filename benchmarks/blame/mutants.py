@@ -127,9 +127,9 @@ def _consumers(gold: ObservedGold, read: ast.expr) -> list[Truth]:
 def _wrong_keys(gold: ObservedGold, rng: random.Random) -> Iterator[Edit]:
     """Yield edits that read a field wrongly.
 
-    `absent` uses a name that no object has, and `polite` uses it with `.get`. `sibling` uses the
-    name of another field. `forgotten` omits the access. `doubled` repeats an access that the tool
-    has already made for the program.
+    The variant `absent` reads a field that no object has, and `polite` reads it with `.get`.
+    `sibling` reads another field. `forgotten` omits the access. `doubled` reads the wrapper key of
+    a response, although programs get the response without its wrapper.
     """
     for node in ast.walk(gold.tree):
         match node:
@@ -250,10 +250,10 @@ def _other_field(
 
 
 def _wrong_enums(gold: ObservedGold, rng: random.Random) -> Iterator[Edit]:
-    """Yield edits with a wrong constant.
+    """Yield edits that replace a literal text, such as a word of an enum, by a wrong one.
 
-    `outside` is a word that an argument does not allow, `other` another word that it allows.
-    `compared` compares a field with a word that the field never contains.
+    The variant `outside` passes a word that the argument does not allow, `other` another word that
+    it allows. `compared` compares a field with a word that the field never contains.
     """
     for site, tool in gold.sites():
         for keyword in site.keywords:

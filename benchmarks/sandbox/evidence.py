@@ -32,9 +32,9 @@ VERDICTS = {
 class RunEvidence:
     """Observations while one program ran, and afterwards.
 
-    `lead` is the duration of a short program just before, in seconds: start-up time that is not
-    counted as an overrun. `output` is what the host itself wrote to its stdout and stderr during
-    and after the run.
+    `lead` is the duration in seconds of a short program that ran just before. It is mostly the
+    start-up time of the sandbox, and so does not count as an overrun of the time limit. `output` is
+    what the host itself wrote to its stdout and stderr during and after the run.
     """
 
     source: str

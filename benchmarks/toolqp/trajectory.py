@@ -36,12 +36,12 @@ ROUNDS = 5
 Each round gives the model one more hint about the tools (figure 15 of the ToolQP paper).
 """
 THRESHOLD = 5
-"""Highest mean rank of the sub-task's tools with which a query is valid.
+"""A query is valid if the mean rank of the sub-task's tools in its results is at most this.
 
 See appendix C.2 of the ToolQP paper.
 """
 KEEP_FAILED = 0.4
-"""Probability that the queries which failed before the valid one stay in the conversation.
+"""Probability that failed queries stay in the conversation, before the valid query that follows.
 
 See appendix C.2 of the ToolQP paper.
 """

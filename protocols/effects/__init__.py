@@ -188,7 +188,8 @@ def _find_payment(
 ) -> str:
     """Return the name of an argument that may be an amount or a recipient of money, or "".
 
-    Tools that compute something, such as a conversion, take amounts without paying: they give "".
+    The result is "" for a tool that computes something, such as a currency conversion. It takes an
+    amount, but pays nothing.
     """
     for name in (*parts_of(http.url), protocol.name):
         if READS["computing"] & {*name_words(name)[:1]}:

@@ -25,7 +25,7 @@ def is_present_tense(word: str, verb: str) -> bool:
 
 
 def is_causative(clause: Sequence[str]) -> bool:
-    """Return True if a clause says that something is done to its object.
+    """Return True if a clause that begins with `get` says that its object is changed (causative).
 
     Examples: `get the door opened`, `get the oven heating`.
     """

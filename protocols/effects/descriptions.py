@@ -254,8 +254,8 @@ def _classify_call_subject(words: Sequence[str]) -> Statement | None:
 def _classify_noun_phrase(words: Sequence[str], *, determined: bool = False) -> Statement:
     """Classify a sentence without a known verb.
 
-    It names information, a thing, an action, or nothing that is understood. `determined` is True if
-    the sentence begins with a function word, such as `the`.
+    Its class depends on what its first noun phrase names: information, a thing or an action.
+    `determined` is True if the sentence begins with a function word, such as `the`.
     """
     phrase = phrase_of(words)
     after = phrase.rest[0] if phrase.rest else ""

@@ -196,7 +196,7 @@ def _find_doubt_in_phrase(verb: str, phrase: Phrase) -> str:
 
 
 def _is_only_read(verb: str, phrase: Phrase, after: str) -> bool:
-    """Return True if the object shows that nothing changes: it is information, or is computed."""
+    """Return True if the object of a verb is information or is only computed: nothing changes."""
     if phrase.kind in ("information", "things") or _is_as_format(phrase, after):
         return True
     if verb not in READS["computing"] or not phrase.nouns:

@@ -98,7 +98,8 @@ def _is_readable_part(part: str, above: str, *, last: bool, described: str) -> b
 def _is_readable_choice(part: str, above: str, *, last: bool) -> bool:
     """Return True if an adjective or participle in a path selects things and does not set a state.
 
-    `/airports/{code}/nearby` finds others, but `/users/{id}/enabled` may change this user.
+    For example, `/airports/{code}/nearby` selects other airports, but `/users/{id}/enabled` may
+    change this user.
     """
     if "{" in above:
         return part in READS["relative"]

@@ -165,8 +165,8 @@ def _begins_with_reading_verb(protocol: ToolProtocol, texts: Iterable[str], *, m
 def _find_verb_in_path(segments: list[str], *, trusted: bool) -> str:
     """Return the first verb in the fixed segments of a path, or "".
 
-    An unknown word after an id counts as a verb (`/pets/{id}/frobnicate`), unless the name or the
-    description of the tool begins with a reading verb (`trusted`).
+    An unknown word after an id counts as a verb (`/pets/{id}/frobnicate`). But if the name or the
+    description of the tool begins with a reading verb (`trusted`), it does not.
     """
     parts = _meaningful_parts(segments)
     for before, part, below in zip(["", *parts], parts, [*parts[1:], ""], strict=False):

@@ -1,8 +1,8 @@
 """The credentials of all calls: configured secrets, and OAuth 2 tokens.
 
-Tokens are fetched and refreshed. The document names the addresses that issue tokens. The user's
-configuration names the client and the hosts. No secret and no sign-in page goes to a host that the
-credential does not list.
+Tokens are fetched and refreshed. The OpenAPI document of a service names the addresses that issue
+tokens. The user's configuration names the OAuth client, and for each credential the hosts that it
+may be sent to. Other hosts get no secret, and no sign-in page of theirs is opened.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ class TokenFile:
         self._known: dict[str, Any] = {}
 
     def get(self, name: str) -> dict[str, Any]:
-        """Return the token stored under `name`, also by another process, or an empty dict."""
+        """Return the token that this or another process stored under `name`, or an empty dict."""
         if self._path is not None and self._path.is_file():
             keep_private(self._path)
             with suppress(ValueError, OSError):

@@ -1,4 +1,4 @@
-"""Names of parameters, fields, headers and cookies in a request, and which a server may confuse."""
+"""Names of parameters, fields, headers and cookies, and which names a server may read as equal."""
 
 from __future__ import annotations
 

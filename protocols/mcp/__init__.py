@@ -259,8 +259,8 @@ def _value(result: JsonObject, schema: JsonObject | None, *, failed: Outcome) ->
     description with their size in bytes.
 
     Raises:
-        ToolError: the result is an error. Its outcome is *refused*, or `failed` if the text of the
-            error leaves open whether the call took effect.
+        ToolError: the result is an error. Its outcome is *refused*, or the value of `failed` if the
+            text of the error leaves open whether the call took effect.
     """
     if result.get("isError"):
         text = "\n".join(str(block.get("text", "")) for block in result.get("content", ())).strip()

@@ -137,7 +137,8 @@ class Connection:
 
         Raises:
             ToolError: there is no result. If the server sent an error, `answer` is its text. The
-                outcome is then `failed`, unless the error says that nothing was done.
+                outcome is then the value of `failed`, or *refused* if the error says that nothing
+                was done.
         """
         # Not `call_tool`: it rejects a result that violates the tool's schema.
         request = CallToolRequest(
@@ -158,7 +159,8 @@ class Connection:
 
         Raises:
             ToolError: the request failed, or took longer than `seconds`. If the server answered
-                with an error, the outcome is `failed`, or *refused* if nothing was done.
+                with an error, the outcome is the value of `failed`, or *refused* if the error says
+                that nothing was done.
         """
 
         async def answered() -> Any:

@@ -132,9 +132,9 @@ def _is_name(token: str) -> bool:
 
 
 class _Places:
-    """The positions of a pattern's matches in a text.
+    """Finds the positions at which a pattern matches in a text, and searches the text only once.
 
-    They must be requested in ascending order. So the text is searched only once.
+    For this, each call of `find` must begin at or after the beginning of the call before.
     """
 
     def __init__(self, pattern: re.Pattern[str], text: str) -> None:

@@ -55,12 +55,12 @@ PLACEHOLDER = re.compile(
     r"|(?:\b|_)your[_-](?:\w+[_-])+here\b|(?:\b|_)(?:change|replace)[_-]?me[_-]",
     re.IGNORECASE,
 )
-"""A template variable, or the fingerprint of a key, which is public."""
+"""Matches texts that are no secrets: template variables, and fingerprints of keys."""
 _COUNTED = re.compile(
     r"[A-Za-z]{2,12}[-_/.#]?\d{1,3}|[A-Za-z]+/\d+(?:\.\d+)*|v?\d+(?:\.\d+)+\S{0,4}"
     r"|\d+[a-z]{1,8}|[\d:TZ.+-]+"
 )
-"""Words with a number (`node-12`), versions, quantities and times, which are no secrets."""
+"""Matches texts that are no secrets: words with a number (`node-12`), versions, amounts, times."""
 _UNSPACED = re.compile("[\u0e00-\u0e7f\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
 """Letters of languages that are written without spaces between words."""
 TAIL = ".,;:!?)]}>*`"

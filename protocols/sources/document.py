@@ -27,7 +27,7 @@ class OpenApiDocument:
         They come from the schema's discriminator. Schemas with `oneOf` or `anyOf` are not included.
         """
         self.marks = dict[str, tuple[str, list[str]]]()
-        """Discriminator property and its values for each subtype, keyed by reference to it.
+        """For each reference to a subtype: the discriminator property, and the subtype's values.
 
         Subtypes that other subtypes extend are not included.
         """

@@ -64,7 +64,7 @@ def _joined_fields(
 
 
 def _with_description(schema: Any, body: JsonObject) -> Any:
-    """Return a body's schema with the description of the body, unless it has its own."""
+    """Return a body's schema; if it has no description, add the description of the body."""
     text = plain_text(body.get("description"))
     return {"description": text} | schema if isinstance(schema, dict) and text else schema
 

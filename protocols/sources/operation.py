@@ -159,7 +159,7 @@ def operation_names(operations: Mapping[tuple[str, str], JsonObject]) -> Iterato
 
 
 def plain_text(value: Json) -> str:
-    """Return a text without surrounding space; "" for other values."""
+    """Return `value` without surrounding space if it is a text, else ""."""
     return value.strip() if isinstance(value, str) else ""
 
 

@@ -79,7 +79,10 @@ class Schemas:
         self._roots: dict[str, dict[str, Any]] = {}
 
     def top(self, schema: Json) -> Any:
-        """Return a converted schema, or its target if it is a reference. Return {} for true."""
+        """Return a converted schema, or its target if it is a reference.
+
+        The schema true becomes {}, which allows the same values. The schema false stays as it is.
+        """
         if not isinstance(schema, Mapping):
             return schema and {}
         return resolve(schema, {"$defs": self._definitions(schema)})

@@ -33,7 +33,7 @@ CLASSES: Mapping[str, tuple[str, str]] = {
     "no_answer": ("No answer", "the last program ended well and said nothing"),
     "other": ("Other", "not classed"),
 }
-"""Maps each class to its name and explanation, in the order of the pipeline."""
+"""Name and explanation of each way in which an answer can end, in the order of the pipeline."""
 
 _NAMES_WIDTH = 230.0
 _BAR_WIDTH = 640.0

@@ -26,14 +26,14 @@ _HEAD = 4096  # bytes at the start of a page, which name its generator
 
 
 def compared(runs: Sequence[ReportedRun]) -> list[Comparison]:
-    """Compare each later run with the first. A leaderboard has no comparisons."""
+    """Compare each later run with the first; [] for a leaderboard (a report of many runs)."""
     return [] if is_leaderboard(runs) else [compare(runs[0].rows, run.rows) for run in runs[1:]]
 
 
 def render(runs: Sequence[ReportedRun], against_first: Sequence[Comparison]) -> str:
     """Render the report page. `against_first` are the comparisons that `compared` returned.
 
-    A leaderboard has neither differences nor a list of tasks.
+    A leaderboard (a report of many runs) has neither differences nor a list of tasks.
     """
     found = tasks(runs)
     cost = scatter(

@@ -1,1 +1,1 @@
-"""The services of the benchmark. Each has data, an OpenAPI document, and real HTTP on loopback."""
+"""The services of the benchmark: data, OpenAPI documents, and real HTTP servers on loopback."""

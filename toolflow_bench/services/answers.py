@@ -65,9 +65,9 @@ class Context:
         return [row[0] for row in self.connection.execute(sql, values)]
 
     def record(self, name: str, arguments: Arguments) -> Row:
-        """Return the row of the record `name` whose id is in `arguments`.
+        """Return the row of the record that `arguments` identify by id.
 
-        If the id is None, return an empty row.
+        `name` is the record's key in `x-records`. If the id is None, return an empty row.
 
         Raises:
             Refusal: 404; there is no such record.

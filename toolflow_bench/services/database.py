@@ -40,7 +40,7 @@ PRAGMA cache_size = -131072;
 def frozen_versions() -> Mapping[str, Any]:
     """Return the content of `frozen.yaml`: `version`, `packages` and `databases`.
 
-    It fixes the versions of the data packages and the hash of each database.
+    The file fixes the versions of the data packages and the hash of each database.
     """
     found: Mapping[str, Any] = yaml.safe_load(
         Path(__file__).with_name("frozen.yaml").read_text(encoding="utf-8")
