@@ -84,8 +84,8 @@ def solve(
 ) -> dict[str, Any]:
     """Run tasks end to end and return how many were solved.
 
-    `shown` counts the tasks for which the first searches found all needed tools, `shown in the end`
-    those for which all searches together found them. The model `name` plans, searches and writes
+    `shown` counts the tasks for which the first searches found all needed tools. `shown in the end`
+    counts those for which all searches together did. The model `name` plans, searches and writes
     programs (ATC_MAX_SECONDS limits the time of a task). If `name` is None, a script does so.
     """
     tasks = {task.id: task for task in load_tasks()}

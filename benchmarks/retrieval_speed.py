@@ -46,7 +46,7 @@ Real documents are about as short.
 QUERIES = 300
 """Number of queries that are timed."""
 EXACT = 100
-"""Number of these queries that are also answered by an exact search."""
+"""Number of the timed queries that are also answered by an exact search."""
 PART = 1000
 """Number of original documents that are embedded and stored at a time."""
 MARK = "~"
@@ -205,7 +205,7 @@ def latency(ask: Callable[[int], Any]) -> dict[str, float]:
 
 
 def recall(dense: Any, vectors: Any) -> float:
-    """Return the share of the exact ten nearest vectors that the index finds."""
+    """Return the share of the ten nearest vectors (by exact search) that the index finds, too."""
     shares = []
     for vector, ranked in zip(vectors, dense.near(vectors, n=10), strict=True):
         exact = np.argsort(-dense.scores_of(vector[None])[0])[:10]

@@ -80,7 +80,7 @@ def response_paths(schema: JsonObject | None) -> Iterator[tuple[str, JsonObject]
 
 
 def _inner_paths(schema: JsonObject, path: str) -> Iterator[tuple[Any, str]]:
-    """Yield each schema directly below a resolved schema at `path`, with its own path."""
+    """Yield the path and the schema of each part directly below the resolved schema at `path`."""
     for name, one in schema.get("properties", {}).items():
         yield one, join_path(path, name)
     for one in subschemas(schema, "items"):
@@ -113,7 +113,7 @@ def field_key(
 
 
 def argument_key(protocol: ToolProtocol, argument: str) -> str | None:
-    """Return the name that the value of an argument has in all tools, such as `airport_code`.
+    """Return a name for the value of an argument that is the same in all tools: `airport_code`.
 
     Return None for an argument whose values callers choose themselves (a date, a limit).
     """

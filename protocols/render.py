@@ -299,7 +299,7 @@ class _Shapes:
     def _annotation_of_type(
         self, type_name: str, schema: JsonObject, root: JsonObject, *, hint: str, level: int
     ) -> str:
-        """Return the Python type of those values of a schema that have one JSON type."""
+        """Return the Python type for the values of one JSON type that a schema allows."""
         if type_name == "array":
             return self._annotation_of_array(schema, root, hint=hint, level=level)
         if type_name != "object":
@@ -342,7 +342,7 @@ class _Shapes:
         return f"list[{self.annotation(schema['items'], root, hint=singular(hint), level=level)}]"
 
     def _declare(self, name: str, fields: _Fields, schema: JsonObject, root: JsonObject) -> str:
-        """Return the name of the type with these fields. Declare it if there is no equal one."""
+        """Return the name of the TypedDict with these fields, which is declared if necessary."""
         names = chain([name], (f"{name}{number}" for number in count(2)))
         own = list(takewhile(self._fields.__contains__, names))
         # Equal shapes of two components keep both their names.

@@ -268,7 +268,7 @@ def scalar_schema(schema: Any, root: JsonObject) -> JsonObject:
 
 
 def is_file(schema: Any, root: JsonObject) -> bool:
-    """Return True if a schema is that of a file's content, or of a list of these.
+    """Return True if a schema describes the content of a file, or a list of files.
 
     It has the format `binary` (OpenAPI 3.0) or a binary media type (3.1).
     """

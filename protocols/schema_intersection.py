@@ -10,7 +10,8 @@ from protocols.schema import ANNOTATIONS, types
 def intersect_schemas(one: Any, other: Any) -> Any:
     """Return a schema that allows what both schemas allow.
 
-    The order does not matter. If it cannot be written otherwise, return an `allOf` of both.
+    The order of the two does not matter. If a keyword of both schemas cannot be combined, return an
+    `allOf` of both.
     """
     if one is True or one == {} or other is False:
         return other
@@ -31,7 +32,7 @@ def intersect_schemas(one: Any, other: Any) -> Any:
 def _intersect_keyword(key: str, known: Any, value: Any) -> Any:
     """Return the value of a keyword that allows only what both values allow.
 
-    None or [] means that there is no such value.
+    None or [] means that the values cannot be combined.
     """
     match key:
         case "type":

@@ -87,9 +87,9 @@ def is_url(text: str) -> bool:
 def is_same_owner(home: Origin, origin: Origin) -> bool:
     """Return True if `origin` belongs to the owner of `home`.
 
-    That is the same origin, or on ports 80 and 443 the same host or a subdomain. Other ports may
-    belong to other services. Sibling hosts (`docs.example.com`, `api.example.com`) do not count,
-    because a shared suffix may have many owners.
+    It does if both are equal, or if both have port 80 or 443 and its host is that of `home` or a
+    subdomain. Other ports may belong to other services. Sibling hosts (`docs.example.com`,
+    `api.example.com`) do not count, because a shared suffix may have many owners.
     """
     if origin == home:
         return True
@@ -134,9 +134,9 @@ def canonical_host(host: str) -> str:
 def may_reach(host: str, address: str, homes: Collection[str] | None) -> bool:
     """Return True if a connection to `host` may use the IP address `address`.
 
-    The owner of a public host name decides to which address it leads. So such an address may not be
-    on this machine or its networks, unless the user named the host as a service there (`homes`). A
-    local host name (`printer.local`) may lead there, but not to a cloud's metadata service. If
+    The owner of a public host name decides to which address it leads. So its address may not be on
+    this machine or its networks, unless the user named the host as a service on them (`homes`). A
+    local host name (`printer.local`) may lead to them, but not to a cloud's metadata service. If
     `homes` is None, no address of this machine or its networks may be reached.
     """
     if homes is None:

@@ -297,8 +297,8 @@ def _without_branches(schema: Any) -> Any:
 def _branch(keyword: str, options: list[Any]) -> JsonObject:
     """Return one clause for the options of `anyOf` or `oneOf`.
 
-    The validator then reports one error instead of one for each option. If there is only one option
-    beside null, its own errors are kept.
+    With this clause, the validator reports one error instead of one for each option. But if there
+    is only one option besides null, the errors of this option are reported.
     """
     others = [one for one in options if one != {"type": "null"}]
     nullable = len(others) == 1 < len(options)

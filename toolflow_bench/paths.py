@@ -64,8 +64,8 @@ def correct_path(gold: Sequence[str], made: Iterable[Call]) -> bool | None:
 def repeated_writes(made: Iterable[Call], writing: frozenset[str]) -> int:
     """Count the writes that were sent again with the same arguments.
 
-    A write counts only if an earlier one of them was carried out or may have been. `writing` are
-    the tools that write.
+    A write counts only if an earlier write with the same tool and arguments was carried out, or may
+    have been. `writing` are the tools that write.
     """
     effective: set[str] = set()
     repeated = 0

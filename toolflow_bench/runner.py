@@ -241,7 +241,7 @@ def _calls_of(solution: Solution) -> tuple[dict[str, Any], ...]:
 
 
 def _findings_of(solution: Solution) -> tuple[dict[str, Any], ...]:
-    """Return what the static check found in every attempt, fixed automatically or not."""
+    """Return the findings of the static check in all attempts, also those that were fixed."""
     names = ("code", "message", "line", "tool", "certain")
     rows: list[dict[str, Any]] = []
     for number, attempt in enumerate(solution.attempts):

@@ -282,7 +282,7 @@ class BlameBench:
     def rows(self, task: Task, *, seed: int) -> Iterator[Row]:
         """Yield the results of one task, at most one for each kind of fault.
 
-        If the gold program cannot be run with probes, there are none.
+        If the gold program cannot be run with probes, there are no results.
         """
         tools = self.world.toolbox
         self.world.reset()

@@ -220,7 +220,7 @@ class Mock:
     def kind_of(self, schema: Any, name: str, operation: MockOperation) -> str:
         """Return the kind of record that the field `name` of a response contains.
 
-        The result is "" if the object has no id.
+        The result is "" if the field is an object without an id.
         """
         properties = schema.get("properties", {})
         if "id" not in properties:

@@ -55,7 +55,7 @@ def run(
     journal: Journal | None = None,
     **limits: Any,
 ) -> Trace:
-    """Run `source` with `tools` (default: the sample tools) within short limits."""
+    """Run `source` with `tools` (default: the sample tools), within low time limits."""
     within = Limits(**{"wall_seconds": 20.0, "cpu_seconds": 10.0, **limits})
     return sandbox.run(
         source, shop() if tools is None else tools, limits=within, journal=journal or Journal()

@@ -89,9 +89,9 @@ def _is_second_verb(before: str, word: str, after: str) -> bool:
 
 
 def _cannot_act(word: str) -> bool:
-    """Return True if a word cannot show that the call acts.
+    """Return True if a word is no evidence that the call acts.
 
-    That is so if it is not a verb, or if it is a verb that reads or only describes the request.
+    Such words are words that are no verbs, verbs that read, and verbs that describe the request.
     """
     if word in CLOSED | _BEFORE_VERBS or word.endswith(("ed", "ly")) or not word.isalpha():
         return True

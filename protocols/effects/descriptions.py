@@ -288,7 +288,7 @@ def _has_neutral_verb(phrase: Phrase, after: str) -> bool:
 def _is_odd(words: Sequence[str], phrase: Phrase, after: str) -> bool:
     """Return True if a sentence seems to begin with a noun phrase, but may have a verb ("odd").
 
-    In `Frobnicate the lamp`, for example, `the` shows it. `after` is the word after the phrase.
+    For example, `the` after `Frobnicate` indicates a verb. `after` is the word after the phrase.
     """
     if after in DETERMINERS - {"that", "those"} or after in _LAST_PARTICLES - {"in", "on"}:
         return True
@@ -345,7 +345,7 @@ def _is_noun(lead: str, verb: str, words: Sequence[str]) -> bool:
 def _takes_object(lead: str, after: str) -> bool:
     """Return True if an unknown first word (`lead`) must be an acting verb.
 
-    That is so if the word after it begins an object: `Frobnicate the …`.
+    An example is `Frobnicate` in `Frobnicate the …`, because `the` begins the object of a verb.
     """
     if lead in _CALL | READS["information"] | _NEVER or base_form(lead, READS["neutral"]):
         return False

@@ -147,8 +147,8 @@ def _is_code(name: str, parts: list[str]) -> bool:
 def _names_what_is_set(name: str, parts: list[str]) -> bool:
     """Return True if an argument is probably a new value for what the path names.
 
-    That is so if its name is the last noun of the path, or a property that can be set, such as
-    `state` in `/lamp/status?state=`.
+    Its name is then the last noun of the path, or a property that can be set, such as `state` in
+    `/lamp/status?state=`.
     """
     fixed = [part for part in parts if "{" not in part]
     words = name_words(fixed[-1]) if fixed else []

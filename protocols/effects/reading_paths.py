@@ -51,7 +51,7 @@ def is_reading_path(
 def _is_readable_variable(
     protocol: ToolProtocol, part: str, above: str, url: str, shown: Resources, *, described: str
 ) -> bool:
-    """Return True if a call whose path contains a variable (`part`) may still only read.
+    """Return True if a variable in the path (`part`) is compatible with a call that only reads.
 
     `above` is the segment before the variable. `url` ends with the variable.
     """
@@ -79,10 +79,9 @@ def _is_count_variable(part: str) -> bool:
 
 
 def _is_readable_part(part: str, above: str, *, last: bool, described: str) -> bool:
-    """Return True if a call whose path contains a segment may still only read.
+    """Return True if a segment of the path (`part`) is compatible with a call that only reads.
 
-    The segment (`part`) is not a variable.
-    `above` is the segment before it. `last` is True for the last segment.
+    The segment is not a variable. `above` is the segment before. `last` is True for the last one.
     """
     kind = classify_path_part(part)
     if kind in ("things", "information", "reading"):

@@ -24,7 +24,7 @@ VERBS: dict[str, frozenset[str]] = {
 PATHS: dict[str, frozenset[str]] = {
     name: frozenset(words.split()) for name, words in _READ["paths"].items()
 }
-"""Sets of words in the paths of GET requests, keyed by what they mean there."""
+"""Sets of words, keyed by their meaning in the path of a GET request."""
 READS: dict[str, frozenset[str]] = {
     name: frozenset(words.split()) for name, words in _READ["reads"].items()
 }

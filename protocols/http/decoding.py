@@ -48,7 +48,8 @@ class UndecodableBody(ValueError):
 def decompressor_for(encoding: str) -> Decompressor:
     """Return the decompressor for a body with this `Content-Encoding`.
 
-    Unknown names leave the body as it is, because some servers send a charset there.
+    If its name is unknown, the decompressor yields the body unchanged, because some servers send
+    the name of a charset in this header.
 
     Raises:
         UndecodableBody: the encoding has several layers, or was not requested.
@@ -126,7 +127,7 @@ class _Decoder:
     def _begin(self, data: bytes) -> bytes:
         """Create a decompressor if `data` is long enough to detect the format.
 
-        Return the bytes to decompress, which begin with those of earlier calls.
+        Return the bytes to decompress: those of earlier calls that were too short, then `data`.
         """
         if self._members and self._name == "deflate":
             self._over = True

@@ -74,8 +74,8 @@ class NameResolver:
         Used for requests through a proxy, which resolves the name itself.
 
         Raises:
-            UnreachableAddress: the host has such a name, is not one of `homes`, and was not named
-                by the response of a host (`root`) that has such a name itself.
+            UnreachableAddress: the host has such a name and is not one of `homes`, and `root` has
+                no such name.
         """
         home = self._homes is not None and (host in self._homes or claims_to_be_near(self._root))
         if claims_to_be_near(host) and not home:

@@ -216,8 +216,8 @@ class RequestBuilder:
 
         A declared name must only differ from the declared names at the same location. An undeclared
         name must not be readable as any other name: its value was not validated for the other
-        argument, and a person who approved the call did not see it there. A field of a whole body
-        may repeat a name from the query, but only with the same value.
+        argument, and a person who approved the call saw the value under another name. A field of a
+        whole body may repeat a name from the query, but only with the same value.
         """
         others = [RequestName("form", "_method", "the method of the request")]
         others += [RequestName(place, name, "a credential") for place, name in reserved]

@@ -50,7 +50,7 @@ class RequestName(NamedTuple):
 def normalize_name(name: str) -> str:
     """Return `name` as the most lenient servers read it.
 
-    That is its letters and digits in one case, after percent-decoding it twice.
+    The name is percent-decoded twice. Of the result, only letters and digits are kept, in one case.
     """
     plain = unicodedata.normalize("NFKC", unquote(unquote_plus(name))).casefold()
     return re.sub(r"[\W_]+", "", plain) or plain

@@ -203,7 +203,7 @@ class Transport:
     """Pooled HTTP connections. Thread-safe. Proxies come from the environment.
 
     It follows no redirects, keeps no cookies and reads no netrc file. A `requests.Session` would do
-    all of that, so the adapter is used without one.
+    all of that, so requests are sent by an adapter of `requests` without a session.
     """
 
     def __init__(

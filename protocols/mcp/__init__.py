@@ -195,7 +195,7 @@ class Servers:
         return known.server.masked_text if known is not None else ""
 
     def close(self) -> None:
-        """Close all connections. Servers that were started here end."""
+        """Close all connections, and end the servers that this process started."""
         for known in self._known.values():
             with known.lock:
                 known.drop()

@@ -14,7 +14,7 @@ from protocols.http.decoding import DamagedBody, UndecodableBody, decompressor_f
 
 
 class LimitedStream(httpx2.AsyncByteStream):
-    """The raw bytes of a response. Raises an error after `most_bytes` of them."""
+    """The raw bytes of a response. Raises an error if there are more than `most_bytes`."""
 
     def __init__(self, stream: Any, most_bytes: int) -> None:
         self._stream = stream

@@ -48,7 +48,7 @@ _MOST_CHARACTERS = 50_000_000  # size of the list as JSON
 class Connection:
     """A connection to an MCP server.
 
-    Thread-safe. Closing it ends the server if it was started here.
+    Thread-safe. Closing it ends the server if this process started the server.
     """
 
     def __init__(self, server: McpServer, keyring: Keyring, *, headers: Mapping[str, str]) -> None:
@@ -148,7 +148,7 @@ class Connection:
         return _to_json(self._wait(asked, seconds=self._seconds, failed=failed))
 
     def close(self) -> None:
-        """Close the connection and end the server if it was started here. May be called twice."""
+        """Close the connection, and end a server that this process started. May be called twice."""
         self.closed = True
         self._end()
 

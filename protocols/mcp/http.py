@@ -1,6 +1,6 @@
 """Streamable HTTP transport for one MCP server, on top of the SDK's.
 
-This also carries the requests of a sign-in. Each host name is resolved once, and later requests go
+It also carries the requests of a sign-in. Each host name is resolved once, and later requests go
 to the same address. Each response has a deadline and a size limit after decompression. The SDK
 follows no redirect to another origin.
 """

@@ -79,9 +79,9 @@ class _PendingRequests:
     requests: int = 0
 
     def count(self, message: SessionMessage | Exception, *, by: int) -> None:
-        """Add 1 (`by`) if `message` is a request, or -1 if it is a response.
+        """Add `by` to the number if it fits `message`: 1 for a request, -1 for a response.
 
-        Other messages, and those of the kind that does not belong to `by`, are ignored.
+        Other messages are ignored.
         """
         kind = JSONRPCRequest if by > 0 else JSONRPCResponse | JSONRPCError
         if isinstance(message, SessionMessage) and isinstance(message.message, kind):
@@ -106,7 +106,7 @@ class _StderrReader:
         self._whole.set()
 
     def note(self, problem: str) -> None:
-        """Append our own line to the log."""
+        """Append to the log a line of atc, not of the server."""
         self._log.add(f"\n{problem}\n".encode())
 
     async def wait(self) -> None:

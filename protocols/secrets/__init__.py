@@ -74,7 +74,8 @@ def _can_be_secret(leaf: Json, place: _ValuePlace) -> bool:
 def may_name_secrets(name: str) -> bool:
     """Return True if values with this name may be secrets.
 
-    This includes `value`, whose name may be next to it, and `cookies`, whose members are secrets.
+    Among these names are `cookies`, whose members are secrets, and `value`, because the name of the
+    value may be in another member: `{"name": "token", "value": …}`.
     """
     return secret_kind(name) is not None or name.lower() == "value" or name.lower() in MAPS
 
@@ -214,7 +215,7 @@ def escape_for_literal(text: str) -> str:
 
 
 def is_blank_or_mask(text: str) -> bool:
-    """Return True if the text is blank, a mask such as `***`, or a placeholder, and no secret."""
+    """Return True if a text is no secret, because it is blank, a mask (`***`), or a placeholder."""
     return not text.strip() or bool(PLACEHOLDER.fullmatch(text) or _MASKS.fullmatch(text))
 
 

@@ -200,7 +200,7 @@ def _with_word_before(text: str, before: re.Match[str] | None, name: str, start:
 
 
 def _values_behind(window: str, start: int, end: int, kind: Kind, long_word: int) -> list[str]:
-    """Return the secret values of the name at `window[start:end]`.
+    """Return the secret values that belong to the name at `window[start:end]`.
 
     `long_word` is the position of a long word that may be a random value, or -1.
     """

@@ -144,7 +144,7 @@ class _FreshTaskMaker:
 def wordings(
     recipe: Recipe, drawn: Sequence[str], *, men: bool, untrue: Sequence[str] = ()
 ) -> list[tuple[str, Mapping[str, Json]]]:
-    """Return the recipe's questions as templates, each with those constants that are not replaced.
+    """Return the recipe's questions as templates, each with the constants that stay as they are.
 
     A template has `{name}` (for a date, `{name:%d}`) where the question has one of the constants
     `drawn`. Left out are questions that contain a phrase of `untrue`, since it would be false for

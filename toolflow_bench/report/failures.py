@@ -37,7 +37,7 @@ CLASSES: Mapping[str, tuple[str, str]] = {
 
 _NAMES_WIDTH = 230.0
 _BAR_WIDTH = 640.0
-"""Width of a bar. The names take `_NAMES_WIDTH` to the left of it. Both are in SVG units."""
+"""Width of a bar. The run's name is left of it, `_NAMES_WIDTH` wide. Both are in SVG units."""
 
 
 def outcome(row: Row) -> str:

@@ -214,7 +214,7 @@ def opaque_id(kind: str, number: int, salts: Mapping[str, int]) -> str:
 def opaque_text(number: int, *, length: int = 5, salt: int = 0x0A5A5A5) -> str:
     """Return a text of `length` letters and digits for a number below 2**(5 * length).
 
-    The same number always has the same text, no two numbers have the same, and the text is hard to
+    A number always has the same text, two numbers never have the same text, and the text is hard to
     guess: multiplication by an odd number permutes the numbers below a power of two. A different
     `salt` gives other texts, so that the records of two tables have different ids.
     """

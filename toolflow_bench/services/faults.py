@@ -66,9 +66,9 @@ class Faults:
     """Value of the Retry-After header of a response with status 429."""
     slow_seconds: Annotated[float, Field(ge=0, le=600)] = 1.0
     renamed_share: Share = 0.0
-    """Share of operations in whose responses the same field is always renamed.
+    """Share of the operations that always rename one field of their responses.
 
-    This happens in addition to other faults.
+    These changes occur in addition to the other faults.
     """
 
     def draw(self, number: int) -> ServiceFault:

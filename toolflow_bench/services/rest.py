@@ -259,7 +259,7 @@ class _Service:
 
 
 def _fault_reply(fault: ServiceFault, control: Control) -> ServiceReply | None:
-    """Return the response for a fault that precedes any work, or None to close the connection."""
+    """Return the response for a fault before anything is done, or None to close the connection."""
     if fault.kind == "drop":
         return None
     if fault.kind == "500":
