@@ -39,7 +39,7 @@ _PLAIN = ("object", "number", "array", "boolean", "integer", "string", "null")
 
 
 def protocol_of(tool: JsonObject) -> ToolProtocol:
-    """Convert BFCL's document of a function, in which types have Python's names, to a protocol."""
+    """Convert BFCL's document of a function, whose types have Python names, to a `ToolProtocol`."""
     return ToolProtocol(
         name=tool["name"],
         description=tool.get("description", ""),

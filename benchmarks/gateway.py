@@ -60,10 +60,10 @@ async def openapi_document(request: Request) -> JSONResponse:
 
 
 async def drive(url: str, clients: int, programs: int) -> tuple[list[float], list[str]]:
-    """Let the clients send all programs; return the seconds of right replies, and wrong replies.
+    """Let the clients send all programs, and return the times and the mistakes of the replies.
 
-    All clients begin at the moment when the last one is connected. Wrong replies are returned as
-    messages.
+    The results are the seconds that each right reply took, and a message about each wrong reply.
+    All clients begin at the moment when the last one is connected.
     """
     taken = list[float]()
     wrong = list[str]()

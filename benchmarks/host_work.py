@@ -1,7 +1,7 @@
 """The time and memory that hostile values and documents cost the host.
 
 Each attack is one `atc` command in a process of its own, which uses a service on the loopback
-interface. The report has the seconds and the peak memory of this process.
+interface. The report has the duration in seconds and the peak memory of each command's process.
 """
 
 from __future__ import annotations

@@ -313,7 +313,7 @@ def index(count: int, embedder: str) -> dict[str, Any]:
 @suite
 @click.option("--rate", default=4, show_default=True)
 def probe(rate: int) -> dict[str, Any]:
-    """Probe 20 services at once, from 21 sources."""
+    """Probe 20 services at once, from 21 tool sources, two of which describe the same service."""
     services = [service(0.5 if number in (1, 2) else 0.0) for number in range(20)]
     services[3][0].stop()
     with tempfile.TemporaryDirectory(prefix="atc-scale-") as name, cluster(2) as nodes:

@@ -88,7 +88,7 @@ def stubs(tools: Toolbox, *, detail: Detail = DETAILS[0], among: Toolbox | None 
 
     Return types describe what programs get, that is, responses without a wrapper key. If the
     response of another tool in `among` (default: `tools`) has values for an argument, the comment
-    on the argument says how to get one.
+    on the argument says how to get such a value.
     """
     shapes = _Shapes(detail)
     functions = [_function(tool, shapes, among or tools) for tool in tools.values()]

@@ -80,7 +80,7 @@ class Tool:
 
     @property
     def qualified(self) -> str:
-        """`SOURCE/NAME`: the name for settings that no tool of another source can have."""
+        """`SOURCE/NAME`. Settings use this name, because tools of other sources cannot have it."""
         return f"{self.source}/{self.protocol.name}" if self.source else self.protocol.name
 
     @cached_property

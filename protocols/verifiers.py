@@ -46,7 +46,7 @@ def guess_verifiers(protocols: Sequence[ToolProtocol]) -> list[ToolProtocol]:
 
 
 class _RecordRead(NamedTuple):
-    """A read-only tool whose response contains certain records."""
+    """A read-only tool whose response contains records with a certain set of fields."""
 
     rank: tuple[bool, int, str]
     """Sort key, best first: lists before single records, then few arguments."""

@@ -377,7 +377,7 @@ class Contrast(ExpansionKind):
 def neighbours(
     documents: Sequence[ToolDocument], ranker: Ranker
 ) -> Callable[[ToolDocument], list[ToolDocument]]:
-    """Return a function that finds the three documents which `ranker` ranks nearest to another."""
+    """Return a function that finds the three documents nearest to a document, as `ranker` ranks."""
     by_name = {document.name: document for document in documents}
 
     def near(document: ToolDocument) -> list[ToolDocument]:

@@ -32,7 +32,7 @@ _FILE_LINE = re.compile(r'^\s*File ".*", line (\d+)')
 
 
 def environment(secret: str) -> dict[str, str]:
-    """Return environment variables in which a host might keep credentials, all with this secret."""
+    """Return environment variables that usually have credentials; each value contains `secret`."""
     names = ("HOST_SECRET", "API_KEY", "AWS_SECRET_ACCESS_KEY", "GITHUB_TOKEN")
     return dict.fromkeys(names, secret) | {"DATABASE_URL": f"postgres://user:{secret}@127.0.0.1/db"}
 

@@ -244,7 +244,8 @@ def changes(was: dict[str, object], had: dict[str, int]) -> list[str]:
 def main(descriptor: int) -> NoReturn:
     """Read the parent's instructions (the order) and carry them out.
 
-    Each message to the parent contains the nonce from the order, which a forger does not know.
+    Each message to the parent contains the nonce from the order. A program that sends forged
+    messages does not know the nonce.
     """
     global API_KEY
     os.set_inheritable(descriptor, False)

@@ -148,7 +148,7 @@ def _find_doubt_in_object_clause(
 
 
 def _find_doubt_in_gift(verb: str, tail: Sequence[str]) -> str:
-    """Return what is doubtful about a sentence such as `gives you …`, or "".
+    """Return what is doubtful about a sentence that names a recipient (`gives you …`), or "".
 
     The sentence is not doubtful if information or a plural follows.
     """

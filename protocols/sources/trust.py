@@ -14,9 +14,8 @@ from protocols.urls import Origin, is_same_owner, split_url
 def pin_binding(protocol: ToolProtocol, homes: Sequence[Origin], where: str) -> ToolProtocol:
     """Return a tool of a fetched document, after checking what it would call.
 
-    The tool may call only the hosts `homes` and their subdomains. These are the host of the
-    document and that of the address which the user wrote after `@`. The tool may not run code or
-    commands.
+    `homes` are the origin of the document, and the origin that the user wrote after `@`. The tool
+    may call only their hosts and the subdomains of these, and may not run code or commands.
 
     Raises:
         InvalidProtocol: the tool would call another host, or run code or a command.

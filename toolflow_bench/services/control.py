@@ -129,8 +129,8 @@ class Control:
 def steer(control: Control, method: str, path: str, body: Json) -> ServiceReply:
     """Answer a control request from a test harness in another process.
 
-    There are `POST /bench/reset`, `GET /bench/state`, `GET /bench/log` and `POST /bench/faults`.
-    The body of the last one has the fields of `Faults`; an empty body turns faults off.
+    These requests are `POST /bench/reset`, `GET /bench/state`, `GET /bench/log` and `POST
+    /bench/faults`, whose body has the fields of `Faults`; an empty body turns faults off.
 
     Raises:
         Refusal: 422, the body does not fit the path; 404, there is no such path.
