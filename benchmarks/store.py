@@ -1,5 +1,6 @@
-"""Throughput of the run stores and duration of a journal write, while several runs are written.
+"""Throughput of the run stores, and duration of a write to a run's journal of calls.
 
+Several runs are written at the same time.
 Each run of 20 calls is written as a solved run would be, then read again. Both stores flush each
 commit to the disk. The exit status is 1 if anything is missing afterwards.
 """

@@ -299,8 +299,8 @@ class Toolbox(Mapping[str, Tool]):
         """Return the tools whose responses have values for an argument, best first.
 
         `argument` is the original name. Tools with a declared link come before tools with an
-        observed or a guessed one. Among these, tools that need fewer values from other tools come
-        first, and then those whose link comes first.
+        observed or a guessed one. Tools with the same kind of link are sorted by the number of
+        values that they need from other tools, and then by the order of their links.
         """
         best: dict[str, Producer] = {}
         for link in tool.protocol.links:

@@ -80,7 +80,7 @@ def repeated_writes(made: Iterable[Call], writing: frozenset[str]) -> int:
 
 
 def orphaned_writes(made: Sequence[Call], writing: frozenset[str], *, last: int) -> int:
-    """Count the writes of earlier attempts that the attempt number `last` did not issue.
+    """Count the writes of earlier attempts that attempt `last` did not issue (they are orphaned).
 
     A write counts only if it was carried out or may have been. `writing` are the tools that write.
     """

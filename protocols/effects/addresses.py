@@ -50,7 +50,7 @@ class Resources:
     def has_record(self, url: str) -> bool:
         """Return True if other calls show that a URL such as `…/hooks/{}` is that of a record.
 
-        They change this record, or they create or list records at the URL above it (`…/hooks`).
+        Such calls change this record, or create or list records at the URL above it (`…/hooks`).
         """
         address = without_variable_names(url)
         above = address.rpartition("/")[0]

@@ -135,7 +135,7 @@ def _split_camel_case(name: re.Match[str]) -> str:
 def _find_side_effect(sentences: Sequence[list[str]], text: str) -> str:
     """Return the first acting verb in `sentences` or in an aside of `text`, or "".
 
-    `sentences` are those after the first. An aside is text in brackets or after a colon.
+    `sentences` are all sentences of `text` but the first. An aside is in brackets or after a colon.
     """
     for words in sentences:
         if verb := find_later_acting_verb(words) or find_passive_verb(words):

@@ -148,7 +148,7 @@ _COOKIE = re.compile(r"(?:^|;\s*)([^=;\s]+)=([^;\s]{8,})")
 
 
 def secret_with_parts(secret: Json) -> list[Json]:
-    """Return a secret with those parts of it that are secrets by themselves.
+    """Return a secret, and those of its parts that are secrets by themselves.
 
     Such parts are the token after `Bearer`, the password after a user name, and the values of
     cookies.
