@@ -37,7 +37,7 @@ class Powers:
     """Features of a model endpoint. All of them are False if the endpoint is unknown."""
 
     schema: bool = False
-    """True if replies are forced to match a JSON Schema, which a prompt could only describe."""
+    """True if the endpoint forces replies to match a JSON Schema that is sent with the request."""
     strict: bool = False
     """True if a schema is enforced only when its objects require all their keys (OpenAI)."""
     lark: bool = False

@@ -32,7 +32,7 @@ from sandbox.trace import ToolCall
 LEASE_SECONDS = 2.0
 """Lease of a host in PostgreSQL. Other hosts may take over its runs after the lease expired."""
 REPAIRS = 8
-"""How often the model writes the same program again, which repeats a read that failed."""
+"""Maximum number of times that the model writes the same program again after a failed read."""
 
 
 def mortal_store(

@@ -12,8 +12,8 @@ from protocols.sources.schemas import Schemas
 _JSONS = {"application/json": 0, "application/json-patch+json": 2}
 """Rank of each JSON media type; if a body has several, the one with the lowest rank is sent.
 
-Types that are not listed have rank 1. The type for a JSON patch comes last, because few documents
-describe its body correctly, as a list.
+Types that are not listed have rank 1. A JSON patch comes last: it is a list of changes, but few
+documents describe it as a list.
 """
 _PLAIN_OBJECT = ANNOTATIONS | {"type", "properties", "required", "additionalProperties"}
 
