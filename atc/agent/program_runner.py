@@ -132,8 +132,11 @@ class ProgramRunner(AgentResources):
         )
 
     @contextmanager
-    def _open_record(self, record: RunRecord) -> Iterator[None]:
-        """Record a run within the block; after it, learn response schemas from the run's calls."""
+    def _open_record(self, record: RunRecord, *, given: bool = False) -> Iterator[None]:
+        """Record a run within the block; after it, learn response schemas from the run's calls.
+
+        `given` is True if a caller wrote the program.
+        """
         with record.open(self.toolbox):
             yield
         if self.learned is None or record.solution is None:

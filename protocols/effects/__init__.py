@@ -260,6 +260,9 @@ def _is_written_read(
     if not words or words[0] not in READS["getters"] or last in STRICT | GRAMMAR["particles"]:
         return False
     pages = any(snake(argument.name) in READS["paging"] | _SELECTORS for argument in arguments)
+    adds_nothing = words[1:] == fixed[-1]
+    if adds_nothing and not pages and not all(one.is_view_filter for one in arguments):
+        return False
     if pages and classify_path_part(parts[-1]) == "things" and words[1:] == fixed[-1]:
         return all(
             argument.is_view_filter or not may_be_set(argument.name, in_list=True)
