@@ -401,6 +401,20 @@ def test_a_consenting_gateway_sends_what_was_open(shop):
     assert (waits["status"], done["status"], shop.sent) == ("paused", "solved", ["7 café"])
 
 
+def test_a_resumed_run_keeps_its_replies(shop):
+    """What its own calls have shown does not change its prompts."""
+    replies = shop.folder / "replies.json"
+    program = (
+        "```python\nfound = contacts()\nprint(close_order(order_id=len(found), note={!r}))\n```"
+    )
+    words = ("--tools", shop.folder / "shop.py", "--model", f"scripted:{replies}")
+    replies.write_text(json.dumps([program.format("first")] * 5))
+    assert shop.atc("run", "Close the order.", *words)[0] == 1
+    replies.write_text(json.dumps([program.format("other")] * 5))
+    assert shop.atc("runs", "resume", "last", "--allow-writes", "close_order")[0] == 0
+    assert shop.sent == ["3 first"]
+
+
 def test_agents_do_not_learn_the_working_process(shop):
     waits = shop.run(CLOSE)
     with Store(shop.store.path) as other:

@@ -183,3 +183,26 @@ def test_two_misreadings_change_the_route(solve, tool, sent):
     assert solution.usage.model_calls == 4
     at = [type(event) for event in events if isinstance(event, ModelAsked | NoteAdded)]
     assert at == [ModelAsked, ModelAsked, NoteAdded, ModelAsked, ModelAsked]
+
+
+def test_what_reads_print_is_no_answer(solve, tool, sent):
+    tools = Toolbox(
+        [tool("get_note", None), tool("add_star", STARS, reads=False, result={"stars": 6})]
+    )
+    source = "note = get_note(id='p1')\nprint('read')\nprint(add_star(id=note['body'])['stars'])"
+    solution, _, _ = solve(tools, source, source, allow_writes=("all",))
+    assert (solution.status, solution.answer, sent) == ("failed", None, STARRED_CALLS[:1])
+
+
+@pytest.mark.parametrize("strategy", ["auto", "chain"])
+def test_no_key_of_a_response_becomes_code(solve, tool, sent, strategy):
+    key = '[add_star(id="x") and "sender_address"]'
+    tools = Toolbox(
+        [
+            tool("get_note", None, result={key: "ann", "other": "b"}),
+            tool("add_star", STARS, reads=False, result={"stars": 6}),
+        ]
+    )
+    source = "print(get_note(id='p1')['sender_address'])"
+    solve(tools, *[source] * 5, allow_writes=("all",), strategy=strategy)
+    assert [name for name, _ in sent] == ["get_note"]
