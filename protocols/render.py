@@ -22,6 +22,7 @@ from protocols.schema import (
     unwrap_schema,
 )
 from protocols.schema_intersection import intersect_schemas
+from protocols.sentences import first_sentences
 from protocols.toolbox import Tool, Toolbox
 
 _MOST_SCHEMAS = 10_000  # in one set of stubs; further ones become `Any`
@@ -389,38 +390,6 @@ def _wraps_a_list(properties: Mapping[str, Any], root: JsonObject) -> bool:
     return len(lists) == 1 and not any(
         "object" in types(part) or len(part.get("anyOf", ())) > 2 for part in inner
     )
-
-
-_SENTENCE_END = re.compile(r"[.!?][)\"'\]]*(?=\s+[^a-z\s])")
-_ABBREVIATION = re.compile(
-    r"(?:\b(?:e\.g|i\.e|etc|vs|cf|no|nr|approx|incl|max|min|resp|st|dr|mr|mrs|ms|jr)"
-    r"|\b[A-Za-z])\.$",
-    re.IGNORECASE,
-)
-_MARKUP = re.compile(r"</?(a|b|br|code|em|i|li|ol|p|strong|ul)\b[^<>]*>")
-_LONGEST_SENTENCE = 2_000
-"""Longest sentence in characters. A longer one was not written for readers."""
-
-
-def first_sentences(text: str, characters: int) -> str:
-    """Return the first sentences of `text` that fit into `characters`, but at least one.
-
-    The result is one line and safe inside a docstring. Sentences are not cut, because a part of a
-    list of codes would be misleading.
-    """
-    plain = _MARKUP.sub(lambda tag: " " * (tag[1] in ("br", "li", "p")), text)
-    flat = " ".join(plain.split()).replace('"""', "'''").replace("\\", "\\\\")
-    if len(flat) <= characters:
-        return flat
-    ends = [
-        m.end()
-        for m in _SENTENCE_END.finditer(flat)
-        if not _ABBREVIATION.search(flat[max(0, m.end() - 12) : m.end()])
-    ]
-    end = max((end for end in ends if end <= characters), default=ends[0] if ends else len(flat))
-    if end == len(flat) <= _LONGEST_SENTENCE:
-        return flat
-    return f"{flat[: min(end, _LONGEST_SENTENCE)].rstrip()} …"
 
 
 def _class_name(text: str) -> str:

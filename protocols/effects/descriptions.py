@@ -24,6 +24,7 @@ from protocols.effects.doubts import (
     find_passive_side_effect,
     find_passive_verb,
 )
+from protocols.effects.other_languages import reads_in_another_language
 from protocols.effects.phrases import (
     CLOSED,
     DETERMINERS,
@@ -70,8 +71,6 @@ _OPENERS = frozenset(
     ["at", "based", "by", "for", "from", "given", "if", "in", "on", "to", "using", "when", "with"]
 )
 """Words that begin a clause before the main clause."""
-_MORE = re.compile("[并且和及后再同、,후및]")
-"""Characters of Chinese, Japanese and Korean after which a sentence may name a second action."""
 _NEVER = GRAMMAR["never"]
 _CALLS = "|".join(sorted(_CALL))
 _PURPOSE = (  # `Use this endpoint to delete a user`, `The API that lists users`
@@ -165,7 +164,7 @@ def _classify_first_sentence(words: list[str]) -> Statement:
     if verb and not lead.endswith("ed"):
         return _classify_reading_verb(verb, words)
     if lead in READS["foreign"] or not lead.isascii():
-        return Statement("reads" if _reads_in_another_language(words) else "", lead)
+        return Statement("reads" if reads_in_another_language(words) else "", lead)
     if statement := _classify_light_verb(words) or _classify_call_subject(words):
         return statement
     if lead in CLOSED or lead.isdigit():
@@ -207,33 +206,6 @@ def _classify_light_verb(words: Sequence[str]) -> Statement | None:
     if not verb or second_verb(words):
         return None
     return Statement("reads", f"{words[0]} … {phrase.head}")
-
-
-def _reads_in_another_language(words: Sequence[str]) -> bool:
-    """Return True if a simple sentence in another language says that the call reads.
-
-    It must consist of a reading verb, an article and one noun. In Chinese it must consist of a verb
-    and a word for a list or information.
-    """
-    lead = words[0]
-    rest = list(words[1:])
-    if lead in READS["foreign"] and lead.isalpha() and rest:
-        if rest[-1] == "auf" and lead.startswith("list"):
-            rest.pop()
-        articles = GRAMMAR["foreign_articles"]
-        if len(rest) == 2 and rest[0] in articles:
-            return True
-        linked = (
-            len(rest) == 4 and rest[0] in articles and rest[2] in articles | GRAMMAR["foreign_of"]
-        )
-        return linked and rest[1] in GRAMMAR["foreign_lists"]
-    begins = any(not one.isascii() and lead.startswith(one) for one in READS["foreign"])
-    return (
-        begins
-        and not rest
-        and not _MORE.search(lead)
-        and lead.endswith(tuple(GRAMMAR["chinese_information"]))
-    )
 
 
 def _classify_call_subject(words: Sequence[str]) -> Statement | None:
