@@ -25,7 +25,7 @@ def find_unused_codes(task: str, used: str, tools: Toolbox) -> list[str]:
     """
     named = dict.fromkeys([*_find_codes_in_brackets(task), *_NUMBERED.findall(task)])
     unused = [code for code in named if not re.search(rf"(?<!\w){code}(?!\w)", used)]
-    return [code for code in unused if any(_takes(tool, code) for tool in tools.values())]
+    return [code for code in unused if any(_accepts(tool, code) for tool in tools.values())]
 
 
 def _find_codes_in_brackets(task: str) -> Iterator[str]:
@@ -44,7 +44,7 @@ def _abbreviates(code: str, before: str) -> bool:
     return initials.endswith(code) or without_small.endswith(code)
 
 
-def _takes(tool: Tool, code: str) -> bool:
+def _accepts(tool: Tool, code: str) -> bool:
     """Return True if a string in the arguments of a tool, at any depth, may be this code."""
     root = tool.protocol.input_schema
     return any(
