@@ -194,9 +194,9 @@ class Flows:
         return [*((source, True) for source in named), *((source, False) for source in others)]
 
     def _is_confirmed(self, profile: ArgumentProfile, source: LinkSource) -> bool:
-        """Return True if the names of an argument and a source match, and it accepted their values.
+        """Return True if the argument accepted values of the source, and their names match.
 
-        If the names match less exactly, one of these values must be an id or code.
+        If the names are only similar, one of the accepted values must be an id or code.
         """
         gap = profile.distance_to(source)
         accepted = profile.accepted_values.keys() & source.texts

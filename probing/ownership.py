@@ -140,7 +140,7 @@ class CreatedRecords:
         )
 
     def is_single_record(self, tool: str) -> bool:
-        """Return True if a read-only tool with the URL path of `tool` returns a single record."""
+        """Return True if another tool at the same URL path reads a single record."""
         return any(self._roles.has_same_path(read, tool) for read in self._single)
 
     def answers_with_id(self, tool: str) -> bool:

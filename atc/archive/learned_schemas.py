@@ -249,11 +249,11 @@ def structure(schema: Any) -> Any:
 
 
 def _keep_unwrapping(tool: Tool, schema: JsonObject, *, exactly: bool = False) -> JsonObject | None:
-    """Return a variant of a new schema with which programs get the same values as without it.
+    """Return a variant of a newly learned schema that does not change which values programs get.
 
     If a schema says that an object has exactly one key, programs get the value of that key instead
     of the object (see `Tool.wrapper`). `required` and `additionalProperties` decide this, so the
-    variants differ in them. Return None if programs would get other values with each variant.
+    variants differ in them. Return None if every variant would change the values.
     """
     forms = [schema] if exactly else []
     if schema.get("type") == "object":

@@ -98,9 +98,9 @@ class Savable:
         return {self._redact(repr(value)): value for value in useful}
 
     def literal(self, text: str) -> Json:
-        """Return the literal of the program that the user has typed as `text`.
+        """Find the literal in the program that equals `text`, which the user has typed.
 
-        `text` is read as a Python literal, or as a string without quotes.
+        `text` is read as a Python literal or, failing that, as a string without quotes.
 
         Raises:
             CannotSave: The program has no such literal.

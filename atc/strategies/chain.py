@@ -125,7 +125,7 @@ class Chain(Run):
         return attempt(self, reads, look=True)
 
     def _answered(self, attempts: Sequence[Attempt]) -> list[Attempt]:
-        """Return the first attempts of the run, `attempts`, that gave an answer."""
+        """Return those of `attempts`, the first attempts of the run, that gave an answer."""
         return [
             attempt
             for number, attempt in enumerate(attempts)

@@ -293,7 +293,7 @@ class Relations(CallSuite):
         self._aliases = {id_: of_name[name] for id_, name in names.items()}
 
     def answer(self, call: ReadCall) -> Json:
-        """Return the relation that the call names, or None if it names none."""
+        """Return the relation of the knowledge graph that the call names; None if it names none."""
         return call.tool or None
 
     def accepts(self, case: DecodingCase, answer: Json) -> bool:

@@ -133,9 +133,10 @@ def _is_record(protocol: ToolProtocol, part: str, above: str, url: str, shown: R
 
 
 def _is_selected_by_variable(kind: str, above: str, url: str, shown: Resources) -> bool:
-    """Return True if a variable selects a part of what the segment before it (`above`) names.
+    """Return True if a variable in a URL path selects a part of what the segment before it names.
 
-    The kind of that segment (`kind`) is `information` or `choice`, which means an adjective.
+    An example is `/forecast/{city}`, where `above` is `forecast`. The `kind` of this segment is
+    `information`, or `choice` if it is an adjective.
     """
     if kind == "information" and above in READS["preferences"] and shown.has_whole(url):
         return True

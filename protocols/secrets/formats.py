@@ -221,7 +221,8 @@ def _rules() -> dict[str, list[_Rule]]:
 def _core(keyword: str) -> str:
     """Return the longest series of letters and digits in a keyword, such as `slack` of `slack_`.
 
-    In a text, it is part of a single word, so it can be looked up in the list of words.
+    A text that contains the keyword has this series inside one of its words, so a keyword is tried
+    only on such texts.
     """
     return max((found[0] for found in _WORD.finditer(keyword)), key=len)
 

@@ -272,7 +272,10 @@ def _find_next_argument(found: re.Match[str], kind: Kind, *, is_option: bool) ->
 
 
 def _find_around_name(text: str, end: int, kind: Kind) -> Iterator[str]:
-    """Yield the items of a list in the lines below a name, and the quoted passphrase after it."""
+    """Yield the secrets that follow the name of a secret.
+
+    They are the items of a list in the lines below the name, or a passphrase in quotes after it.
+    """
     if (found := LISTED.match(text, end)) is not None:
         items = ITEM.findall(found["items"])
         if all(map(_is_secret_item, items)):

@@ -309,9 +309,10 @@ def says_how_much(text: str) -> bool:
 
 
 def may_be_part_of_amount(name: str, text: str) -> bool:
-    """Return True if a text in an object that is an amount may be the amount's number.
+    """Return True if the text in the field `name` may be the number of an amount.
 
-    The text is in the object's field `name`. A note, a date, an id or a code is not the number.
+    The object with this field is an amount, such as `{"value": "12.50", "currency": "EUR"}`. A
+    note, a date, an id or a code is not the number.
     """
     last = {*words_of(name)[-1:]}
     if last & (NAMES["properties"] | NAMES["not_amounts"] | NAMES["prose"]):

@@ -309,9 +309,9 @@ def _named_by(guess: Guesses, step: PathStep, text: str) -> Sensitivity | None:
 
 
 def _names_another(step: PathStep, text: str) -> bool:
-    """Return True if a text is the name of a field because it is in a field for names.
+    """Return True if a text only names another field, whether that field is sensitive or not.
 
-    The named field may be sensitive or not. `step` is the key of the text, such as `column`.
+    That is so if its own key, `step`, is one that holds names of fields, such as `column`.
     """
     return (
         isinstance(step, str) and is_field_name(step) and re.fullmatch(r"[\w.-]+", text) is not None

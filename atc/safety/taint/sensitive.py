@@ -85,10 +85,10 @@ class _ArgumentSearch:
         self._texts = TextSearch(guess, self._kinds, self._budget, self._walk)
 
     def find(self, arguments: JsonObject, naming: JsonObject) -> Iterator[Leaf]:
-        """Yield the sensitive values of the argument.
+        """Yield the sensitive values in the one argument that this object searches.
 
-        `arguments` are all arguments of the call. `naming` are those that may contain the name of a
-        field whose value is in another argument.
+        `arguments` are all arguments of the call. `naming` are those which may hold the name of a
+        field while another argument holds its value: `field="amount", value="9000"`.
         """
         beside = frozenset(
             find_named_beside(self._guess, self._name, arguments, naming, self._parameters)

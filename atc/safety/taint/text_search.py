@@ -211,5 +211,8 @@ def _decode_entity(entity: re.Match[str]) -> str:
 
 
 def _field_key(one: Field, is_prose: bool) -> tuple[str, str]:
-    """Return a key that identifies a field: its name and, except in prose, what follows it."""
+    """Return a key that identifies a field in a text: its name, and the text after the name.
+
+    In prose the name alone counts, because any text may follow it.
+    """
     return one.name, "" if is_prose else one.behind
