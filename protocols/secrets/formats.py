@@ -43,7 +43,7 @@ _PRIVATE_KEY = re.compile(
     re.DOTALL,
 )
 _PUBLIC = re.compile(
-    r"-----BEGIN [A-Z ]{0,80}(?:CERTIFICATE|PUBLIC KEY)-----[^-]{0,20000}"
+    r"-----BEGIN [A-Z ]{0,80}(?:CERTIFICATE|PUBLIC KEY)-----[A-Za-z\d+/=\s]{0,20000}"
     r"-----END [A-Z ]{0,80}(?:CERTIFICATE|PUBLIC KEY)-----"
 )
 """A certificate or a public key, of which each line looks like a secret."""
