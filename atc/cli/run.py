@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, redirect_stdout
 from dataclasses import asdict
 from typing import Any, NoReturn
 
@@ -208,7 +208,9 @@ def _solve(
         before = agent.toolbox
         latest = [one.run_id for one in agent.store.list(1)]
         try:
-            solution = run(agent, view)
+            # What a Python tool prints is not part of the answer.
+            with redirect_stdout(sys.stderr):
+                solution = run(agent, view)
         except (KeyboardInterrupt, ModelUnavailable, SandboxUnavailable):
             begun = name != "last" or [one.run_id for one in agent.store.list(1)] != latest
             if begun:

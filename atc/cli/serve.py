@@ -9,7 +9,7 @@ import signal
 import socket
 import sys
 from collections.abc import Callable
-from contextlib import closing
+from contextlib import closing, redirect_stdout
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -141,7 +141,9 @@ def serve(
 
     async def serve_stdio() -> None:
         async with stdio_server() as (read, write):
-            await server.run(read, write, server.create_initialization_options())
+            # Stdout belongs to the client. What a Python tool prints is not a message.
+            with redirect_stdout(sys.stderr):
+                await server.run(read, write, server.create_initialization_options())
 
     limits = GatewayLimits(run_seconds=max_seconds)
     with (

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Mapping, Sequence
+from contextlib import redirect_stdout
 from typing import Any
 
 import click
@@ -99,7 +100,9 @@ def _call_guarded(tool: Tool, values: dict[str, Json]) -> tuple[ExitCode, dict[s
         if tool.admit is not None:
             tool.admit(values)
         sent = True
-        result = tool.call(values)
+        # What a Python tool prints is not part of the result.
+        with redirect_stdout(sys.stderr):
+            result = tool.call(values)
     except ToolError as error:
         failed = {
             "error": str(error),

@@ -194,8 +194,8 @@ def _head_without_past(questions: Sequence[Question]) -> str:
     tainted = sum(len(question.tainted) for question in questions)
     if len(questions) > 1:
         covers = f"May these {len(questions)} calls be sent? One answer covers exactly these."
-        return f"{covers} {_explain_why(tainted)} Nothing was sent so far."
-    return f"May this call be sent? {_explain_why(tainted)} Nothing was sent so far."
+        return f"{covers} {_explain_why(tainted)} None of them was sent yet."
+    return f"May this call be sent? {_explain_why(tainted)} It was not sent yet."
 
 
 def _explain_why(tainted: int) -> str:

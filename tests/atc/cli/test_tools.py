@@ -110,6 +110,16 @@ def test_wrong_arguments_are_usage_errors(atc_, words: list[str], said: str) -> 
     assert err.count("\n") == 1
 
 
+def test_prints_of_a_tool_are_no_result(atc_, tmp_path: Path) -> None:
+    source = (
+        'def shout(word: str) -> str:\n    """Repeat a word.\n\n    read_only = True\n    """\n'
+    )
+    (tmp_path / "noisy.py").write_text(source + "    print('noise')\n    return word * 2\n")
+    words = ("tools", "call", "shout", "word=a", "--tools", tmp_path / "noisy.py")
+    code, out, err = atc_(*words)
+    assert (code, json.loads(out), "noise" in err) == (0, "aa", True)
+
+
 def test_a_write_needs_consent(atc_, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     with Path(os.devnull).open() as nothing:
         monkeypatch.setattr("sys.stdin", nothing)
