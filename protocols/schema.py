@@ -17,6 +17,9 @@ from pydantic_core import to_jsonable_python
 Json: TypeAlias = Any
 """None, bool, int, float, str, list of Json or dict of str to Json."""
 
+JsonValue: TypeAlias = "bool | int | float | str | list[JsonValue] | dict[str, JsonValue] | None"
+"""The same with its parts typed, for JSON that is returned to callers."""
+
 JsonObject: TypeAlias = Mapping[str, Any]
 """A JSON object; read-only by convention."""
 

@@ -12,7 +12,7 @@ from typing import Literal, Self
 from protocols.errors import AtcError
 from protocols.model import Completion
 from protocols.python_source import parse_python
-from protocols.schema import Json
+from protocols.schema import JsonValue
 from protocols.toolbox import Toolbox
 from sandbox.trace import ToolCall, Trace
 
@@ -148,7 +148,7 @@ class Fault:
     evidence: tuple[Fact, ...] = ()
 
 
-def parse_answer(text: str) -> Json:
+def parse_answer(text: str) -> JsonValue:
     """Return a program's output as a value if it is JSON or a Python `repr`, else as text.
 
     `1,234` and `+49…` stay texts, for example.
@@ -157,7 +157,7 @@ def parse_answer(text: str) -> Json:
         (json.loads, ast.literal_eval) if text[:1] in "[({'\"NTF" else (json.loads,)
     ):  # NTF: None, True …
         try:
-            value: Json = read(text)
+            value: JsonValue = read(text)
             json.dumps(value, allow_nan=False)
         except (ValueError, TypeError, SyntaxError, RecursionError, MemoryError):
             continue

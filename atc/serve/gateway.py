@@ -26,7 +26,14 @@ from atc.serve.earlier_writes import find_write_in_doubt
 from atc.serve.gateway_agent import ClientAgents, GatewaySearch
 from atc.serve.large_results import LargeResults
 from atc.serve.refused_programs import INSIST, RefusedPrograms
-from atc.serve.replies import GatewayReply, call_reply, describe_finding, run_reply
+from atc.serve.replies import (
+    CheckReply,
+    RunReply,
+    SearchReply,
+    call_reply,
+    describe_finding,
+    run_reply,
+)
 from atc.serve.requests import (
     Asking,
     BadRequest,
@@ -41,7 +48,7 @@ from atc.strategies.provided import certain_findings, is_open_to_doubt
 from protocols.documentation import docs_page
 from protocols.protocol import dump
 from protocols.render import describe_within_budget, signature_line, stubs, token_estimate
-from protocols.schema import JsonObject
+from protocols.schema import Json, JsonObject
 from protocols.sources import load_tools
 from protocols.toolbox import Tool, Toolbox
 from sandbox.arguments import shorten
@@ -145,7 +152,7 @@ class Gateway:
 
     def search_tools(
         self, query: str, limit: int = _SEARCHED, **asking: Unpack[Asking]
-    ) -> GatewayReply:
+    ) -> SearchReply:
         """Find API functions by what they do or by name.
 
         Best first, with those that yield the ids they need; a line each.
@@ -174,7 +181,7 @@ class Gateway:
             notes.append(f"# Not shown for want of room: {', '.join(left)}. Ask for fewer at once.")
         return "\n\n".join([text, *notes])
 
-    def check_program(self, source: str, **asking: Unpack[Asking]) -> GatewayReply:
+    def check_program(self, source: str, **asking: Unpack[Asking]) -> CheckReply:
         """Check a program without running it.
 
         read_only = True
@@ -188,7 +195,7 @@ class Gateway:
 
     def run_program(
         self, source: str, continues: str = "", **options: Unpack[ProgramOptions]
-    ) -> GatewayReply:
+    ) -> RunReply:
         """Check a Python program against the response schemas, run it in a sandbox, return what it
         printed or the fault with its evidence. continues: run of an earlier reply, whose calls are
         not repeated.
@@ -208,7 +215,7 @@ class Gateway:
             reply["next"] = INSIST
         return reply
 
-    def resume_run(self, run: str, **options: Unpack[ProgramOptions]) -> GatewayReply:
+    def resume_run(self, run: str, **options: Unpack[ProgramOptions]) -> RunReply:
         """Go on with a paused run after a person has allowed its write."""
         client = options.get("client") or ""
         return self._run_reply(self._resume(client, run, self._run_options(**options)), client)
@@ -219,7 +226,7 @@ class Gateway:
         arguments: JsonObject,
         continues: str = "",
         **options: Unpack[ProgramOptions],
-    ) -> GatewayReply:
+    ) -> RunReply:
         """Call one tool by running a program of one line, with the same checks as any program.
 
         The reply has the full response in `result`, or a message in `error`. If the client has
@@ -265,7 +272,7 @@ class Gateway:
                 return asked.run
         return None
 
-    def describe_run(self, handle: str) -> GatewayReply:
+    def describe_run(self, handle: str) -> dict[str, Json]:
         """Return a run with its programs, calls and faults. Secrets become placeholders."""
         run = self._agent.store.load(self._run_of(handle))
         redact = create_redactor(run)
@@ -274,7 +281,7 @@ class Gateway:
         ]
         return {"status": run.summary.status, "attempts": attempts}
 
-    def protocol(self, name: str, client: str = "") -> GatewayReply:
+    def protocol(self, name: str, client: str = "") -> dict[str, Json]:
         """Return the protocol of a tool, with the response schema that the client may see.
 
         Raises:
@@ -364,7 +371,7 @@ class Gateway:
         with _one_at_a_time():
             return self._agents.of(client).resume(run, options)
 
-    def _run_reply(self, solution: Solution, client: str) -> GatewayReply:
+    def _run_reply(self, solution: Solution, client: str) -> RunReply:
         """Return the reply about a client's run. Secrets become placeholders."""
         return run_reply(
             self._redact_solution(solution),

@@ -3,18 +3,76 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TypeAlias
+from typing import NotRequired, TypedDict
 
 from atc.core.messages import format_tool_call
 from atc.core.types import Attempt, Fault, Finding, Program, Solution, parse_answer
 from protocols.protocol import ProgramBinding
-from protocols.schema import Json, shape
+from protocols.schema import Json, JsonValue, shape
 from protocols.toolbox import Toolbox
 from sandbox.base import CallDeclined
 from sandbox.frames import VALUE_CHARACTERS
 from sandbox.trace import ToolCall
 
-GatewayReply: TypeAlias = dict[str, Json]
+
+class FindingReply(TypedDict):
+    """One error that the check found, with its line of code."""
+
+    line: int
+    code: str
+    problem: str
+    suggestion: NotRequired[str]
+
+
+class FaultReply(TypedDict):
+    """The fault of a program: its kind and message, the blamed call and the evidence."""
+
+    kind: str
+    problem: str
+    line: NotRequired[int]
+    blamed_call: NotRequired[str]
+    evidence: NotRequired[list[str]]
+
+
+class RunReply(TypedDict, total=False):
+    """The reply about a run of a program, or of a single call.
+
+    Of a single call, `result` has its whole response, or `error` a message.
+    """
+
+    status: str
+    run: str
+    answer: JsonValue
+    calls: list[str]
+    reused: str
+    warnings: list[str]
+    findings: list[FindingReply]
+    fault: FaultReply
+    printed: JsonValue
+    unknown_writes: list[str]
+    orphans: list[str]
+    next: str
+    result: JsonValue
+    error: str | None
+    response: JsonValue
+    question: str
+    """Why a question to the person was withdrawn."""
+
+
+class CheckReply(TypedDict):
+    """The reply about a program that was checked and not executed."""
+
+    ok: bool
+    findings: list[FindingReply]
+
+
+class SearchReply(TypedDict):
+    """The tools that fit a query, one line each, and the number of all tools."""
+
+    tools: list[str]
+    of: int
+
+
 _CALLS_SHOWN = 30
 _CUT = (
     f"The value has over {VALUE_CHARACTERS:,} characters and only the beginning of its"
@@ -27,24 +85,26 @@ _CALL_AGAIN = (
 )
 
 
-def run_reply(solution: Solution, handle: str, shorten: Callable[[Json], Json]) -> GatewayReply:
+def run_reply(solution: Solution, handle: str, shorten: Callable[[Json], JsonValue]) -> RunReply:
     """Return the reply about a run.
 
     With `handle`, the client can continue the run. `shorten` replaces large values.
     """
     last = solution.attempts[-1]
     printed = last.trace.stdout.strip() if last.trace is not None else ""
-    reply: GatewayReply = {"status": solution.status, "run": handle}
+    reply: RunReply = {"status": solution.status, "run": handle}
     if last.answer is not None:
         reply["answer"] = shorten(answer_of(last))
-    reply |= _describe_calls(last.calls)
+    reply.update(_describe_calls(last.calls))
     if warnings := _warnings(last, printed):
         reply["warnings"] = warnings[:8]
-    reply |= _describe_failure(last)
+    reply.update(_describe_failure(last))
     if last.answer is None and printed:
         reply["printed"] = shorten(printed)
-    writes = {"unknown_writes": solution.unknown_writes, "orphans": solution.orphans}
-    reply |= {name: [*map(call_line, made)] for name, made in writes.items() if made}
+    if solution.unknown_writes:
+        reply["unknown_writes"] = [*map(call_line, solution.unknown_writes)]
+    if solution.orphans:
+        reply["orphans"] = [*map(call_line, solution.orphans)]
     if is_declined(solution):
         reply["status"] = "declined"
     elif solution.status == "paused":
@@ -52,7 +112,7 @@ def run_reply(solution: Solution, handle: str, shorten: Callable[[Json], Json]) 
     return reply
 
 
-def _describe_calls(calls: Sequence[ToolCall]) -> GatewayReply:
+def _describe_calls(calls: Sequence[ToolCall]) -> RunReply:
     """Return the first calls of a run, one line each, and how many calls were not made again.
 
     A call is not made again if the run has made it before and its result is stored. The keys of the
@@ -61,7 +121,7 @@ def _describe_calls(calls: Sequence[ToolCall]) -> GatewayReply:
     if not calls:
         return {}
     more = [f"… {len(calls) - _CALLS_SHOWN} more"] if len(calls) > _CALLS_SHOWN else []
-    described: GatewayReply = {"calls": [*map(call_line, calls[:_CALLS_SHOWN]), *more]}
+    described: RunReply = {"calls": [*map(call_line, calls[:_CALLS_SHOWN]), *more]}
     if reused := sum(call.reused for call in calls):
         described["reused"] = (
             f"{reused} of {len(calls)} calls were answered by the journal, not made again"
@@ -69,7 +129,7 @@ def _describe_calls(calls: Sequence[ToolCall]) -> GatewayReply:
     return described
 
 
-def _describe_failure(attempt: Attempt) -> GatewayReply:
+def _describe_failure(attempt: Attempt) -> RunReply:
     """Return the errors that the check found before execution, or else the fault.
 
     The result has the key `findings` or `fault`; without either, it is empty.
@@ -92,7 +152,7 @@ def _warnings(attempt: Attempt, printed: str) -> list[str]:
     return list(dict.fromkeys([*([_CUT] if cut else []), *attempt.doubts, *drift]))
 
 
-def call_reply(solution: Solution, handle: str, toolbox: Toolbox) -> GatewayReply:
+def call_reply(solution: Solution, handle: str, toolbox: Toolbox) -> RunReply:
     """Return the reply about a run that made a single call (see `Gateway.call`).
 
     With `handle`, the client can continue the run. The reply has the full response in `result`, or
@@ -100,37 +160,39 @@ def call_reply(solution: Solution, handle: str, toolbox: Toolbox) -> GatewayRepl
     """
     last = solution.attempts[-1]
     status = "declined" if is_declined(solution) else solution.status
-    reply: dict[str, Json] = {"status": status, "run": handle}
+    reply: RunReply = {"status": status, "run": handle}
     called = toolbox.get(last.program.source.partition("(")[0])
     if (
         called is not None
         and isinstance(called.protocol.binding, ProgramBinding)
         and last.answer is not None
     ):
-        return reply | {"result": answer_of(last)}
+        reply["result"] = answer_of(last)
+        return reply
     call = last.calls[-1] if last.calls else None
     if call is None or call.error is not None:
-        problem: str | None = "no call"
-        if call is not None:
-            problem = call.error
-        elif last.fault is not None:
-            problem = last.fault.message
-        then = {"next": _CALL_AGAIN} if status == "paused" else {}
-        return reply | {"error": problem} | then
-    if call.drift:
-        problem = f"the response departs from its declared schema ({'; '.join(call.drift)})"
-        return reply | {"error": problem, "response": call.result}
-    return reply | {"result": call.result}
+        fault = "no call" if last.fault is None else last.fault.message
+        reply["error"] = fault if call is None else call.error
+        if status == "paused":
+            reply["next"] = _CALL_AGAIN
+    elif call.drift:
+        departures = "; ".join(call.drift)
+        reply["error"] = f"the response departs from its declared schema ({departures})"
+        reply["response"] = call.result
+    else:
+        reply["result"] = call.result
+    return reply
 
 
-def answer_of(attempt: Attempt) -> Json:
+def answer_of(attempt: Attempt) -> JsonValue:
     """Return what a program printed, parsed if it is JSON or a Python literal.
 
     If it printed nothing, return the value of its last expression.
     """
     assert attempt.trace is not None
     printed = attempt.trace.stdout.strip()
-    return parse_answer(printed) if printed else attempt.trace.value
+    value: JsonValue = attempt.trace.value
+    return parse_answer(printed) if printed else value
 
 
 def call_line(call: ToolCall) -> str:
@@ -141,9 +203,9 @@ def call_line(call: ToolCall) -> str:
     return f"line {call.line}: {within}{format_tool_call(call, most=80)} → {result[:300]} · {took}"
 
 
-def describe_finding(finding: Finding, program: Program) -> GatewayReply:
+def describe_finding(finding: Finding, program: Program) -> FindingReply:
     """Return a JSON object that describes one error that the check found, with its line of code."""
-    document: dict[str, Json] = {
+    document: FindingReply = {
         "line": finding.line,
         "code": program.line(finding.line),
         "problem": finding.message,
@@ -153,15 +215,16 @@ def describe_finding(finding: Finding, program: Program) -> GatewayReply:
     return document
 
 
-def describe_fault(fault: Fault) -> GatewayReply:
+def describe_fault(fault: Fault) -> FaultReply:
     """Return a JSON object for a fault, with its message, the blamed call and the evidence."""
-    more = {
-        "line": fault.line,
-        "blamed_call": fault.tool,
-        "evidence": [fact.text for fact in fault.evidence] or None,
-    }
-    known = {name: value for name, value in more.items() if value is not None}
-    return {"kind": fault.kind, "problem": fault.message, **known}
+    described: FaultReply = {"kind": fault.kind, "problem": fault.message}
+    if fault.line is not None:
+        described["line"] = fault.line
+    if fault.tool is not None:
+        described["blamed_call"] = fault.tool
+    if fault.evidence:
+        described["evidence"] = [fact.text for fact in fault.evidence]
+    return described
 
 
 def is_declined(solution: Solution) -> bool:

@@ -26,7 +26,7 @@ from atc.core.version import __version__
 from atc.serve.asking import ClientConsent, Context, RequestState
 from atc.serve.fair_queue import ClientQuota, FairQueue, QueuePlace
 from atc.serve.gateway import Gateway
-from atc.serve.replies import GatewayReply
+from atc.serve.replies import RunReply
 from atc.serve.requests import BadRequest
 from protocols.errors import AtcError
 from protocols.export import RESULT, mcp_tool
@@ -140,8 +140,8 @@ class Requests:
         self,
         ctx: Context,
         params: McpContext,
-        run: Callable[..., GatewayReply],
-        to_result: Callable[[GatewayReply], CallResult],
+        run: Callable[..., RunReply],
+        to_result: Callable[[RunReply], CallResult],
     ) -> CallResult | types.InputRequiredResult:
         """Wait in the queue of programs, then call `run`, a method of the gateway, in a thread.
 
@@ -161,7 +161,7 @@ class Requests:
         client = client_of(ctx)
         stop = threading.Event()
 
-        def work() -> GatewayReply:
+        def work() -> RunReply:
             with cancel_when(stop):
                 return run(observer=progress, **how)
 
@@ -335,7 +335,7 @@ def _describe_tool(protocol: ToolProtocol) -> types.Tool:
     return types.Tool.model_validate(mcp_tool(protocol))
 
 
-def _run_result(reply: GatewayReply) -> CallResult:
+def _run_result(reply: RunReply) -> CallResult:
     return make_result(reply, failed=reply["status"] == "failed")
 
 
@@ -380,7 +380,7 @@ def tools_server(gateway: Gateway) -> Server[Any]:
         except AtcError as error:
             return make_result({"error": str(error)}, failed=True)
 
-    def to_result(client: str, name: str, reply: GatewayReply) -> CallResult:
+    def to_result(client: str, name: str, reply: RunReply) -> CallResult:
         """Return the response as text, and as structured content that fits the output schema."""
         if "result" not in reply:
             return make_result(reply, failed=True)

@@ -169,10 +169,12 @@ def _values(answer: str) -> tuple[list[str], bool]:
     """
     parsed = parse_answer(answer.strip())
     several = isinstance(parsed, list | tuple)
-    found = parsed if several else [line.strip() for line in answer.splitlines() if line.strip()]
-    if len(found) > _MOST_VALUES or not all(isinstance(value, str) for value in found):
+    lines = [line.strip() for line in answer.splitlines() if line.strip()]
+    found = list(parsed) if isinstance(parsed, list | tuple) else lines
+    texts = [value for value in found if isinstance(value, str)]
+    if len(found) > _MOST_VALUES or len(texts) < len(found):
         return [], several
-    return sorted(set(found)), several
+    return sorted(set(texts)), several
 
 
 def _lookups(
