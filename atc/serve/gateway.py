@@ -10,8 +10,7 @@ from __future__ import annotations
 
 import hmac
 from collections import Counter, OrderedDict
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import asdict, dataclass, replace
 from functools import partial
 from hashlib import sha256
@@ -39,11 +38,11 @@ from atc.serve.requests import (
     BadRequest,
     ProgramOptions,
     find_tools,
+    one_at_a_time,
     validate_names,
     validate_program,
     validate_query,
 )
-from atc.store.stored import RunTaken
 from atc.strategies.provided import certain_findings, is_open_to_doubt
 from protocols.documentation import docs_page
 from protocols.protocol import dump
@@ -207,7 +206,7 @@ class Gateway:
         run_options = replace(
             self._run_options(**options), insists=self._refused.contains(client, program.source)
         )
-        with _one_at_a_time():
+        with one_at_a_time():
             solution = agent.run(program.source, run_options, continues=run)
         reply = self._run_reply(solution, client)
         if is_open_to_doubt(solution.attempts[-1].findings, program, agent.toolbox):
@@ -247,7 +246,7 @@ class Gateway:
             if continues
             else self._find_waiting_run(tool, arguments, source, self._client_digest(**options))
         )
-        with _one_at_a_time():
+        with one_at_a_time():
             solution = agent.run(source, run_options, continues=run)
         if run is not None and solution.status == "solved":
             self._agent.store.questions.mark_answered(tool, arguments, run)
@@ -368,7 +367,7 @@ class Gateway:
             return Solution(
                 task=task, attempts=stored.attempts, status="solved", answer=answer, run_id=run
             )
-        with _one_at_a_time():
+        with one_at_a_time():
             return self._agents.of(client).resume(run, options)
 
     def _run_reply(self, solution: Solution, client: str) -> RunReply:
@@ -390,17 +389,3 @@ class Gateway:
         redact.learn_sources(self._agent.config.tools)
         redact.learn_attempts(solution.attempts)
         return redact.value(solution)
-
-
-@contextmanager
-def _one_at_a_time() -> Iterator[None]:
-    """Within the block, replace the error `RunTaken` by a `BadRequest` that clients may read.
-
-    `RunTaken` means that another request works on the run. It names the process, which is private.
-    """
-    try:
-        yield
-    except RunTaken as taken:
-        raise BadRequest(
-            "another request works on this run now: wait for its reply, then call again."
-        ) from taken

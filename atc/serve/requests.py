@@ -1,13 +1,15 @@
-"""Validation of what clients send: names of tools, search queries and programs."""
+"""Requests of clients: validation of names, queries and programs, and one request for a run."""
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
+from contextlib import contextmanager
 from typing import TypedDict
 
 from atc.core.events import Observer
 from atc.core.types import Program
 from atc.safety.questions import AskPerson
+from atc.store.stored import RunTaken
 from protocols.errors import AtcError, UnknownTool
 from protocols.toolbox import Toolbox
 
@@ -112,3 +114,17 @@ def validate_program(source: str) -> Program:
             f"the program has {len(source):,} characters, more than {_LONGEST_SOURCE:,}."
         )
     return Program(source)
+
+
+@contextmanager
+def one_at_a_time() -> Iterator[None]:
+    """Within the block, replace the error `RunTaken` by a `BadRequest` that clients may read.
+
+    `RunTaken` means that another request works on the run. It names the process, which is private.
+    """
+    try:
+        yield
+    except RunTaken as taken:
+        raise BadRequest(
+            "another request works on this run now: wait for its reply, then call again."
+        ) from taken
