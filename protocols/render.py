@@ -22,8 +22,8 @@ from protocols.schema import (
     unwrap_schema,
 )
 from protocols.schema_intersection import intersect_schemas
-from protocols.sentences import first_sentences
 from protocols.toolbox import Tool, Toolbox
+from protocols.truncate import first_sentences
 
 _MOST_SCHEMAS = 10_000  # in one set of stubs; further ones become `Any`
 _MOST_VALUES = 12  # a longer enumeration is not listed

@@ -1,13 +1,23 @@
-"""Shortens values and printed text for prompts: a sample, and the structure of the whole."""
+"""Shortens values, printed text and descriptions for prompts."""
 
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping
 
 from protocols.python_source import evaluate_literal
 from protocols.schema import Json, shape
 
+_SENTENCE_END = re.compile(r"[.!?][)\"'\]]*(?=\s+[^a-z\s])")
+_ABBREVIATION = re.compile(
+    r"(?:\b(?:e\.g|i\.e|etc|vs|cf|no|nr|approx|incl|max|min|resp|st|dr|mr|mrs|ms|jr)"
+    r"|\b[A-Za-z])\.$",
+    re.IGNORECASE,
+)
+_MARKUP = re.compile(r"</?(a|b|br|code|em|i|li|ol|p|strong|ul)\b[^<>]*>")
+_LONGEST_SENTENCE = 2_000
+"""Longest sentence in characters. A longer one was not written for readers."""
 _SAMPLES = ((10, 300), (5, 150), (3, 80), (2, 40), (1, 20))
 """Pairs of limits for a sample, from long to short: items of a list, and characters of a text."""
 _MOST_KEYS = 30
@@ -104,3 +114,24 @@ def _parse_value(text: str) -> Json:
             continue
         return list(value) if isinstance(value, tuple) else value
     return None
+
+
+def first_sentences(text: str, characters: int) -> str:
+    """Return the first sentences of `text` that fit into `characters`, but at least one.
+
+    The result is one line and safe inside a docstring. Sentences are not cut, because a part of a
+    list of codes would be misleading. `…` at the end says that sentences are left out.
+    """
+    plain = _MARKUP.sub(lambda tag: " " * (tag[1] in ("br", "li", "p")), text)
+    flat = " ".join(plain.split()).replace('"""', "'''").replace("\\", "\\\\")
+    if len(flat) <= characters:
+        return flat
+    ends = [
+        m.end()
+        for m in _SENTENCE_END.finditer(flat)
+        if not _ABBREVIATION.search(flat[max(0, m.end() - 12) : m.end()])
+    ]
+    end = max((end for end in ends if end <= characters), default=ends[0] if ends else len(flat))
+    if end == len(flat) <= _LONGEST_SENTENCE:
+        return flat
+    return f"{flat[: min(end, _LONGEST_SENTENCE)].rstrip()} …"

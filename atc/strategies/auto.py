@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 from itertools import groupby
 
 from atc.archive.learned_schemas import add_observed_schemas
@@ -23,13 +24,17 @@ from protocols.toolbox import Toolbox
 _MOST_MISREAD = 2
 """Number of rounds that misread a response, after which the strategy changes to `stepwise`."""
 
+_INSIST = "If the program is right as it is, write the same program: it is executed then."
+
 
 def solve(task: str, parts: Parts) -> Solution:
     """Solve with `chain`, and continue with `stepwise` once two rounds have misread a response.
 
-    The strategy changes at once if a program calls a writing tool after a tool whose response is
-    unknown, because no schema describes it and no call has received it. The run keeps its budget
-    and its record of calls.
+    If a program writes after reading a response that is unknown, because no schema describes it and
+    no call has received it, the statements before its first write are executed first. The program
+    goes on to its writes if the responses have every key that it reads. If such a response can be
+    received only together with a write, as in a loop that reads and writes, the strategy changes at
+    once. The run keeps its budget and its record of calls.
     """
     first = _First(task, parts)
     tools = first.tools
@@ -59,6 +64,8 @@ class _First(Chain):
         super().__init__(task, parts)
         self._received = self.tools
         """The tools with exactly the responses that the reads of the program received."""
+        self._refused = set[str]()
+        """Sources of programs that were not executed because of these responses."""
 
     def should_leave(self, attempts: Sequence[Attempt], program: Program | None = None) -> bool:
         """Return True to switch to `stepwise`, see `Chain.should_leave`."""
@@ -71,7 +78,7 @@ class _First(Chain):
         # The faults that repairs were, or would be, based on.
         faults = [worth_repairing(tried).fault for tried in rounds]
         misread = [fault for fault in faults if fault is not None and fault.kind in MISREAD]
-        if len(misread) >= _MOST_MISREAD and not any(attempt.answer for attempt in attempts):
+        if len(misread) >= _MOST_MISREAD and not self._answered(attempts):
             blamed = list(dict.fromkeys(fault.tool for fault in misread if fault.tool is not None))
             self.why = f"programs misread what {format_list(blamed, most=3) or 'the tools'} gave"
         return bool(self.why)
@@ -100,14 +107,17 @@ class _First(Chain):
         """Try a program.
 
         Its reads may have been executed already (see `_execute_reads`). If the program reads a key
-        that the responses to them lack, it is not executed.
+        that the responses to them lack, it is not executed, unless the model repeats it: the key
+        may be read only where it is present.
         """
         found = () if program is None else find_certain(program, self._received)
-        if program is None or self.blind is None or not found:
+        is_unfit = self.blind is not None and bool(found)
+        if program is None or not is_unfit or program.source in self._refused:
             super()._attempt(program)
             return
-        run_given_program(self, program, found)
-        self.tried.add(program.source)
+        self._refused.add(program.source)
+        last = replace(found[-1], message=f"{found[-1].message} {_INSIST}")
+        run_given_program(self, program, (*found[:-1], last))
 
 
 def unseen_writes(program: Program, tools: Toolbox) -> tuple[str, str] | None:

@@ -18,7 +18,12 @@ from typing import NamedTuple
 
 from protocols.effects.addresses import VARIABLE, Resources, classify_path_part, parts_of
 from protocols.effects.descriptions import Statement, Voice, classify_description
-from protocols.effects.query_arguments import QueryArgument, may_be_set, query_arguments_of
+from protocols.effects.query_arguments import (
+    QueryArgument,
+    may_be_set,
+    query_arguments_of,
+    selects_response,
+)
 from protocols.effects.reading_paths import is_reading_path
 from protocols.effects.verbs import (
     GRAMMAR,
@@ -39,8 +44,6 @@ UNKNOWN_EFFECT = "nothing tells"
 """Reason for treating a tool as a write although no word says that it acts."""
 UNPROVEN = "nothing shows that it only reads"
 """Reason for asking before a GET although no word says that it acts."""
-_SELECTORS = frozenset({"fields", "opt_fields", "expand", "include", "select", "embed"})
-"""Arguments that select what a response contains. Only a call that reads has them."""
 _SHORT = 3
 """Minimum length of the last word of a path. A shorter word counts as an abbreviation."""
 
@@ -259,7 +262,10 @@ def _is_written_read(
         return classify_path_part(protocol.name) in ("things", "information", "choice")
     if not words or words[0] not in READS["getters"] or last in STRICT | GRAMMAR["particles"]:
         return False
-    pages = any(snake(argument.name) in READS["paging"] | _SELECTORS for argument in arguments)
+    pages = any(
+        snake(argument.name) in READS["paging"] or selects_response(argument.name)
+        for argument in arguments
+    )
     adds_nothing = words[1:] == fixed[-1]
     if adds_nothing and not pages and not all(one.is_view_filter for one in arguments):
         return False

@@ -24,13 +24,13 @@ from protocols.effects.doubts import (
     find_passive_side_effect,
     find_passive_verb,
 )
-from protocols.effects.other_languages import reads_in_another_language
 from protocols.effects.phrases import (
     CLOSED,
     DETERMINERS,
     Phrase,
     names_information,
     phrase_of,
+    reads_in_another_language,
     verb_of_action_noun,
 )
 from protocols.effects.verbs import CAN_BE_VERB, GRAMMAR, READS, STRICT, VERBS, base_form

@@ -48,6 +48,15 @@ _MONEY = re.compile(
     re.IGNORECASE,
 )
 
+_SELECTING = re.compile(
+    r"\$?(?:opt_?|resource_?|response_?|return_?|_)?"
+    r"(?:fields?(?:et|ets)?|expand|expansions?|includes?|embed|populate|select|parts?|projection"
+    r"|properties|attributes|columns|view)"
+    r"(?:_?(?:fields?|on|mask|relations|related))?_?",
+    re.IGNORECASE,
+)
+"""Names of arguments that select what a response contains, so that it need not fit its schema."""
+
 
 class QueryArgument(NamedTuple):
     """An argument of a GET. `name` is its name in the request, `values` are its known values.
@@ -106,6 +115,14 @@ def is_filter_name(name: str) -> bool:
         and len(words) > 1
         and (words[-1] in READS["filters"] | ID_WORDS or words[0] in ("min", "max"))
     )
+
+
+def selects_response(argument: str) -> bool:
+    """Return True if an argument of this name selects what a response contains.
+
+    Examples are `fields`, `expand` and `$select`.
+    """
+    return _SELECTING.fullmatch(argument) is not None
 
 
 def _iter_raw_arguments(

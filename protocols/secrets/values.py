@@ -52,8 +52,7 @@ _CONSTANT = re.compile(r"[A-Z]+(?:_[A-Z]+)+")
 WORD = re.compile(r"[A-Za-z]?[a-z]*(?:['’-][a-z]+)*|[A-Z]+")
 PLACEHOLDER = re.compile(
     r"\{[\w.\[\]\"']*\}|[$#]\{|%\(?[sd]\b|<[\w -]+>|^(?:sha\d+|md5)[:-]"
-    r"|(?:\b|_)your[_-](?:\w+[_-])+here\b"
-    r"|(?:\b|_)(?:change|replace)[_-]?me[_-](?:before|first|in|later|now|please|with)(?:\b|_)",
+    r"|(?:\b|_)your[_-](?:\w+[_-])+here\b",
     re.IGNORECASE,
 )
 """Matches texts that are no secrets: template variables, and fingerprints of keys."""

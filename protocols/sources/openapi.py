@@ -186,7 +186,7 @@ class _Reader:
         arguments.mark_paths(marked)
         tags = operation.get("tags")
         verifier = operation.get("x-atc-verified-by")
-        success = _success_status(responses)
+        success = self._success_status(responses)
         output = self._output(responses, success)
         hints = Annotations.from_hints(as_mapping(operation.get("x-atc-annotations")))
         protocol = arguments.protocol(
@@ -305,6 +305,14 @@ class _Reader:
         top = self._received.top(self._received.convert(as_mapping(content[media]).get("schema")))
         return {"not": {}} if top is False else self._received.complete(top) or None
 
+    def _success_status(self, responses: JsonObject) -> str:
+        """Return the lowest 2xx status, else `default` unless it describes an error, else ""."""
+        found = _success_statuses(responses)
+        if found or "default" not in responses:
+            return next(iter(found), "")
+        default = responses["default"]
+        return "" if _describes_error(default, self._body(default)) else "default"
+
     def _output(self, responses: JsonObject, success: str) -> dict[str, Any] | None:
         """Return the schema of the body of a successful response, or None if it is unknown.
 
@@ -313,8 +321,6 @@ class _Reader:
         if not success:
             return None
         first = self._body(responses[success])
-        if success == "default":
-            return None if _describes_error(responses[success], first) else first
         if not first:
             return first
         bodies = (self._body(responses[one]) for one in _success_statuses(responses)[1:])
@@ -337,7 +343,7 @@ class _Reader:
             self._document.at = f"a link of {name!r}"
             responses = operation["responses"]
             for raw in as_mapping(
-                responses.get(_success_status(responses), {}).get("links")
+                responses.get(self._success_status(responses), {}).get("links")
             ).values():
                 link = self._document.follow(raw)
                 consumer = tools.get(str(link.get("operationId")), "")
@@ -354,12 +360,6 @@ class _Reader:
                         made = Link(argument=argument, tool=name, path=path, support="declared")
                         found.setdefault(consumer, []).append(made)
         return found
-
-
-def _success_status(responses: JsonObject) -> str:
-    """Return the lowest 2xx status, else `default` if it is declared, else ""."""
-    found = _success_statuses(responses)
-    return next(iter(found), "default" if "default" in responses else "")
 
 
 def _success_statuses(responses: JsonObject) -> list[str]:

@@ -236,7 +236,8 @@ class CallSources:
         """Return the tool results that decide how often the definition `made` is executed.
 
         These are the results that the loops around the definition iterate. The `if` conditions
-        around it become filters.
+        around it become filters. One on the variable of a loop filters only what that loop
+        iterates.
         """
         found: list[CallSource] = []
         tests: list[ast.expr] = []

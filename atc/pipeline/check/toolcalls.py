@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import re
 from collections.abc import Mapping
 
 from atc.core.messages import find_nearest, format_expression, format_list, may_guess
@@ -15,6 +14,7 @@ from atc.pipeline.check.kinds import describe_value_in_detail, json_types
 from atc.pipeline.check.read_findings import format_call_template
 from atc.pipeline.check.schema import field_type, silence_nulls
 from atc.pipeline.check.subscripts import need_value
+from protocols.effects.query_arguments import selects_response
 from protocols.schema import as_mapping, expand_combinations
 from protocols.toolbox import Tool
 
@@ -27,14 +27,6 @@ _MOST_NAMED = 5
 They are tools that require an argument of this name. If more tools do, none is suggested.
 """
 _MOST_VIEWS = 20
-_SELECTING = re.compile(
-    r"\$?(?:opt_?|resource_?|response_?|return_?|_)?"
-    r"(?:fields?(?:et|ets)?|expand|expansions?|includes?|embed|populate|select|parts?|projection"
-    r"|properties|attributes|columns|view|output|verbosity|exclude)"
-    r"(?:_?(?:fields?|on|mask|relations|related))?_?",
-    re.IGNORECASE,
-)
-"""Names of arguments that select what a response contains, so that it need not fit its schema."""
 
 
 def call_tool(
@@ -66,14 +58,6 @@ def call_tool(
         for _, name, _, _ in named
     )
     return silence_nulls(core.tool_result(alias)) if chosen else core.tool_result(alias)
-
-
-def selects_response(argument: str) -> bool:
-    """Return True if an argument of this name selects what a response contains.
-
-    Examples are `fields`, `expand` and `$select`.
-    """
-    return _SELECTING.fullmatch(argument) is not None
 
 
 def _read_keywords(core: Interpreter, call: ast.Call) -> tuple[KeywordArguments, bool]:

@@ -72,7 +72,8 @@ def describe_writes(made: Sequence[ToolCall]) -> str:
     """Return a text that lists the writes which took effect, or "" without writes.
 
     The text explains how the next program must treat them: it may keep such a call, which is then
-    not made again, but gets the result that the journal of the run has stored.
+    not made again, but gets the result that the journal of the run has stored. Of many writes only
+    the first and the last ones are listed; the others are counted.
     """
     if not made:
         return ""

@@ -190,8 +190,22 @@ def test_what_reads_print_is_no_answer(solve, tool, sent):
         [tool("get_note", None), tool("add_star", STARS, reads=False, result={"stars": 6})]
     )
     source = "note = get_note(id='p1')\nprint('read')\nprint(add_star(id=note['body'])['stars'])"
-    solution, _, _ = solve(tools, source, source, allow_writes=("all",))
+    solution, _, _ = solve(tools, *[source] * 6, allow_writes=("all",))
     assert (solution.status, solution.answer, sent) == ("failed", None, STARRED_CALLS[:1])
+
+
+def test_a_repeated_program_is_run_despite_its_reads(solve, tool, sent):
+    """A key that the response lacks may be read only where it is present."""
+    tools = Toolbox(
+        [tool("get_note", None), tool("add_star", STARS, reads=False, result={"stars": 6})]
+    )
+    source = (
+        "note = get_note(id='p1')\nname = note['text'] if note['extra'] else note['body']\n"
+        "print(add_star(id=name)['stars'])"
+    )
+    solution, model, _ = solve(tools, source, source, allow_writes=("all",))
+    assert (solution.status, solution.answer, sent) == ("solved", "6", STARRED_CALLS)
+    assert "write the same program: it is executed then" in model.prompts[1][-1].content
 
 
 @pytest.mark.parametrize("strategy", ["auto", "chain"])

@@ -73,6 +73,13 @@ def test_weak_evidence_gives_notes(tools, program, certain, notes):
         assert all(word in message for word, message in zip(words, messages, strict=True))
 
 
+def test_a_default_error_stays_documented(tools):
+    outcomes = tools["get_broken"].protocol.errors
+    assert [(outcome.status, outcome.description) for outcome in outcomes] == [
+        ("default", "Unexpected error")
+    ]
+
+
 def test_what_was_only_observed_stops_no_program():
     seen = tool("fetch", lambda: None, output=record(name="string", version="string"))
     protocol = replace(seen.protocol, evidence=Evidence(level="observed"))
