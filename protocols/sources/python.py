@@ -108,6 +108,11 @@ def _import(name_or_path: str) -> ModuleType:
     path = Path(name_or_path).expanduser()
     folders = list[str]()
     if path.suffix == ".py":
+        if not path.is_file():
+            raise SourceUnavailable(
+                f"there is no file {name_or_path!r}; check the path. A relative one starts at"
+                f" {str(Path.cwd())!r}."
+            )
         folders = [str(path.resolve().parent)]
     elif not _is_installed(name_or_path):
         folders = [str(Path.cwd())]
