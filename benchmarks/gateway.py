@@ -38,7 +38,7 @@ ANSWER = {
 }
 STAMP = {
     "operationId": "stamp",
-    "summary": "A mark of two numbers.",
+    "summary": "Return a mark of two numbers.",
     "parameters": [
         {"name": name, "in": "query", "required": True, "schema": WHOLE}
         for name in ("client", "number")

@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterator
 from contextlib import suppress
 from typing import Any, NoReturn
 
-from sandbox.frames import FRAME_BYTES, encode, split_arguments
+from sandbox.frames import FRAME_BYTES, encode, split_arguments, to_plain_json
 
 OUTPUT_FRAME_BYTES = 32768
 QUICK_POLLS = 100
@@ -171,6 +171,11 @@ class Channel:
     def print(self, text: str) -> None:
         """Send a part of the program's standard output."""
         self._send(encode({"stdout": text}).encode("utf-8"))
+
+    def look(self, value: Any) -> None:
+        """Send a value that the writer of the program wants to see. It is no part of the output."""
+        self._flush()
+        self._send(encode({"look": to_plain_json(value)}).encode("utf-8"))
 
     def interrupt(self, number: int, frame: object) -> None:  # noqa: ARG002 - a handler
         """Raise `Interrupted` in the program. This is a signal handler.

@@ -6,6 +6,7 @@ JSON. The host begins with `{"source", "tools", "saved", "pins"}`. The child sen
     {"call": 0, "tool": alias, "args": {…}, "line": 3, "unsendable": {alias: repr}?,
      "waits": false?, "within": alias?}
     {"stdout": text}
+    {"look": value}
     {"done": value}
     {"fail": {"kind", "type", "message", "call": number?,
      "frames": [[line, function, column, end line, end column], …],
@@ -128,6 +129,7 @@ def serve_program(
     return Trace(
         calls=tuple(calls.made),
         stdout="".join(run.stdout),
+        looked=tuple(run.looked),
         value=run.value,
         failure=_explain(child.end(), limits) if isinstance(ended, wire.ChannelClosed) else ended,
         seconds=clock.elapsed(),
@@ -154,6 +156,7 @@ class _Run:
         saved: frozenset[str],
     ) -> None:
         self.stdout: list[str] = []
+        self.looked: list[Json] = []
         self.value: Json = None
         self._channel = child.channel
         self._calls = calls
@@ -232,6 +235,9 @@ class _Run:
                         self._answer(call)
                     case wire.Output(text):
                         self._print(text)
+                    case wire.Looked(value):
+                        self._charge_output(len(encode(value)))
+                        self.looked.append(value)
                     case wire.ProgramDone(value):
                         self.value = value
                         self._end(None)
@@ -327,14 +333,21 @@ class _Run:
             self._ended.set()
 
     def _print(self, text: str) -> None:
-        size = len(text.encode("utf-8"))
+        data = text.encode("utf-8")
+        self.stdout.append(data[: self._output_left].decode("utf-8", "ignore"))
+        self._charge_output(len(data))
+
+    def _charge_output(self, size: int) -> None:
+        """Subtract `size` from the bytes that the program may still print or show by `look`.
+
+        Raises:
+            RunEnded: not so many are left.
+        """
         if size > self._output_left:
-            self.stdout.append(text.encode("utf-8")[: self._output_left].decode("utf-8", "ignore"))
             self._output_left = 0
             most = f"{self._limits.output_bytes:,} bytes"
             raise wire.limit_exceeded("output_bytes", f"the program printed more than {most}")
         self._output_left -= size
-        self.stdout.append(text)
 
     def _failure(self, reported: Failure) -> Failure:
         """Return the failure that the child reported, without parts that cannot be true.

@@ -264,6 +264,10 @@ class _Interpreter:
                 "RuntimeError",
                 "input() is not available: nobody is there to answer; print the result",
             )
+        if name == "look" and name not in self._tools:
+            for value in args:
+                self._frames.look(_require_bounded(value))
+            return {"return_value": None}
         if name not in self._tools:
             return _exception_reply("NameError", f"name {shorten(name, 100)!r} is not defined")
         line = self._source.encode("utf-8", "replace").count(b"\n", 0, asked.position.start) + 1

@@ -102,7 +102,7 @@ class Pins:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Trace:
-    """One execution of a program: its calls, output, value and failure."""
+    """One execution of a program: its calls, output, value, looked-at values and failure."""
 
     calls: tuple[ToolCall, ...] = ()
     stdout: str = ""
@@ -110,6 +110,10 @@ class Trace:
     """Value of the program's last expression as JSON, or its `repr` if it is not JSON.
 
     None if the program does not end with an expression."""
+    looked: tuple[Json, ...] = ()
+    """Values that the program passed to `look`, in order, each as JSON or as its `repr`.
+
+    They are for whoever wrote the program, and no part of its answer."""
     failure: Failure | None = None
     seconds: float = 0.0
     backend: str = ""

@@ -81,6 +81,12 @@ class Output(NamedTuple):
     text: str
 
 
+class Looked(NamedTuple):
+    """A message of the child: a value that the program passed to `look`."""
+
+    value: Json
+
+
 class ProgramDone(NamedTuple):
     """A message of the child: the program ended without a failure.
 
@@ -90,7 +96,7 @@ class ProgramDone(NamedTuple):
     value: Json
 
 
-Message = CallRequest | Output | ProgramDone | Failure
+Message = CallRequest | Output | Looked | ProgramDone | Failure
 """A message of the child. A `Failure` may be false, because the child itself reports it."""
 
 
@@ -180,6 +186,8 @@ def parse_message(line: bytes) -> Message:
         return _parse_call(frame)
     if keys == {"stdout"} and type(frame["stdout"]) is str:
         return Output(frame["stdout"])
+    if keys == {"look"}:
+        return Looked(frame["look"])
     if keys == {"done"}:
         return ProgramDone(frame["done"])
     if keys == {"fail"} and type(frame["fail"]) is dict:

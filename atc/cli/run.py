@@ -62,8 +62,9 @@ from sandbox.base import SandboxUnavailable
 def run(task: str, *, dry_run: bool, **flags: Any) -> None:
     """Solve TASK ('-' reads stdin) by one program over the given tools.
 
-    The answer goes to stdout, what happens to stderr. Exit status: 0 solved, 1 failed or paused, 2
-    wrong usage, 3 something is missing or down, 130 interrupted.
+    The answer goes to stdout, what happens to stderr. Exit status: 0 solved, 1 failed, paused
+    or unsure (the answer is doubtful), 2 wrong usage, 3 something is missing or down, 130
+    interrupted.
     """
     config = load_config(flags)
     if dry_run and not parse_spec(config.strategy)[0].writes_programs:
@@ -225,7 +226,7 @@ def _solve(
         "call_count": solution.call_count,
         "repairs": solution.repairs,
     }
-    answer = solution.answer if solution.status == "solved" else None
+    answer = solution.answer if solution.status in ("solved", "unsure") else None
     output.print_result(
         plain | error_document(_explain_failure(shown), ExitCode.FAILED), answer or ""
     )
@@ -238,6 +239,9 @@ def _solve(
     sys.exit(0 if solution.status == "solved" else 1)
 
 
+_COLORS = {"solved": "green", "unsure": "yellow"}
+
+
 def _conclude(solution: Solution, view: RunView) -> None:
     """Write the last lines on stderr: how the run ended, and what the user can do next.
 
@@ -246,7 +250,7 @@ def _conclude(solution: Solution, view: RunView) -> None:
     seconds = f"{solution.seconds:.1f} s ({solution.usage.model_seconds:.1f} s model)"
     steps = f"{count(solution.call_count, 'call')}, {count(solution.repairs, 'repair')}"
     took = f"{seconds}, {steps}, {solution.usage.tokens} tokens · run {solution.run_id}"
-    view.line(solution.status, took, "green" if solution.status == "solved" else "red")
+    view.line(solution.status, took, _COLORS.get(solution.status, "red"))
     for call in solution.orphans:
         view.line(
             "left",
@@ -263,7 +267,7 @@ def _conclude(solution: Solution, view: RunView) -> None:
     resume = _format_runs_command("resume", solution.run_id or "")
     if resume in why:
         return
-    if solution.status == "failed":
+    if solution.status in ("failed", "unsure"):
         output.say(f"See every attempt with: {_format_runs_command('show', solution.run_id or '')}")
     elif solution.unknown_writes:
         output.say(
@@ -286,7 +290,7 @@ def _format_runs_command(verb: str, run: str) -> str:
 
 
 def _explain_failure(solution: Solution) -> str | None:
-    """Return a sentence that says why there is no answer; return None if the task was solved."""
+    """Return why there is no answer, or why it is doubtful; None if the task was solved."""
     if solution.status == "failed" and solution.limit and " = " in solution.limit:
         return (
             f"The run's budget is spent: {solution.limit}."

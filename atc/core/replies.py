@@ -12,6 +12,14 @@ from atc.core.types import Program
 _BLOCK = re.compile(r"^[ \t]*```[^\n]*\n(.*?)(?:```|\Z)", re.DOTALL | re.MULTILINE)
 
 
+_SAME = re.compile(r"\W*(?:python\b)?\W*same\W*", re.IGNORECASE)
+
+
+def says_same(reply: str) -> bool:
+    """Return True if a reply is the one word SAME, with which a model keeps its last program."""
+    return _SAME.fullmatch(reply) is not None
+
+
 @lru_cache(maxsize=8)  # the redactor and the strategy read the same reply
 def program_in_reply(reply: str) -> Program | None:
     """Return the program in a reply of the model, or None if there is none.

@@ -28,7 +28,12 @@ FactKind = Literal[
 ]  # fmt: skip
 """Kinds of facts: what a fact is about."""
 
-Status = Literal["solved", "failed", "paused"]
+Status = Literal["solved", "unsure", "failed", "paused"]
+"""How a run ended.
+
+`unsure`: there is an answer, but something speaks against it that the model was not asked about, or
+that it has not answered.
+"""
 
 
 @dataclass(frozen=True)
@@ -201,9 +206,16 @@ class Attempt:
         )
 
     @property
+    def only_looked(self) -> bool:
+        """True if the program showed values with `look`, and neither failed nor gave an answer."""
+        if self.fault is not None or self.trace is None or not self.trace.looked:
+            return False
+        return not self.trace.stdout.strip() and self.trace.value is None
+
+    @property
     def answer(self) -> str | None:
         """The program's output, else the value of its last expression; None without an answer."""
-        if self.fault is not None or self.trace is None:
+        if self.fault is not None or self.trace is None or self.only_looked:
             return None
         if printed := self.trace.stdout.strip():
             return printed
@@ -258,6 +270,8 @@ class Solution:
     attempts: tuple[Attempt, ...]
     status: Status
     answer: str | None = None
+    doubts: tuple[str, ...] = ()
+    """What speaks against the answer of an `unsure` run, one sentence each."""
     tools: tuple[str, ...] = ()
     """Aliases of the tools that were described to the model."""
     usage: Usage = field(default_factory=Usage)
@@ -288,9 +302,11 @@ class Solution:
 
     @property
     def problem(self) -> str | None:
-        """A sentence that says why there is no answer; None if the task was solved."""
+        """Why there is no answer, or why the answer is doubtful; None if the task was solved."""
         if self.status == "solved":
             return None
+        if self.status == "unsure":
+            return f"The answer is doubtful: {' '.join(self.doubts)}"
         last = self.attempts[-1] if self.attempts else None
         if self.status == "paused":
             failure = (
@@ -321,7 +337,8 @@ class Solution:
         """Return the solution itself if the task was solved.
 
         Raises:
-            Unsolved: The task has failed, or is paused. The error carries the solution.
+            Unsolved: The task has failed or is paused, or its answer is doubtful. The error carries
+                the solution.
         """
         if self.status != "solved":
             raise Unsolved(self)
@@ -346,7 +363,7 @@ class Draft:
 
 
 class Unsolved(AtcError):
-    """Raised by `Solution.raise_if_unsolved` if a task has failed or is paused.
+    """Raised by `Solution.raise_if_unsolved` if a task is not solved.
 
     `solution` has each attempt with its program, its calls and its fault.
     """
@@ -359,6 +376,8 @@ class Unsolved(AtcError):
         problem = f"{self.solution.problem}".removesuffix(".")
         if self.solution.status == "paused":
             return f"the task is paused: {problem}."
+        if self.solution.status == "unsure":
+            return f"{problem}. It is in solution.answer."
         return (
             f"the task was not solved: {problem}. The attribute solution.attempts has"
             " each program and its fault."

@@ -2,8 +2,8 @@
 
 A model that does not know a flight's number may write 1234 and continue; the next call then finds
 nothing, or worse, a wrong record. Invented values are therefore findings. A doubtful answer is not
-a failure: the model gets the doubts once and may write a better program. If no answer without
-doubts follows, the doubtful one is kept.
+a failure: the model gets the doubts once. It confirms the answer or writes a better program. An
+answer that it did not confirm is kept, too, but the run is then `unsure`.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ from atc.core.json_paths import walk_responses
 from atc.core.messages import make_finding
 from atc.core.types import Finding, Program, parse_answer
 from atc.core.value_kinds import is_common, is_measure
+from atc.pipeline.attribute.dataflow import simple_name
 from atc.pipeline.autofix.paging import unread_pages
 from atc.pipeline.task_codes import find_unused_codes
 from protocols.schema import Json
@@ -75,8 +76,8 @@ def _doubt_form(task: str, nodes: list[ast.AST], trace: Trace, answer: str) -> I
     texts = {value.strip() for value in constants if isinstance(value, str)}
     if " " in answer and answer not in task and answer in texts:
         yield (
-            f"It printed {answer!r}, a text of its own: find out why there was nothing that the"
-            " functions returned."
+            f"It printed {answer!r}, a text of its own that holds nothing of what the functions"
+            " returned."
         )
     unfinished = _UNFINISHED.search(answer)
     if unfinished is not None:
@@ -221,8 +222,9 @@ def find_fixed_answer(program: Program, tools: Toolbox) -> tuple[Finding, ...]:
     """Return a finding if a program prints a value that does not depend on any response.
 
     `print(len([flights[0]]))` always prints 1. A program is not reported if a print may be skipped
-    (in an `if`, a loop or a `try`), or if it calls a tool that writes, because the effect of the
-    call is then its answer.
+    (in an `if`, a loop or a `try`, or after a `raise`), or if it calls a tool that writes, because
+    the effect of the call is then its answer. A sentence is not reported either: it may refuse what
+    the task asks for, and is doubted after the program ran.
     """
     tree = program.tree
     nodes = list(ast.walk(tree))
@@ -233,6 +235,8 @@ def find_fixed_answer(program: Program, tools: Toolbox) -> tuple[Finding, ...]:
     prints = _find_unconditional_prints(tree, nodes, program)
     once = _find_single_assignments(tree, names)
     printed = [argument for call in prints for argument in call.args]
+    if _may_end_early(nodes) or any(_is_sentence(argument, once) for argument in printed):
+        return ()
     if not prints or not all(_is_fixed(argument, once) for argument in printed):
         return ()
     message = (
@@ -240,6 +244,32 @@ def find_fixed_answer(program: Program, tools: Toolbox) -> tuple[Finding, ...]:
         " return."
     )
     return (make_finding("fixed-answer", prints[-1], message),)
+
+
+_EXITS = frozenset({"exit", "quit", "_exit"})
+
+
+def _may_end_early(nodes: list[ast.AST]) -> bool:
+    """Return True if the program may end early, by an error that it raises or by an exit."""
+    ends = (ast.Raise, ast.Assert)
+    return any(
+        isinstance(node, ends) or (isinstance(node, ast.Call) and simple_name(node) in _EXITS)
+        for node in nodes
+    )
+
+
+def _is_sentence(node: ast.expr, once: Mapping[str, ast.expr]) -> bool:
+    """Return True if an expression is a text of several words, or a name that is assigned one."""
+    if isinstance(node, ast.Name):
+        node = once.get(node.id, node)
+    if isinstance(node, ast.JoinedStr):
+        return any(_is_sentence(part, once) for part in node.values)
+    value = node.value if isinstance(node, ast.Constant) else None
+    return isinstance(value, str) and len(value.split()) >= _SENTENCE_WORDS
+
+
+_SENTENCE_WORDS = 3
+"""Number of words from which a text counts as a sentence and not as a value."""
 
 
 def _find_unconditional_prints(

@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
 from atc.core.messages import format_list
 from atc.core.prompts import fill
-from atc.core.replies import program_in_reply
+from atc.core.replies import program_in_reply, says_same
 from atc.core.types import Program
 from protocols.model import Completion, Message
 from protocols.render import Docs, describe_within_budget
@@ -103,19 +103,22 @@ def new_program(
     known: Collection[str],
     most: int,
     temperature: float,
+    last: Program | None = None,
 ) -> Program | None:
     """Sample up to `most` replies until one contains a program that is not in `known`.
 
     Return the program of the last reply, or None if that reply contains none. The first reply is
     sampled at temperature 0. Further replies use `temperature` and the seeds 1, 2, … and are only
     requested if no reply so far contained a new program, because a known program would fail again.
+    A reply of the one word SAME stands for the program `last`, and no further reply is requested.
     """
     program = None
     for seed in range(most):
         purpose, warmth = ("sample", temperature) if seed else ("write", 0.0)
-        program = program_in_reply(
-            complete(messages, purpose=purpose, temperature=warmth, seed=seed).text
-        )
+        reply = complete(messages, purpose=purpose, temperature=warmth, seed=seed).text
+        if last is not None and says_same(reply):
+            return last
+        program = program_in_reply(reply)
         if program is not None and program.source not in known:
             break
     return program

@@ -25,8 +25,8 @@ def attempt(
     If `look` is True, the program only shows intermediate results and need not answer.
 
     Findings that rest on response schemas alone are an exception, because such a schema may be
-    wrong. If the model repeated the program despite these findings and the program writes nothing,
-    it is executed. If the actual responses confirm the findings, its answer is discarded. Response
+    wrong, and so are suspicions (see `passes.may_be_right`). If the model repeated the program
+    despite these findings and the program writes nothing, it is executed. If the actual responses confirm the findings, its answer is doubtful. Response
     schemas observed in the calls are added to the run's toolbox.
     """
     blind = not seen_output(run.attempts) if blind is None else blind
@@ -46,7 +46,7 @@ def attempt(
         result = passes.rerun_with_lookup(result)
         result = result if has_written(result, run.parts) else passes.doubt(result)
     if insisted:
-        result = passes.withdraw_answer(result)
+        result = passes.doubt_reading(result)
     return _learn(run, _end(run, passes.check_type(result)))
 
 

@@ -31,13 +31,15 @@ _MARKED = re.compile(
 class GrowingProgram:
     """The program that consists of all accepted pieces.
 
-    `issued` are the calls of its last execution, `printed` is what it printed then.
+    `issued` are the calls of its last execution, `printed` is what it printed then, and
+    `looked` the number of values that it looked at.
     """
 
     journal: Journal
     program: Program = field(default_factory=lambda: Program(""))
     issued: tuple[ToolCall, ...] = ()
     printed: str = ""
+    looked: int = 0
 
     def with_piece(self, piece: Program) -> Program:
         """Return the program followed by the piece."""
@@ -53,16 +55,22 @@ class GrowingProgram:
         self.journal.preanswered = self.issued if calls is None else calls
 
     def last_output(self, trace: Trace) -> str:
-        """Return what the last piece printed: the output without that of the earlier pieces."""
+        """Return what the last piece printed, and then the values that it looked at, a line each.
+
+        What earlier pieces printed and looked at is left out.
+        """
+        looked = "".join(f"{value!r}\n" for value in trace.looked[self.looked :])
         if trace.stdout.startswith(self.printed):
-            return trace.stdout[len(self.printed) :]
-        return "".join(trace.stdout.splitlines(keepends=True)[len(self.printed.splitlines()) :])
+            return trace.stdout[len(self.printed) :] + looked
+        lines = trace.stdout.splitlines(keepends=True)[len(self.printed.splitlines()) :]
+        return "".join(lines) + looked
 
     def take(self, program: Program, trace: Trace) -> None:
         """Accept `program`, whose execution gave `trace`, as the new state."""
         self.program = program
         self.issued = trace.calls
         self.printed = trace.stdout
+        self.looked = len(trace.looked)
 
 
 def to_finished_program(program: Program) -> Program | None:

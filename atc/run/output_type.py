@@ -29,7 +29,7 @@ class TypedSolution(Solution, Generic[T]):
         """The answer as a value of the type.
 
         Raises:
-            Unsolved: there is no answer, because the task failed or is paused.
+            Unsolved: there is no answer, because the task failed or is paused, or it is doubtful.
         """
         self.raise_if_unsolved()
         return cast("T", self._output)

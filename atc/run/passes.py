@@ -75,15 +75,13 @@ class Passes:
     def insists(self, attempt: Attempt) -> bool:
         """Return True if the model repeated a program although it knew the findings about it.
 
-        Every finding must have been reported to the model before, and none may exist without the
-        tools' response schemas.
+        Every finding must have been reported to the model before, and none may be certain without
+        the tools' response schemas.
         """
         earlier = [found for before in self.run.attempts for found in before.findings]
         told = {(found.code, found.tool) for found in earlier}
         repeated = {(found.code, found.tool) for found in attempt.findings}
-        return repeated <= told and rests_on_responses(
-            attempt.findings, attempt.program, self.tools
-        )
+        return repeated <= told and may_be_right(attempt.findings, attempt.program, self.tools)
 
     def execute(self, attempt: Attempt) -> Attempt:
         """Execute the program, unless it has findings, and find the cause of a failure.
@@ -150,20 +148,22 @@ class Passes:
         found = doubts(self.run.task, attempt.program, attempt.trace, answer, self.tools)
         return replace(attempt, doubts=found)
 
-    def withdraw_answer(self, attempt: Attempt) -> Attempt:
-        """Discard the answer if the program is wrong according to the responses that it received.
+    def doubt_reading(self, attempt: Attempt) -> Attempt:
+        """Doubt the answer if the program is wrong according to the responses that it received.
 
         The check is repeated with response schemas that are derived from these responses. If it
-        finds certain errors in the use of the called tools, they become the fault of the attempt.
+        finds certain errors in the use of the called tools, they become doubts about the answer.
         """
         if attempt.answer is None:
             return attempt
         came = {call.tool for call in attempt.calls if call.error is None}
         found = find_certain(attempt.program, add_observed_schemas(self.tools, attempt.calls))
-        held = tuple(one for one in found if one.tool is None or one.tool in came)
-        if not held:
-            return attempt
-        return replace(attempt, fault=attribute(attempt.program, held, None, self.tools))
+        wrong = [
+            f"Line {one.line}: {one.message}"
+            for one in found
+            if one.tool is None or one.tool in came
+        ]
+        return replace(attempt, doubts=(*attempt.doubts, *wrong))
 
     def check_type(self, attempt: Attempt) -> Attempt:
         """Add a fault if the answer is not of the requested type."""
@@ -212,10 +212,27 @@ def find_certain(program: Program, tools: Toolbox) -> tuple[Finding, ...]:
     return tuple(finding for finding in check(program, tools) if finding.certain)
 
 
+_SUSPICIONS = {"made-up-value", "fixed-answer"}
+"""Codes of findings that contradict no schema: the program only looks as if it guessed."""
+
+
+def are_suspicions(findings: Sequence[Finding]) -> bool:
+    """Return True if there are findings, and none of them contradicts a schema."""
+    return bool(findings) and {found.code for found in findings} <= _SUSPICIONS
+
+
 def rests_on_responses(findings: Sequence[Finding], program: Program, tools: Toolbox) -> bool:
     """Return True if there would be no findings without the tools' response schemas."""
-    codes = {found.code for found in findings}
-    if not codes or codes & {"made-up-value", "fixed-answer"}:
+    is_suspected = any(found.code in _SUSPICIONS for found in findings)
+    return not is_suspected and may_be_right(findings, program, tools)
+
+
+def may_be_right(findings: Sequence[Finding], program: Program, tools: Toolbox) -> bool:
+    """Return True if a program may be right in spite of its findings.
+
+    That is so if each of them rests on a response schema, which may be wrong, or is a suspicion.
+    """
+    if not findings:
         return False
     silent = tools.map(
         lambda tool: replace(tool, protocol=replace(tool.protocol, output_schema=None))

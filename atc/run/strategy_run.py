@@ -136,6 +136,8 @@ class Run:
         self.attempts = list(attempts)
         self.round = 0
         self.answer: str | None = None
+        self.open_doubts: tuple[str, ...] = ()
+        """Doubts about `answer` that the model has not answered."""
         self.limit: str | None = None
 
     def act(self) -> None:
@@ -185,6 +187,8 @@ class Run:
     def solution(self) -> Solution:
         """Return the outcome of the run.
 
+        An answer about which a doubt is open makes the run `unsure`.
+
         A run with an answer is not solved while there are orphans, that is, writes of earlier
         attempts that the final program does not make. It is then paused until they are undone or a
         person accepts them.
@@ -200,12 +204,13 @@ class Run:
         if self.paused or (orphans and not parts.accept_orphans):
             status = "paused"
         elif self.answer is not None:
-            status = "solved"
+            status = "unsure" if self.open_doubts else "solved"
         return Solution(
             task=self.task,
             attempts=tuple(self.attempts),
             status=status,
             answer=self.answer,
+            doubts=self.open_doubts if status == "unsure" else (),
             tools=tuple(self.tools),
             usage=self.meter.usage,
             seconds=self.meter.seconds,

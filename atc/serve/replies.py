@@ -49,6 +49,8 @@ class RunReply(TypedDict, total=False):
     findings: list[FindingReply]
     fault: FaultReply
     printed: JsonValue
+    looked: JsonValue
+    """The values that the program passed to `look`, in a list."""
     unknown_writes: list[str]
     orphans: list[str]
     next: str
@@ -101,6 +103,8 @@ def run_reply(solution: Solution, handle: str, shorten: Callable[[Json], JsonVal
     reply.update(_describe_failure(last))
     if last.answer is None and printed:
         reply["printed"] = shorten(printed)
+    if last.trace is not None and last.trace.looked:
+        reply["looked"] = shorten(list(last.trace.looked))
     if solution.unknown_writes:
         reply["unknown_writes"] = [*map(call_line, solution.unknown_writes)]
     if solution.orphans:

@@ -195,7 +195,7 @@ class RunStore(ABC):
             error is None
             and solution is not None
             and solution.limit is not None
-            and solution.answer is None
+            and (solution.answer is None or solution.status == "unsure")
         ):
             error = f"the run's budget was spent: {solution.limit}"
         told = error and escape_surrogates(error)
@@ -313,11 +313,13 @@ class RunStore(ABC):
             run = resolve(db, name)
             self._require_free(db, run, "wait for it, or end it first")
             found = read_run(db, run)
-            # A failed run has an error only if its budget ended it. With a larger budget it can
-            # continue.
-            over = found.status == "solved" or (found.status == "failed" and found.error is None)
-            if over and not ended:
-                how = {"solved": "is solved", "failed": "has failed"}[found.status]
+            # A failed or unsure run has an error only if its budget ended it. With a larger budget
+            # it can continue.
+            has_ended = found.status in ("failed", "unsure") and found.error is None
+            if (found.status == "solved" or has_ended) and not ended:
+                how = {"solved": "is solved", "failed": "has failed", "unsure": "has an answer"}[
+                    found.status
+                ]
                 raise RunRefused(
                     f"run {run} {how}: there is nothing to resume; 'atc runs show {run}' shows it."
                 )

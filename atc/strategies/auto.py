@@ -39,17 +39,20 @@ def solve(task: str, parts: Parts) -> Solution:
     first = _First(task, parts)
     tools = first.tools
     tried = first.solve()
-    if not first.why or tried.status != "failed" or tried.limit is not None:
+    if not first.why or tried.status not in ("failed", "unsure") or tried.limit is not None:
         return tried
     first.meter.note(f"changing to step by step: {first.why}.")
-    return Stepwise(
+    second = Stepwise(
         task,
         parts,
         tools=tools,
         tool_search=first.tool_search,
         meter=first.meter,
         attempts=tried.attempts,
-    ).solve()
+    )
+    second.answer = tried.answer
+    second.open_doubts = tried.doubts
+    return second.solve()
 
 
 class _First(Chain):

@@ -8,17 +8,18 @@ from dataclasses import replace
 
 from atc.core.events import ProgramWritten
 from atc.core.types import Attempt, Draft, Program, Solution
-from atc.pipeline.doubts import says_nothing
 from atc.pipeline.repair import RepairCase, correction, worth_repairing
 from atc.pipeline.synthesize import build_program_prompt, new_program
 from atc.run.attempt import attempt, prepare
 from atc.run.model_budget import BudgetSpent
-from atc.run.passes import rests_on_responses
+from atc.run.passes import are_suspicions, rests_on_responses
 from atc.run.program_calls import find_writes
 from atc.run.program_tools import with_named, writing_tools
 from atc.run.strategy_run import Parts, Run
+from protocols.model import Message
 
-UNCONFIRMED = "an answer was doubtful, and the model did not confirm it."
+_MOST_LOOKS = 4
+"""Number of programs of a run that may only look at values without being counted as a repair."""
 UNCHANGED = "the model wrote the same program again, which would fail as it did."
 
 
@@ -47,6 +48,8 @@ class Chain(Run):
         self.blind: bool | None = None
         self.looks = set[int]()
         """Numbers of the attempts that only executed reads."""
+        self._repairs_left = parts.config.max_repairs
+        self._looks_left = _MOST_LOOKS
 
     def should_leave(
         self,
@@ -69,23 +72,18 @@ class Chain(Run):
         messages = build_program_prompt(
             self.task, self.tools, budget=self.parts.prompt_tokens, docs=config.docs
         )
-        for self.round in range(config.max_repairs + 1):
-            program = new_program(
-                messages,
-                self.write,
-                known=self.tried,
-                most=self.parts.samples,
-                temperature=config.temperature,
-            )
-            if program is not None and program.source in self.tried:
+        while True:
+            program = self._write_program(messages)
+            if self._is_settled(program):
                 self._accept_repetition()
                 return
             if program is not None and self.should_leave(self.attempts, program):
                 return
             before = len(self.attempts)
             self._attempt(program)
-            is_last = config.repair == "none" or self.round == config.max_repairs
-            if self._has_ended(before) or is_last or self.should_leave(self.attempts):
+            if self._has_ended(before) or not self._may_write_another():
+                return
+            if self.should_leave(self.attempts):
                 return
             case = RepairCase(
                 worth_repairing(self.attempts[before:]),
@@ -95,8 +93,54 @@ class Chain(Run):
                 messages=tuple(messages),
                 docs=config.docs,
                 made=[call for attempt in self.attempts for call in attempt.calls],
+                takes_same=self.parts.samples == 1,
             )
             messages += correction(case, config.repair)
+
+    def _write_program(self, messages: Sequence[Message]) -> Program | None:
+        """Ask the model for the next program. The reply SAME stands for the last program.
+
+        None if the reply contains no program.
+        """
+        last = self.attempts[-1] if self.attempts else None
+        return new_program(
+            messages,
+            self.write,
+            known=self.tried,
+            most=self.parts.samples,
+            temperature=self.parts.config.temperature,
+            last=None if last is None else last.program,
+        )
+
+    def _is_settled(self, program: Program | None) -> bool:
+        """Return True if a program was tried before and would end as it did then.
+
+        False for the last program if it was not executed only because it looked as if it guessed:
+        its repetition says that the model means it.
+        """
+        if program is None or program.source not in self.tried:
+            return False
+        last = self.attempts[-1]
+        return last.program.source != program.source or not are_suspicions(last.findings)
+
+    def _may_write_another(self) -> bool:
+        """Return True if the model may write another program, and count it.
+
+        A program that only looked at values costs no repair. Neither does a doubtful answer, about
+        which the model is asked once.
+        """
+        config = self.parts.config
+        last = self.attempts[-1]
+        if last.only_looked and self._looks_left > 0:
+            self._looks_left -= 1
+            return True
+        if config.repair == "none" or config.max_repairs == 0:
+            return False
+        self.round += 1
+        if last.answer is not None:
+            return True
+        self._repairs_left -= 1
+        return self._repairs_left >= 0
 
     def _accept_repetition(self) -> None:
         """End the run because the model repeated a program.
@@ -133,14 +177,20 @@ class Chain(Run):
         ]
 
     def choose_answer(self) -> None:
-        """Set `answer` to the best answer of all attempts, see `_select_answer`."""
-        asks = self.parts.config.repair != "none" and self.parts.config.max_repairs > 0
-        tried = [
-            attempt for number, attempt in enumerate(self.attempts) if number not in self.looks
-        ]
-        self.answer = _select_answer(tried, confirmed=self.confirmed, asks=asks)
-        if self.answer is None and self._answered(self.attempts):
-            self.meter.note(UNCONFIRMED)
+        """Set `answer` to the last answer without doubts, or else to the last one.
+
+        The doubts about it are open unless the model was told them, and repeated its program
+        (`confirmed`) or gave this answer afterwards.
+        """
+        answered = self._answered(self.attempts)
+        if not answered:
+            return
+        sure = (attempt for attempt in reversed(answered) if not attempt.doubts)
+        best = next(sure, answered[-1])
+        self.answer = best.answer
+        told = {doubt for attempt in answered[:-1] for doubt in attempt.doubts}
+        if not (self.confirmed or told.issuperset(best.doubts)):
+            self.open_doubts = best.doubts
 
     def _attempt(self, program: Program | None) -> None:
         """Try a program.
@@ -173,26 +223,6 @@ def reads_before_writes(program: Program, writing: set[str]) -> Program:
         if any(isinstance(node, ast.Name) and node.id in writing for node in ast.walk(statement)):
             return Program("".join(lines[: statement.lineno - 1]))
     return program
-
-
-def _select_answer(attempts: Sequence[Attempt], *, confirmed: bool, asks: bool) -> str | None:
-    """Return the answer that counts, or None.
-
-    The last answer without doubts counts. If there is none, the last answer counts if the model was
-    told the doubts and then repeated its program (`confirmed`) or gave another answer. If the model
-    is never told (`asks` is False), the last attempt's answer counts, except an empty one or one
-    printed after every call had failed: an honest failure is better than a wrong answer.
-    """
-    answered = [attempt for attempt in attempts if attempt.answer is not None]
-    sure = next((attempt.answer for attempt in reversed(answered) if not attempt.doubts), None)
-    if sure is not None or not answered:
-        return sure
-    last = answered[-1]
-    kept = confirmed or len(answered) > 1
-    knows = not says_nothing(last.answer or "") and (
-        not last.calls or any(call.error is None for call in last.calls)
-    )
-    return last.answer if kept or (not asks and last is attempts[-1] and knows) else None
 
 
 def draft(task: str, parts: Parts) -> Draft:

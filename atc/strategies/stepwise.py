@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from atc.core.prompts import fill
+from atc.core.replies import says_same
 from atc.core.types import Attempt, Program, Solution
 from atc.pipeline.repair.facts import RepairCase, describe_writes, facts
 from atc.pipeline.repair.responses import escape_fences, format_results
@@ -97,6 +98,7 @@ class Stepwise(Run):
         docs = parts.config.docs
         room = room_for_turns(budget)
         self.known = ""  # results of earlier attempts, as prompt text
+        self.is_confirmed = False  # True once the model said SAME to a doubtful answer
         if calls := [call for attempt in self.attempts for call in attempt.calls]:
             self.known = fill(
                 "step_known", calls=escape_fences(format_results(calls, self.tools, most=room))
@@ -136,7 +138,8 @@ class Stepwise(Run):
     def _step(self) -> _Step | None:
         """Write and execute the next piece, and return it.
 
-        None if the model repeated a piece that had failed, or wrote the same piece too often.
+        None if the model confirmed its answer, repeated a piece that had failed, or wrote the same
+        piece too often.
         """
         config = self.parts.config
         blind = not seen_output(self.attempts)
@@ -147,6 +150,9 @@ class Stepwise(Run):
             most=self.parts.samples,
             temperature=config.temperature,
         )
+        if self.is_confirmed:
+            self.open_doubts = ()
+            return None
         if piece is None:
             return _Step("", self.not_run("The reply held no Python program."))
         alike = [turn.reply_text for turn in self.turns.taken[-_MOST_ALIKE:]] == [
@@ -170,6 +176,7 @@ class Stepwise(Run):
     ) -> Completion:
         """Return the model's reply, cut before any output that it invents."""
         completion = self.write(messages, purpose=purpose, temperature=temperature, seed=seed)
+        self.is_confirmed = self.answer is not None and says_same(completion.text)
         return replace(completion, text=next_piece(completion.text))
 
     def _attempt_piece(self, piece: Program, *, blind: bool) -> _Step:
@@ -241,7 +248,9 @@ class Stepwise(Run):
             return False
         self.growing.issued = trace.calls
         questioned = self.answer is not None
+        is_told = questioned and set(result.doubts) <= set(self.open_doubts)
         self.answer = result.answer
+        self.open_doubts = () if is_told else result.doubts
         if questioned or not (result.doubts or self._find_standing_writes()):
             return True
         # Run the program with its original prints to know its output; the journal answers its
@@ -267,7 +276,7 @@ class Stepwise(Run):
         elif result.fault is not None:
             told.append(result.fault.message)
         elif step.answers:
-            told.append(_format_doubts(result))
+            told.append(_format_doubts(result, takes_same=self.parts.samples == 1))
         self.round += bool(result.fault or step.answers)
         self.turns.taken.append(
             Turn(reply_text=_format_piece(step.piece), feedback=paragraphs([*told, then]))
@@ -330,15 +339,17 @@ def next_piece(reply: str) -> str:
     return first_block(reply)
 
 
-def _format_doubts(result: Attempt) -> str:
+def _format_doubts(result: Attempt, *, takes_same: bool) -> str:
     """Return the message for an answer that is not accepted at once.
 
     It states the doubts about the answer. If there are none, it states that changes were made that
-    the program does not make.
+    the program does not make. `takes_same` is True if the model may confirm the answer with SAME.
     """
     doubts = result.doubts or ("changes were made that are no part of the program, see below.",)
     answer = clip_text(result.answer or "", _LONGEST_ANSWER)
-    return fill("step_doubt", answer=answer, doubts="\n".join(f"- {doubt}" for doubt in doubts))
+    told = "\n".join(f"- {doubt}" for doubt in doubts)
+    confirm = "reply with the one word SAME" if takes_same else "give it again"
+    return fill("step_doubt", answer=answer, doubts=told, confirm=confirm)
 
 
 def _format_next(output: str) -> str:

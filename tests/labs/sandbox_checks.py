@@ -25,6 +25,14 @@ def prints_and_gives_a_value(sandbox):
     assert trace.backend == sandbox.name
 
 
+def looked_at_values_are_no_output(sandbox):
+    """What is passed to `look` is in the trace, in order, also before a failure."""
+    trace = run(sandbox, "look(get_item(id=3), [1])\nprint('out')\nlook('two')\n{}['none']")
+    first = {"id": 3, "name": "item 3", "price": 4.5}
+    assert (trace.looked, trace.stdout) == ((first, [1], "two"), "out\n"), trace
+    assert failure_of(trace).type == "KeyError"
+
+
 def an_exception_is_the_programs(sandbox):
     """Type, message and frames; what was called and printed before is kept."""
     trace = run(sandbox, "x = get_item(id=3)\nprint('before')\nx['nolan']")

@@ -29,7 +29,8 @@ def attribute(
 ) -> Fault | None:
     """Return the fault of a program, or None if it gave an answer.
 
-    An answer is any printed text, or else the value of the last expression.
+    An answer is any printed text, or else the value of the last expression. A program that only
+    looks at values, with `look`, needs none.
     """
     if findings:
         return from_findings(program, findings, tools)
@@ -52,7 +53,8 @@ def attribute(
 def _attribute_run(program: Program, trace: Trace, tools: Toolbox) -> Fault | None:
     """Return the fault of a program that was executed, or None if it gave an answer."""
     failure = trace.failure
-    if failure is None and (trace.stdout.strip() or trace.value is not None):
+    is_output = bool(trace.stdout.strip() or trace.looked or trace.value is not None)
+    if failure is None and is_output:
         return None
     if failure is not None and failure.kind in ("syntax", "policy", "paused"):
         return _attribute_stop(program, failure, trace)

@@ -38,7 +38,7 @@ _FIXED: dict[str, t.Type] = {
         ["time.time", "random.random", "math.sqrt", "statistics.mean", "statistics.median"],
         t.NUMBER,
     ),
-    **dict.fromkeys(["print", "time.sleep", "pprint.pprint"], t.NONE),
+    **dict.fromkeys(["print", "look", "time.sleep", "pprint.pprint"], t.NONE),
 }
 """Functions with a fixed result type, which neither keep nor change their arguments."""
 _POOL = "concurrent.futures.ThreadPoolExecutor()"

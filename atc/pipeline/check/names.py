@@ -21,7 +21,8 @@ from protocols.naming import closest_meanings
 from protocols.toolbox import Tool, Toolbox
 
 PREDEFINED_NAMES = frozenset(dir(builtins)) | {
-    "ToolError", "__name__", "__file__", "__doc__", "__builtins__", "__annotations__", "__spec__",
+    "ToolError", "look", "__name__", "__file__", "__doc__", "__builtins__", "__spec__",
+    "__annotations__",
     "__package__", "__loader__", "__class__", "__module__", "__qualname__", "reveal_type",
 }  # fmt: skip
 """Names that are available to every program in addition to its tools."""
@@ -208,6 +209,7 @@ _WRITERS = {
     "print_exc",
     "info",
     "dump",
+    "look",
 }
 _WRITERS |= {PRINT_ANSWER}
 

@@ -16,7 +16,7 @@ from typing import Literal, get_args
 from atc.core.messages import render_finding
 from atc.core.prompts import fill
 from atc.core.types import Attempt
-from atc.pipeline.repair.facts import RepairCase, facts
+from atc.pipeline.repair.facts import RepairCase, describe_looked, describe_writes, facts
 from atc.pipeline.repair.responses import documentation, format_results
 from protocols.model import Message
 from sandbox.arguments import shorten
@@ -35,7 +35,10 @@ _MOST_NAMES = 40
 
 
 def correction(case: RepairCase, mode: str = "facts") -> list[Message]:
-    """Build the messages after a failed or doubtful attempt: its program, and what went wrong.
+    """Build the messages after an attempt that did not end the run.
+
+    They show its program and what went wrong, what is doubtful about its answer, or the values that
+    it looked at.
 
     `mode` is the way of repair, one of `WAYS`.
 
@@ -43,13 +46,20 @@ def correction(case: RepairCase, mode: str = "facts") -> list[Message]:
         ValueError: the mode is `reflection`, which asks a model, but `case.complete` is None.
         KeyError: there is no such mode.
     """
+    if case.attempt.only_looked:
+        parts = [describe_looked(case.attempt), describe_writes(case.orphans), fill("look_next")]
+        return [case.program_message, Message("user", "\n\n".join(filter(None, parts)))]
     if case.attempt.fault is None:
+        confirm = "reply with the one word SAME" if case.takes_same else "write the same program"
         answer = shorten(case.attempt.answer or "", _LONGEST_ANSWER)
         doubts = "\n".join(f"- {doubt}" for doubt in case.attempt.doubts)
         calls = format_results(case.attempt.calls, case.tools) or "(no call succeeded)"
         return [
             case.program_message,
-            Message("user", fill("doubt", answer=answer, doubts=doubts, calls=calls)),
+            Message(
+                "user",
+                fill("doubt", answer=answer, doubts=doubts, calls=calls, confirm=confirm),
+            ),
         ]
     return {"facts": facts, "reflection": _reflection, "traceback": _traceback}[mode](case)
 

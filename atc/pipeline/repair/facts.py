@@ -15,6 +15,7 @@ from atc.pipeline.autofix.lookups import search_for
 from atc.pipeline.repair.responses import (
     describe_call,
     documentation,
+    escape_fences,
     format_results,
     seen_fields,
     signature,
@@ -23,6 +24,7 @@ from atc.pipeline.synthesize import Complete, is_described
 from protocols.model import Message
 from protocols.render import Docs
 from protocols.toolbox import Tool, Toolbox
+from protocols.truncate import abridge_value
 from sandbox.arguments import shorten
 from sandbox.trace import ToolCall
 
@@ -47,6 +49,8 @@ class RepairCase:
     """How prompts describe tools. If it is "names", they contain only the names."""
     made: Sequence[ToolCall] = ()
     """The calls of all attempts so far."""
+    takes_same: bool = False
+    """True if the model may reply with the one word SAME to confirm a doubtful answer."""
 
     @property
     def program_message(self) -> Message:
@@ -92,6 +96,20 @@ def _describe_write(call: ToolCall) -> str:
     return f"- {format_tool_call(call)} gave {snippet(call.result)}"
 
 
+_LONGEST_LOOK = 6_000
+"""Maximum number of characters of all values together that a program looked at."""
+
+
+def describe_looked(attempt: Attempt) -> str:
+    """Return a text that shows the values which the program passed to `look`, or "" without any."""
+    looked = () if attempt.trace is None else attempt.trace.looked
+    if not looked:
+        return ""
+    each = _LONGEST_LOOK // len(looked)
+    shown = [abridge_value(value, most=each) for value in looked]
+    return fill("look", looked=escape_fences("\n".join(shown)))
+
+
 # --- description of a failure
 
 _MOST_FINDINGS = 5
@@ -119,6 +137,7 @@ def facts(case: RepairCase) -> list[Message]:
         case.rewrite(
             [
                 known,
+                describe_looked(case.attempt),
                 "\n".join(_describe_blamed_tools(case, fault, call)),
                 _describe_other_results(case, fault),
             ]

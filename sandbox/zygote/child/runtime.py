@@ -124,6 +124,7 @@ def _namespace(channel: Channel, tools: dict[str, list[str]]) -> dict[str, Any]:
         "exit": sys.exit,
         "quit": sys.exit,
         "ToolError": ToolError,
+        "look": partial(_look, channel),
     }
     for name, value in changed.items():
         setattr(builtins, name, value)
@@ -235,6 +236,12 @@ class Selector(selectors.SelectSelector):
 
 
 async def _do_nothing(*_: object) -> None: ...
+
+
+def _look(channel: Channel, *values: Any) -> None:
+    """Show values to whoever wrote the program. This is `look(value, …)` in a program."""
+    for value in values:
+        channel.look(value)
 
 
 def _refuse_thread(*_: object, **__: object) -> NoReturn:

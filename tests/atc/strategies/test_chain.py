@@ -10,7 +10,7 @@ from atc.core.config import Config
 from atc.core.events import AttemptEnded, NoteAdded, ProgramWritten, ToolsChosen
 from atc.models.scripted import ScriptedModel
 from atc.store import Store
-from atc.strategies.chain import UNCHANGED, UNCONFIRMED
+from atc.strategies.chain import UNCHANGED
 from protocols.errors import ToolError
 from protocols.toolbox import Toolbox
 from tests.labs.tools import fenced, record, tool
@@ -143,13 +143,33 @@ def test_none_stands_where_the_task_allows_for_it(solve):
     assert (doubted.status, doubted.answer, len(model.prompts)) == ("solved", "None", 2)
     assert "get_note(id=\"p1\") gave {'text': 'note of p1'" in model.prompts[1][-1].content
     refused = "try:\n    print(get_note(id='p9'))\nexcept ToolError as error:\n    print('Sorry:', error.status)"
-    late = [
-        "print(list_people()['folk'][0])",
-        "print(get_note(id='p1'))",
-    ]  # of its doubts nobody can be told
-    for programs in ([nothing], [refused], late):
-        unasked, _, _ = solve(*programs, task="What is it?", max_repairs=len(programs) - 1)
-        assert (unasked.status, unasked.answer, unasked.notes[-1]) == ("failed", None, UNCONFIRMED)
+    for program, answer in ((nothing, "None"), (refused, "Sorry: 404")):
+        unasked, _, _ = solve(program, task="What is it?", max_repairs=0)
+        assert (unasked.status, unasked.answer, len(unasked.doubts)) == ("unsure", answer, 1)
+
+
+RECORD = "print(get_note(id='p1'))"
+SLIP = "print(list_people()['folk'][0])"
+
+
+def test_a_doubt_is_told_after_the_last_repair(solve):
+    solution, model, _ = solve(SLIP, RECORD, "SAME", task="What is it?", max_repairs=1)
+    assert (solution.status, solution.doubts, len(model.prompts)) == ("solved", (), 3)
+    assert "reply with the one word SAME" in model.prompts[2][-1].content
+
+
+def test_an_answer_outlives_a_program_that_fails(solve):
+    solution, _, _ = solve(RECORD, SLIP, SLIP, task="What is it?", max_repairs=1)
+    assert (solution.status, solution.answer) == ("unsure", solution.attempts[0].answer)
+    assert solution.doubts == solution.attempts[0].doubts
+
+
+def test_a_look_is_shown_and_costs_no_repair(solve, sent):
+    looks = "people = list_people(page=3)\nlook(people)\nlook(len(people))"
+    solution, model, _ = solve(looks, SLIP, "print(list_people(page=3)['page'])", max_repairs=1)
+    assert (solution.status, solution.answer, solution.repairs) == ("solved", "3", 1)
+    assert "'name': 'Donald'" in model.prompts[1][-1].content
+    assert sent.count(("list_people", {"page": 3})) == 1
 
 
 @pytest.mark.parametrize(
@@ -201,14 +221,14 @@ def test_a_wrong_document_stops_a_program_once(solve, toolbox, sent, tmp_path, w
     assert (shown.answer, len(next_model.prompts)) == ("5", 1)
 
 
-def test_a_forbidden_value_is_no_answer(solve, sent):
-    """The model insists that a page is a list: the read is made, shows that it is none, and its four keys count not."""
+def test_a_forbidden_value_is_doubted(solve, sent):
+    """The model insists that a page is a list: the read is made and shows that it is none."""
     slip = "people = list_people()\nmine = [one for one in people['people'] if one['id'] == 5]\nprint(len(people))"
     solution, model, _ = solve(
         slip, f"{slip}\n", "print(list_people(page=3)['page'])", strategy="chain"
     )
     assert (solution.answer, sent) == ("3", [("list_people", {}), ("list_people", {"page": 3})])
-    assert [attempt.answer for attempt in solution.attempts] == [None, None, "3"]
+    assert [attempt.answer for attempt in solution.attempts] == [None, "3", "3"]
     assert "counts its keys" in model.prompts[2][-1].content
 
 
