@@ -40,18 +40,20 @@ class Agent(ProgramRunner):
     `load_tools` accepts: an address, a path, a function, or a list of these. They are loaded with
     the credentials and MCP servers of `config`.
 
-    `model` is an `Ask`, or a name as for `atc run --model`. None means the configured model, else
-    the endpoint that the environment names, else the embedded model. `sandbox` may be a name too.
+    `model` is an object with the interface `Ask`, or a model name as for `atc run --model`. None
+    means the configured model, else the endpoint in OPENAI_BASE_URL or OPENAI_API_KEY, else the
+    embedded model. `sandbox` is a `Sandbox` or the name of one.
 
     Tools that may change something are called only if `allow_writes` (or the configuration) names
-    them, or if `ask_person` returns True; else the run ends `paused`. A call that a person declined
-    before, or that a gateway left undecided, always asks a person; `questions` records these calls,
-    by default in the store.
+    them, or if `ask_person` returns True; otherwise the run ends with the status `paused`. Two
+    kinds of calls are sent only if a person agrees, whatever is allowed: calls that a person
+    declined before, and calls of a gateway's client about which no person has decided yet.
+    `questions` are the records of these calls; by default, those in the store.
 
     With a `store`, which may be the path of its file or the address of its database, each run is
     recorded from its first moment. With `learned`, tools without a response schema get one from the
-    responses of their calls. Budgets such as `max_seconds=60` apply to each run; None leaves a
-    budget to the configuration.
+    responses of their calls. Budgets such as `max_seconds=60` apply to each run; if one is None,
+    the configured budget applies.
 
     Raises:
         InvalidConfig: An argument or a setting cannot be used.
@@ -140,9 +142,9 @@ class Agent(ProgramRunner):
     ) -> Solution:
         """Solve one task and return the solution. In a notebook the run is shown as it happens.
 
-        `max_seconds` replaces the setting. With an `output_type`, such as a pydantic model, the
-        answer must be JSON of that type, and the solution has the value as `output`. An answer of
-        another form is a fault that the model is asked to correct.
+        `max_seconds` replaces the setting of the same name. With an `output_type`, such as a
+        pydantic model, the answer must be JSON of that type, and the solution has the value as
+        `output`. An answer of another form is a fault that the model is asked to correct.
 
         `seed` initialises `random`, `uuid` and `secrets` in the programs. By default each run draws
         its own seed and stores it, so that nobody can guess a password or an id that a program
@@ -193,10 +195,11 @@ class Agent(ProgramRunner):
         seed: int | None = None,
         max_seconds: float | None = None,
     ) -> Solution:
-        """Solve one task as `run` does, in a thread, so that the event loop is not blocked.
+        """Solve one task in a thread, so that the event loop is not blocked.
 
-        Several tasks can be solved at once. `observer` is called in the thread. If the asyncio task
-        is cancelled, the run ends at its next step, as after Ctrl-C; `resume` continues it.
+        The arguments are those of `run`. Several tasks can be solved at once. `observer` is called
+        in the thread. If the asyncio task is cancelled, the run ends at its next step, as after
+        Ctrl-C; `resume` continues it.
 
         Raises:
             InvalidTask, TypeError, ModelUnavailable, SandboxUnavailable: See `run`.
@@ -228,10 +231,13 @@ class Agent(ProgramRunner):
 
         Model replies and tool responses that the run already has are not requested again. If the
         response of a write was lost, it is first determined whether the write took effect. If the
-        run was started by `execute`, its last program runs again. `max_seconds` replaces the
-        setting and `ask_person` that of the agent. If `accept_orphans` is True, writes may remain
-        that the final program does not make. If `resend` is True, writes of unknown outcome are
-        sent again, because a person has found out that they did not take effect.
+        run was started by `execute`, its last program runs again. `max_seconds` and `ask_person`
+        replace the settings of the agent.
+
+        A run is normally not solved if earlier programs made writes that the final program does not
+        make. If `accept_orphans` is True, such writes may remain. If `resend` is True, writes of
+        unknown outcome are sent again, because a person has found out that they did not take
+        effect.
 
         Raises:
             UnknownRun, RunRefused: There is no such run, or it cannot be continued, for example
@@ -269,8 +275,9 @@ class Agent(ProgramRunner):
         """Run a program that the caller wrote. No model is asked.
 
         `continues` is the id of a stored run whose completed calls are not made again: `source` is
-        a corrected or longer version of its program. `task` says what the program is for; values in
-        it count as the user's own. All other arguments are those of `resume`.
+        a corrected or longer version of its program. `task` says what the program is for; values
+        that occur in the task count as chosen by the user. All other arguments are those of
+        `resume`.
 
         Raises:
             UnknownRun, RunRefused: `continues` names no run, or one that another process works on.
@@ -286,7 +293,7 @@ class Agent(ProgramRunner):
         return self._execute(source, options, task=task, continues=continues)
 
     def check(self, source: str) -> tuple[Finding, ...]:
-        """Return what is wrong with a program, sorted by line. Nothing is run, no tool is called.
+        """Return the findings (problems) in a program, sorted by line. No program or tool is run.
 
         `execute` does not run a program with a finding that is `certain`. Other findings depend on
         the data, such as a field that can be null.
@@ -294,9 +301,9 @@ class Agent(ProgramRunner):
         return check(Program(source), self.toolbox)
 
     def draft(self, task: str, *, observer: Observer | None = None) -> Draft:
-        """Return what `run` would begin with: tools, a first program and its findings.
+        """Return what `run` would begin with: tools, a first program and the problems found in it.
 
-        No tool is called, and nothing is recorded.
+        The model is asked, but no tool is called, and nothing is recorded.
 
         Raises:
             InvalidTask: The task is empty or too long.

@@ -89,10 +89,10 @@ class ProgramRunner(AgentResources):
     def _build_parts(
         self, record: RunRecord, options: RunOptions, *, given: Toolbox | None = None
     ) -> Parts:
-        """Return the components of one run.
+        """Return the components of one run, such as its tools, model, sandbox and journal of calls.
 
-        If a caller wrote the program, `given` are its tools, and no model is needed. If the model
-        writes the programs, `given` is None.
+        If a caller wrote the program, `given` are the tools that the program may call, and no model
+        is needed. If the model writes the programs, `given` is None.
         """
         return make_parts(
             record,
@@ -115,10 +115,10 @@ class ProgramRunner(AgentResources):
         seed: int | None = None,
         given: Toolbox | None = None,
     ) -> RunRecord:
-        """Return the record of a new run.
+        """Begin a new run, and return the object that records its events.
 
-        If a caller wrote the program, `given` are its tools. If the model writes the programs,
-        `given` is None.
+        If a caller wrote the program, `given` are the tools that the program names. If the model
+        writes the programs, `given` is None.
         """
         return begin_run(
             task,
@@ -133,9 +133,9 @@ class ProgramRunner(AgentResources):
 
     @contextmanager
     def _open_record(self, record: RunRecord, *, given: bool = False) -> Iterator[None]:
-        """Record a run within the block; after it, learn response schemas from the run's calls.
+        """Record the events of a run within the block; then learn response schemas from its calls.
 
-        `given` is True if a caller wrote the program.
+        `given` is True if a caller, not the model, wrote the program.
         """
         with record.open(self.toolbox):
             yield

@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 class AgentResources:
     """The store, model, sandbox and search index of an agent.
 
-    Those that the agent opens itself are closed by `_owned`; those that the caller passed stay
-    open.
+    The exit stack `_owned` closes those that the agent has opened itself. Those that the caller
+    passed stay open.
     """
 
     config: Config
@@ -53,7 +53,7 @@ class AgentResources:
 
     @cached_property
     def ask(self) -> Ask:
-        """The model, which is chosen on first use."""
+        """The language model. If the caller passed none, it is chosen on first use."""
         if self._model is not None:
             return self._model
         config = self.config
@@ -65,7 +65,7 @@ class AgentResources:
 
     @cached_property
     def sandbox(self) -> Sandbox:
-        """The sandbox that runs programs, which is opened on first use."""
+        """The sandbox that runs programs. If the caller passed none, it is opened on first use."""
         if self._sandbox is not None:
             return self._sandbox
         return self._owned.enter_context(
@@ -73,17 +73,17 @@ class AgentResources:
         )
 
     def finder(self, ask: Ask | None) -> Retriever:
-        """Return the search over the toolbox.
+        """Return the object that searches the toolbox for tools.
 
-        `ask` is the model for search methods that need one. If it is None, the configured method is
-        used if it needs no model, else the best method that needs none.
+        Some search methods ask a model, which is `ask`. If `ask` is None, the configured method is
+        used if it needs no model, otherwise the best method that needs none.
         """
         method = method_for(self.config.retrieval, asks=ask is not None)
         return open_finder(method, self._index, self.toolbox, ask=ask, threads=1)
 
     @cached_property
     def _index(self) -> ToolIndex:
-        """The search index, built by the first search. A toolbox that fits a prompt needs none."""
+        """The search index of the toolbox. It is built by the first search."""
         index = open_index(self.toolbox, self.config, method=self.config.retrieval)
         self._owned.callback(index.close)
         return index

@@ -1,4 +1,4 @@
-"""The start of a new or continued run: its record in the store, and components for its strategy."""
+"""The start of a new or continued run: recording its events, and preparing its components."""
 
 from __future__ import annotations
 
@@ -41,8 +41,9 @@ Its arguments are the id of the run, the tool, and the tool's arguments keyed by
 class GatewayClient:
     """The client of a gateway that has sent the program of a run.
 
-    A call about which no person has decided waits for a decision. No message names the command that
-    would allow the call, because the client could run that command itself.
+    A call that needs consent waits until a person has decided. Unlike in other runs, no message
+    names the shell command that would allow the call, because the client could run that command
+    itself.
     """
 
     name: str
@@ -91,10 +92,10 @@ def begin_run(
     seed: int | None = None,
     given: bool = False,
 ) -> RunRecord:
-    """Return the record of a new run. If there is a store, it contains the run from now on.
+    """Begin a new run, and return the object that records its events.
 
-    `given` is True if the caller writes the programs; `toolbox` then has the tools that the first
-    program names.
+    If there is a store, it lists the run from now on. `given` is True if the caller, not the model,
+    writes the programs. Then `toolbox` has only the tools that the first program names.
     """
     pins = Pins(seed=secrets.randbits(64) if seed is None else seed, clock=time.time())
     if store is None:
@@ -122,11 +123,11 @@ def continue_run(
     task: str = "",
     ended: bool = False,
 ) -> RunRecord:
-    """Return the record of a stored run, and reserve the run for this process.
+    """Continue a stored run: reserve it for this process, and return the object that records it.
 
-    The programs of a run, and the permissions for it, name tools, so each name must mean what it
-    meant when the run began. If `ended` is True, a run that was solved or has failed can be
-    continued, too.
+    The programs of a run, and the permissions for it, name tools. So each name must still refer to
+    the same tool as when the run began. If `ended` is True, a run that was solved or has failed can
+    be continued, too.
 
     Raises:
         RunRefused: The run's tools have changed, or another process works on the run.
@@ -151,13 +152,13 @@ def continue_run(
 
 
 def last_program(stored: StoredRun) -> str:
-    """Return the last program of a stored run that `execute` has started.
+    """Return the source of the program with which a run that `execute` has started continues.
 
-    The run continues with this program.
+    It is the run's last program. Only a run that was paused or interrupted can be continued with
+    it, or a failed run with a write of unknown outcome.
 
     Raises:
-        RunRefused: The run is not paused or interrupted, and none of its writes has an unknown
-            outcome.
+        RunRefused: The run is none of these.
     """
     run = stored.summary
     doubtful = run.status == "failed" and any(one.call.outcome == "unknown" for one in stored.calls)
@@ -183,8 +184,8 @@ def make_parts(
 ) -> Parts:
     """Return the components of one run. Its tools ask for consent before they are called.
 
-    `given` is True if the caller writes the programs. In such a run, consent that was stored
-    earlier does not count, and tools may be used that the first program did not name.
+    `given` is True if the caller, not the model, writes the programs. In such a run, consent that
+    was stored earlier does not count, and a program may name tools that the first one did not name.
     """
     if options.max_seconds is not None:
         config = replace(config, max_seconds=options.max_seconds)

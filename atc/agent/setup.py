@@ -65,13 +65,13 @@ def names_of(allow_writes: object) -> tuple[str, ...]:
 
 
 def configured(config: Config, **settings: Any) -> Config:
-    """Return the configuration with the settings that were passed as arguments.
+    """Return the configuration with the settings that were passed as arguments of the agent.
 
     An argument that is None leaves its setting as it is.
 
     Raises:
-        InvalidConfig: A setting does not accept its value, or a strategy or search method has wrong
-            flags.
+        InvalidConfig: A setting does not accept its value, or the strategy or search method is
+            unknown or has options that it does not accept.
     """
     config = replace(
         config, **{name: value for name, value in settings.items() if value is not None}
@@ -86,7 +86,9 @@ def configured(config: Config, **settings: Any) -> Config:
 
 
 def open_store(store: object, owned: ExitStack) -> RunStore | None:
-    """Return the store. If it was passed as a path or address, open it first; `owned` closes it.
+    """Return the store of runs. If its path or address was passed, open it first.
+
+    A store that is opened here is closed together with the exit stack `owned`.
 
     Raises:
         InvalidConfig: `store` is neither a store nor a path or address.
@@ -105,10 +107,10 @@ def open_store(store: object, owned: ExitStack) -> RunStore | None:
 def open_tools(
     tools: Toolbox | ToolSource, config: Config, owned: ExitStack
 ) -> tuple[Toolbox, Config]:
-    """Return the tools, loaded from their sources if necessary, and the configuration.
+    """Return the toolbox, and the configuration whose setting `tools` names the tools' sources.
 
-    The setting `tools` of the returned configuration names the sources. They are loaded with the
-    credentials, headers and MCP servers of `config`. `owned` closes their connections.
+    If sources are passed instead of a toolbox, the tools are loaded from them, with the
+    credentials, headers and MCP servers of `config`. The exit stack `owned` closes the connections.
 
     Raises:
         SourceUnavailable, InvalidProtocol: See `load_tools`.

@@ -62,7 +62,7 @@ class LearnedSchemas:
         self._lock = threading.Lock()
 
     def open_separate(self, name: str, *, shared: bool = False) -> LearnedSchemas:
-        """Return another set of learned schemas, which is stored in the subfolder `name`."""
+        """Return a separate collection of learned schemas, stored in a subfolder called `name`."""
         return LearnedSchemas(self._folder / "apart" / name, shared=shared)
 
     def apply_to(self, toolbox: Toolbox) -> Toolbox:
@@ -173,9 +173,9 @@ def export_tool(tool: Tool, declared: Tool) -> Tool:
 
 
 def is_news(tool: Tool, response: Json) -> bool:
-    """Return True if a schema can be learned from a response of a tool.
+    """Return True if a new schema can be learned from a response of a tool.
 
-    The tool has no response schema, or the response violates it.
+    This is so if the tool has no response schema, or if the response violates the schema.
     """
     schema = tool.protocol.output_schema
     return schema is None or not is_described(tool) or not validator(schema).is_valid(response)

@@ -213,9 +213,9 @@ class Savable:
         return {alias: known[alias] for alias in called}
 
     def _function(self, name: str, parameters: Mapping[str, Json]) -> str:
-        """Return the source of a function `name` with the program as its body.
+        """Return the source of a function called `name` with the program as its body.
 
-        Each literal in `parameters` is replaced by the parameter with that key.
+        `parameters` maps each parameter's name to the literal that it replaces in the program.
         """
         printed = "printed"  # a name that the program does not use
         while printed in self._source:
@@ -258,7 +258,7 @@ class Savable:
         return trace.value
 
     def _replay(self, source: str, tools: Toolbox, sandbox: Sandbox) -> Trace:
-        """Run `source`, and answer its calls from the recorded trace of the run."""
+        """Run `source`, and answer its calls from the recorded calls of the run."""
         recorded = self._attempt.trace
         assert recorded is not None
         limits = replace(Limits(), tool_calls=max(len(recorded.calls), Limits().tool_calls))
@@ -299,7 +299,10 @@ class _LiteralReplacer(ast.NodeTransformer):
 
 
 def load_saved_tools(toolbox: Toolbox, folder: Path) -> Toolbox:
-    """Return the toolbox with those saved tools in `folder` added that can be used with it."""
+    """Return the toolbox together with the saved tools in `folder`.
+
+    Saved tools that cannot be used with the toolbox are left out.
+    """
     checked = check_saved_tools(toolbox, folder)
     return toolbox.also([tool for _, tool, _ in checked if tool is not None])
 
@@ -307,8 +310,8 @@ def load_saved_tools(toolbox: Toolbox, folder: Path) -> Toolbox:
 def check_saved_tools(toolbox: Toolbox, folder: Path) -> list[tuple[str, Tool | None, str]]:
     """Return (file name, tool, reason) for each saved tool in `folder`.
 
-    If the tool cannot be used with `toolbox`, it is None, and the reason says why; else the reason
-    is empty.
+    If a tool cannot be used with `toolbox`, `tool` is None and `reason` says why; otherwise
+    `reason` is empty.
     """
     paths = sorted(folder.glob("*.json"))
     return [(path.name, *_check_saved_tool(toolbox, path)) for path in paths]
@@ -357,9 +360,9 @@ def _is_literal(node: ast.AST) -> TypeIs[ast.Constant]:
 
 
 def _count_bindings(tree: ast.AST) -> tuple[Counter[str], Counter[tuple[str, str]]]:
-    """Return how often each name is assigned in all, and how often each literal is assigned to it.
+    """Return how often each variable is assigned, and how often each literal is assigned to it.
 
-    The keys of the second counter are pairs of a name and the literal's `_key`.
+    The second counter is keyed by pairs: the variable's name, and the `_key` of the literal.
     """
     bound = Counter[str]()
     literals = Counter[tuple[str, str]]()
@@ -373,7 +376,7 @@ def _count_bindings(tree: ast.AST) -> tuple[Counter[str], Counter[tuple[str, str
 
 
 def _excluded_parts(node: ast.AST) -> Sequence[ast.AST | None]:
-    """Return the parts of a node that cannot become parameters even if they are constants.
+    """Return the parts of a syntax tree node that cannot become parameters, even if constant.
 
     An example is the key in `row["id"]`.
     """

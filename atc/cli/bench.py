@@ -34,7 +34,7 @@ def bench() -> None:
 
 @bench.group(cls=VerbGroup, subcommand_metavar="SUITE [OPTIONS]", no_args_is_help=True)
 def run() -> None:
-    """Measure with a suite."""
+    """Measure with a suite, which is a set of tasks."""
 
 
 run.add_command(toolflow)
@@ -43,7 +43,7 @@ run.add_command(flights)
 
 @bench.command("list", examples=["atc bench list --json"])
 def list_() -> None:
-    """List the suites."""
+    """List the suites (sets of tasks) of the benchmark."""
     suites = {name: suite.get_short_help_str(100) for name, suite in run.commands.items()}
     print_result(
         [{"name": name, "summary": summary} for name, summary in suites.items()], suites.items()
@@ -67,8 +67,9 @@ def list_() -> None:
 def report(*, runs: tuple[Path, ...], out: Path | None) -> None:
     """Compare runs on one page of HTML.
 
-    It needs no network and no other file. Each RUN is a file of rows of 'atc bench run', finished
-    or not. All are compared with the first; more than twelve are a leaderboard.
+    Each RUN is a file of results that 'atc bench run' wrote, even if it has not finished. All runs
+    are compared with the first one; more than twelve are shown as a leaderboard. The page needs no
+    network and no other file.
     """
     # needs the extra `toolflow`
     from toolflow_bench.report.page import check_target, compared, document, render
@@ -101,12 +102,12 @@ def report(*, runs: tuple[Path, ...], out: Path | None) -> None:
     help="Checked at once.",
 )
 def check(*, folder: Path | None, jobs: int) -> None:
-    """Derive every gold answer of ToolFlow anew, twice.
+    """Check each correct answer of ToolFlow by deriving it again in two ways.
 
-    This shows if tasks are fit to measure with. The gold program of each task runs in the sandbox
-    over HTTP, its query runs straight on the data, and both must give the answer of the file. Then
-    the results of each line's calls are taken away in turn: the answer must change. Exit status 1
-    if a task has a problem.
+    This shows whether the tasks are fit for measuring. The reference program of each task runs in
+    the sandbox over HTTP, and its query runs directly on the data; both must give the answer in the
+    task's file. Then, for one line of the program after another, the results of its calls are
+    removed; each time, the answer must change. Exit status 1 if a task has a problem.
     """
     tasks = load_tasks(folder)
     require_gold(tasks)
@@ -136,11 +137,12 @@ def check(*, folder: Path | None, jobs: int) -> None:
 @click.option("-o", "--out", type=FILE, required=True, metavar="DIR", help="Folder of the tasks.")
 @force_option
 def fresh(*, seed: int, wanted: int, out: Path, force: bool) -> None:
-    """Draw new tasks of ToolFlow.
+    """Make new tasks for ToolFlow.
 
-    They are known data flows and wordings with new constants. Each answer is derived twice, by the
-    program over HTTP and by the query on the data; what does not agree is drawn again. Needs a
-    checkout of the project: the wheel does not hold the recipes.
+    They have known data flows and wordings, but new constants. Each answer is derived in two ways,
+    by the program over HTTP and by the query on the data. If the two differ, another task is made
+    instead. The command needs a checkout of the project, because the installed package does not
+    contain the recipes.
     """
     try:
         from toolflow_bench.recipes.fresh import fresh_tasks
@@ -186,9 +188,9 @@ def fresh(*, seed: int, wanted: int, out: Path, force: bool) -> None:
 def serve(services: tuple[str, ...], *, port: int, mcp: int | None) -> None:
     """Serve ToolFlow's services on this machine.
 
-    They answer on 127.0.0.1 until Ctrl-C; without SERVICE all of them. The address of the OpenAPI
-    document of each is printed. Beside its operations a service answers POST /bench/reset, GET
-    /bench/state, GET /bench/log and POST /bench/faults.
+    The services named by SERVICE, by default all, answer on 127.0.0.1 until Ctrl-C. The address of
+    each service's OpenAPI document is printed. In addition to its operations, a service answers
+    POST /bench/reset, GET /bench/state, GET /bench/log and POST /bench/faults.
     """
     chosen = [find_service(name) for name in dict.fromkeys(services or NAMES)]
     # All data is loaded first, so that a missing package is reported before any service answers.

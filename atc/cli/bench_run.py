@@ -96,8 +96,8 @@ def measure(
 ) -> NoReturn:
     """Ask all questions with a progress bar, print a summary for each strategy and exit.
 
-    Each of `arms` is one strategy with its model and settings. The exit code is `ENVIRONMENT` if
-    some questions could not be graded because of outages or crashes, else 0.
+    Each of `arms` is one strategy to compare, with its model and settings. The exit code is
+    `ENVIRONMENT` if some questions could not be graded because of outages or crashes, else 0.
     """
     try:
         with bar("asking", total=len(arms) * len(items[: how.limit]) * how.repeats) as advance:
@@ -206,9 +206,9 @@ def toolflow(
 ) -> None:
     """587 tasks over four services on real data, graded by program.
 
-    Each task is one line of a file, with its programs and calls; a run that was stopped goes on
-    where it was when the same command is given again. Failures on our side (a model that is down)
-    are counted separately and asked again. Exit status 3 if any is left.
+    The result of each task, with its programs and calls, is written to one line of a file. If a run
+    was stopped, the same command continues it. Tasks that fail on our side, for example because a
+    model is down, are counted separately and asked again. Exit status 3 if any of these are left.
     """
     hard = [name for name in HARDSHIPS if more.pop(name) or setting == "hard"]
     flags = {name: more.pop(name) for name in SETTINGS if name in more}
@@ -241,9 +241,9 @@ def _arm(
     shared: SharedResources,
     settings: Mapping[str, Any],
 ) -> Arm:
-    """Return one of the alternatives to compare: a strategy, or a baseline that asks no model.
+    """Return one of the alternatives that are compared: a strategy, or a baseline without a model.
 
-    `name` is that of a strategy or baseline; None means the configured strategy. `shared` has the
+    `name` is that of the strategy or baseline; None means the configured strategy. `shared` has the
     sandbox, model and store. Each worker process has its own copy of it.
     """
     baseline = next((one for one in BASELINES if one == name), None)
@@ -294,9 +294,9 @@ def _arm(
 def flights(*, data: Path | None, **more: Any) -> None:
     """24 questions about the flights that left New York in 2013.
 
-    Each answer is one line of a file; a run that was stopped goes on where it was when the same
-    command is given again. Failures on our side (a model that is down) are counted separately and
-    asked again. Exit status 3 if any is left.
+    Each answer is written to one line of a file. If a run was stopped, the same command continues
+    it. Questions that fail on our side, for example because a model is down, are counted separately
+    and asked again. Exit status 3 if any of these are left.
     """
     items = [Item(question=question) for question in load_flights(data)]
     config = load_config({name: more.pop(name) for name in SETTINGS if name in more})
@@ -321,9 +321,10 @@ def _without_secrets(flags: Mapping[str, Any]) -> Config:
 
 
 def _worlds(config: Config, tasks: tuple[Task, ...]) -> OpenWorld:
-    """Return a function that starts the world of the tasks: the ToolFlow services that they need.
+    """Return a function that starts the ToolFlow services that the tasks need.
 
-    These are the services of the tasks' candidate tools. Without tasks, all services are started.
+    These are the services of the tasks' candidate tools. If there are no tasks, all services are
+    started.
     """
     names = services_of(tasks) if tasks else NAMES
     return lambda: World(names, folder=config.cache_dir, announce=say)

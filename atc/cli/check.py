@@ -30,10 +30,11 @@ from atc.pipeline.check import check as findings_of
 def check(program: str, **flags: Any) -> None:
     """Check PROGRAM ('-' reads stdin) against the tools that it calls.
 
-    Nothing is run and no tool is called. It finds unknown tools and arguments, literals that a
-    schema does not allow, and keys that a response does not have, and shows the line, a caret and
-    the nearest name. Exit status 1 if anything is certainly wrong; what only may go wrong, such as
-    a field that can be null, is a note. Lines and columns, in characters, count from 1.
+    Nothing is run and no tool is called. The check finds unknown tools and arguments, literals that
+    a schema does not allow, and keys that a response does not have. It shows the line, marks the
+    mistake with a caret, and suggests the most similar name. Exit status 1 if there is a certain
+    mistake. A mistake that depends on the data, such as reading a field that can be null, is shown
+    as a note. Lines and columns are counted from 1, columns in characters.
     """
     source = Program(read_text(program))
     with open_toolbox(load_config(flags)) as toolbox:

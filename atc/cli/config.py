@@ -28,15 +28,15 @@ _path_argument = click.argument(
 def config() -> None:
     """Show the settings and where they come from.
 
-    A flag wins over an ATC_* variable, this over ./atc.toml, this over the user's file, this over
-    the default. Until you trust it, ./atc.toml may name tools that are data and lower limits; all
-    else in it is an error.
+    A flag overrides an ATC_* variable, which overrides ./atc.toml, which overrides the user's
+    settings file, which overrides the default. Until you trust ./atc.toml, it may only lower limits
+    and name tools that are described by data files; any other setting in it is an error.
     """
 
 
 @config.command(examples=["ATC_MAX_REPAIRS=1 atc config show"])
 def show() -> None:
-    """Every setting with its value and its origin. Secrets are never shown."""
+    """Show every setting with its value and its origin. Secrets are never shown."""
     settings, origins, refused = read_settings()
     if refused:
         say(f"Refused: {refused}")
@@ -57,8 +57,8 @@ def show() -> None:
 def trust(path: Path) -> None:
     """Trust the atc.toml of a folder (this one, or PATH) until its content changes. Read it first.
 
-    Then everything in it is used, including the code and the commands that it names, even if that
-    code changes later.
+    Then all settings in the file are used, including the code and the commands that it names, even
+    if that code changes later.
     """
     file = read_file(path)
     if file is None:
@@ -71,7 +71,7 @@ def trust(path: Path) -> None:
 @config.command(examples=["atc config untrust"])
 @_path_argument
 def untrust(path: Path) -> None:
-    """Trust the atc.toml of a folder (this one, or PATH) no longer."""
+    """Stop trusting the atc.toml of a folder (this one, or PATH)."""
     trust_file(path, None)
     print_result({"file": str(path), "trusted": False})
     say(f"No longer trusted: {path}.")

@@ -24,8 +24,8 @@ _QUESTION = "Write a Python function add(a, b) that returns the sum. Reply with 
 def models() -> None:
     """See, fetch and test language models.
 
-    atc uses the model of --model, else of the configuration, else the endpoint of OPENAI_BASE_URL
-    or OPENAI_API_KEY, else 'local', the embedded model.
+    atc uses the model that --model names, else the configured one, else the endpoint of
+    OPENAI_BASE_URL or OPENAI_API_KEY, else the embedded model, 'local'.
     """
 
 
@@ -51,7 +51,7 @@ def list_() -> None:
 @models.command(examples=["atc models pull search"])
 @click.argument("name", default="local")
 def pull(name: str) -> None:
-    """Fetch a model into the cache, or go on where a fetch stopped, and verify it.
+    """Download a model into the cache and verify it. An interrupted download is continued.
 
     NAME is 'local' (the default: the embedded model that writes programs), 'search' (the model that
     tool search uses), or another model of 'atc models list'.

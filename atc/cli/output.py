@@ -178,8 +178,8 @@ def bar(description: str, *, total: int) -> Iterator[Callable[..., None]]:
 def report_tenths() -> Callable[[int, int], None]:
     """Return a function that reports the progress of a download on stderr.
 
-    It is called with the number of bytes received and the total. It writes a line for each tenth,
-    with an estimate of the time left.
+    The function must be called with the number of bytes received and the total. It writes a line
+    for each tenth of the total, with an estimate of the time left.
     """
     last_tenth = -1
     began = time.monotonic()

@@ -152,13 +152,17 @@ def probe_command(
 ) -> None:
     """Write protocols of SRC's tools into DIR, by calling them.
 
-    SRC is a folder of bare descriptions, an OpenAPI document, a Python module, a HAR recording or
-    an MCP server. Only tools that read are called, unless you allow more, and only the hosts that
-    SRC names; a call that a person declined, or that a client of 'atc serve' waits for, is never
-    made. The same command goes on where an earlier one stopped, and asks for nothing twice. Several
-    SRC are probed at once (--jobs, --workers), those of one host one after another; nothing is
-    asked then. Exit status: 0 done, 1 no tool could be documented or, with --check, something
-    breaks, 2 wrong usage, 3 something is missing or down, 130 interrupted.
+    A protocol describes the arguments and the response of a tool. SRC is a folder of bare
+    descriptions, an OpenAPI document, a Python module, a HAR recording or an MCP server. Only tools
+    that read are called, unless you allow more, and only hosts that SRC names are reached. A call
+    that a person declined, or about which a client of 'atc serve' waits for a decision, is never
+    made.
+
+    If the command was stopped, the same command continues, and repeats no call. Several SRC are
+    probed at the same time (--jobs, --workers), but those of one host one after another; then
+    nothing is asked on the terminal. Exit status: 0 done, 1 no tool could be documented or, with
+    --check, a change breaks programs, 2 wrong usage, 3 something is missing or down, 130
+    interrupted.
     """
     chosen = {name: flags.pop(name) for name in SETTINGS if name in flags}
     config = load_config(chosen | {"tools": (*sources, *modules)})
@@ -278,7 +282,7 @@ def _probe(tools: Toolbox, log: Log, config: Config, settings: ProbeSettings) ->
 
 
 def confirm_writes(tools: Toolbox, settings: ProbeSettings, log: Log) -> ProbeSettings:
-    """Return the settings, changed to allow writes if the user agrees to the planned ones.
+    """Return the probing settings. They allow writes if the user agrees to the planned writes.
 
     The tools that may change something are listed first. The user agrees with `--allow-writes`, or
     else when asked on the terminal.
@@ -314,9 +318,9 @@ def _probing_bar(log: Log, most: int) -> Iterator[Watch]:
 
 
 def _check_again(source: str, tools: Toolbox, config: Config, settings: ProbeSettings) -> int:
-    """Call tools that were probed before, print what has changed, and return the exit code.
+    """Call the tools again that were probed before, and print what has changed.
 
-    `source` is the folder that the earlier probing wrote.
+    Return the exit code. `source` is the folder that the earlier probing wrote.
 
     Raises:
         LogUnreadable: The log in the folder cannot be read.

@@ -84,7 +84,7 @@ def probe_many(
 def _report_source(one: SourceProbing, folder: Path, *, keep_values: bool) -> dict[str, Any]:
     """Write the protocols of a probed source, and return its report.
 
-    Its key `error` is a sentence that says what went wrong, or empty.
+    The entry `error` of the report is a sentence that says what went wrong, or empty.
     """
     about = {"source": one.source, "error": ""}
     report: dict[str, Any] = {"folder": str(folder), "sent": one.sent, "totals": {"answered": 0}}
@@ -116,7 +116,7 @@ def _load_source(invoker: Invoker, folders: Mapping[str, Path], source: str) -> 
 def _prober(
     config: Config, settings: ProbeSettings, held: ApprovalCheck
 ) -> Iterator[Callable[[Sequence[SourceProbing]], list[SourceProbing]]]:
-    """Open what probing needs, and yield a function that probes all sources of one host.
+    """Open what probing needs, and yield a function that probes several sources of one host.
 
     `held` is a function that returns True for a call that only a person may allow.
     """

@@ -1,4 +1,4 @@
-"""Formats the plan and the report of `atc probe`, and found changes, as text and as JSON."""
+"""Formats the plan and the report of `atc probe`, and changes that it found, as text and JSON."""
 
 from __future__ import annotations
 
@@ -105,9 +105,10 @@ def write_report(folder: Path, probed: Probed, sent: int, *, keep_values: bool) 
 
 
 def exit_code(reports: Sequence[Mapping[str, Any]]) -> ExitCode:
-    """Return the exit code for the reports of the probed sources.
+    """Return the exit code of the command for the reports of all probed sources.
 
-    If there are errors of both kinds, `environment` takes precedence over `failed`.
+    It is `environment` if a report has an error of this kind, because a service was down or
+    missing. Otherwise it is `failed` if a report has an error of that kind, else `done`.
     """
     kinds = {report.get("kind") for report in reports}
     if "environment" in kinds:
@@ -116,7 +117,7 @@ def exit_code(reports: Sequence[Mapping[str, Any]]) -> ExitCode:
 
 
 def summary(report: Mapping[str, Any]) -> Iterator[str]:
-    """Yield the report of a probing as lines of text. The first line is a summary."""
+    """Yield the report of a probing as lines of text, the first of which summarises it."""
     totals = report["totals"]
     folder = Path(report["folder"])
     tools = count(totals["tools"], "tool")

@@ -106,16 +106,19 @@ def run(task: str, *, dry_run: bool, **flags: Any) -> None:
 )
 @options.budget_options
 def resume(run: str, *, resend: bool, accept_orphans: bool, **flags: Any) -> None:
-    """Go on with a run that was paused or broke off.
+    """Continue a run that was paused or interrupted.
 
-    RUN is its id, the beginning or the end of its id, or 'last': a run that was paused or killed,
-    or that an outage or its budget ended (give it more of that). Its task, tools and settings are
-    those it was begun with. Of a run in a database that others can write to, tools, model and
-    sandbox are taken only if your settings name them, or you name them here, and consent is only
-    what you give. What the model wrote and what tools answered is not asked again, and no write is
-    sent twice: one whose answer was lost is looked up by the read that shows it, sent again only
-    under its idempotency key, or left to you. A call that a person declined, or that a client of
-    'atc serve' waits for, asks on the terminal, whatever is allowed. Exit status as of 'atc run'.
+    RUN is the run's id, the beginning or the end of its id, or 'last'. A run can be continued if it
+    was paused or killed, or if an outage or its budget ended it; in the last case, give it a larger
+    budget. Its task, tools and settings are those with which it began. If other users can write to
+    the database of runs, the tools, model and sandbox of the run are used only if your settings or
+    options name them, too, and only you can consent to calls.
+
+    Replies of the model and responses of tools that the run already has are not requested again. No
+    write is sent twice. If the response of a write was lost, the write is looked up with a read
+    that shows it, or sent again under its idempotency key, or left for you to decide. A call that a
+    person declined, or about which a client of 'atc serve' waits for a decision, asks on the
+    terminal, whatever is allowed. The exit status is that of 'atc run'.
     """
     with open_store(load_config()) as store:
         stored = store.load(run)
@@ -139,7 +142,7 @@ def resume(run: str, *, resend: bool, accept_orphans: bool, **flags: Any) -> Non
 def _report_unknown_lease(stored: StoredRun) -> None:
     """Tell the user if this machine cannot find out whether another process still works on a run.
 
-    The run then continues only after that process has given no sign of life for a while.
+    The run is then continued only if that process sends no heartbeat for some seconds.
     """
     lease = stored.summary.lease
     if lease is None or stored.summary.status not in ("running", "interrupted"):

@@ -97,9 +97,9 @@ def _list_entry(run: RunSummary) -> dict[str, Json]:
 @click.option("--prompts", is_flag=True, help="Also show every prompt and reply.")
 @click.option("--reveal", is_flag=True, help="Show secrets, which otherwise are placeholders.")
 def show(run: str, *, prompts: bool, reveal: bool) -> None:
-    """Everything about a run: programs, calls, faults.
+    """Show everything about a run: programs, calls and faults.
 
-    RUN is its id, the beginning or the end of its id, or 'last'.
+    RUN is the run's id, the beginning or the end of its id, or 'last'.
     """
     with open_store(load_config()) as store:
         stored = store.load(run)
@@ -133,14 +133,14 @@ def show(run: str, *, prompts: bool, reveal: bool) -> None:
     help="Open the page in the browser (the default), or print it.",
 )
 def view(run: str | None, *, port: int, browser: bool) -> None:
-    """See runs in the browser.
+    """Show runs in the browser.
 
-    The pages show programs, calls and where their values came from, faults, changes, tokens and
-    cost. RUN is an id, the beginning or the end of one, or 'last'; without it the page lists all
-    runs. A run is shown as it goes on. If this was started on a terminal, a paused run can be
-    resumed there, and a call that waits for consent can be allowed or refused. The page can be
-    opened on this machine only, by the address that is printed. The address works once: the
-    browser that opens it first is let in, no other. Ctrl-C ends the viewer.
+    RUN is an id, the beginning or the end of one, or 'last'; without RUN, the page lists all runs.
+    The page of a run shows its programs, its calls and where their values came from, faults,
+    changes, tokens and cost, and is updated during the run. If this command was started on a
+    terminal, a paused run can be resumed on its page, and a call that waits for consent can be
+    allowed or refused. The page can be opened only on this machine, at the address that is printed.
+    The address works once: only the browser that opens it first is let in. Ctrl-C ends the viewer.
     """
     from atc.serve.view.resumes import Resumes  # needs the extra `view`
     from atc.serve.view.server import Viewer, serve
@@ -183,10 +183,10 @@ def _resume_with(store: RunStore) -> Callable[..., Solution]:
 @click.option("--all", "every", is_flag=True, help="Every run, also those of earlier versions.")
 @click.option("--yes", is_flag=True, help="Do not ask.")
 def purge(names: tuple[str, ...], *, older_than: float | None, every: bool, yes: bool) -> None:
-    """Delete stored runs with all that they hold.
+    """Delete stored runs with all their data.
 
-    Not a byte of them is left in the store's file. RUN is an id, the beginning or the end of one,
-    or 'last'. A run that a process is working on is left alone.
+    RUN is an id, the beginning or the end of one, or 'last'. Not a byte of the deleted runs is left
+    in the store's file. A run on which a process is working is not deleted.
     """
     if sum((bool(names), older_than is not None, every)) != 1:
         raise click.UsageError(

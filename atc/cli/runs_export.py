@@ -34,13 +34,13 @@ from sandbox.choose import open_sandbox
 )
 @options.force_option
 def export(run: str, *, path: Path | None, as_script: bool, as_page: bool, force: bool) -> None:
-    """Write a run as a file that replays, or as a script.
+    """Write a run to a file that can be replayed, or as a script.
 
-    The file has the program of RUN, the responses to its calls, and how it ended. RUN is an id, the
-    beginning or the end of one, or 'last'. Credentials are never in it; sensitive values of
-    arguments and results are replaced by placeholders. Everything else that the tools answered is
-    in it, so only you can read the file. With --html (extra 'view') it is a page for people, which
-    replays nothing.
+    RUN is an id, the beginning or the end of one, or 'last'. The file has the program of the run,
+    the responses to its calls, and how it ended. It never contains credentials, and placeholders
+    replace sensitive values in arguments and results. It contains everything else that the tools
+    returned, so only you can read the file. With --html (extra 'view'), a page for people is
+    written instead, which cannot be replayed.
     """
     output.require_new(path, force=force)
     if as_page and as_script:
@@ -102,12 +102,12 @@ def _format_command(words: str, path: Path | None) -> str:
 )
 @options.force_option
 def save(run: str, *, name: str, given: tuple[str, ...], force: bool) -> None:
-    """Make a solved program a tool that others can call.
+    """Save the program of a solved run as a tool that other programs can call.
 
-    The program of RUN becomes a function of those of its literals that you choose. RUN is a solved
-    run: its id, the beginning or the end of it, or 'last'. The tool is checked, and run once on the
-    run's own calls, so that nothing is called. 'atc run', 'atc check' and 'atc serve' offer it
-    wherever the tools that it calls are among their own.
+    RUN is the run's id, the beginning or the end of it, or 'last'. The program becomes a function.
+    Those of its literals that you choose become the function's parameters. To check the tool, it is
+    run once with the recorded results of the run's calls; no tool is called. 'atc run', 'atc check'
+    and 'atc serve' offer the tool if their tools include those that it calls.
     """
     config = load_config()
     file = saved_folder(config) / f"{name}.json"

@@ -27,10 +27,10 @@ _LABELS = {"passed": "ok   ", "failed": "FAIL ", "error": "ERROR"}
 def replay(file: str, *, sandbox: str | None) -> None:
     """Run an exported program again, offline.
 
-    Its calls are answered from FILE ('-' reads stdin). Nothing is sent anywhere and no key is
-    needed. It runs in the sandbox that ran it first, if that is here. Exit status: 0 it made the
-    same calls and gave the same answer, 1 it did not, 2 FILE is no recording, 3 the sandbox is
-    missing.
+    FILE ('-' reads stdin) is a recording of a run. The program's calls are answered from it, so
+    nothing is sent anywhere and no key is needed. The program runs in the sandbox in which it ran
+    first, if that is available here. Exit status: 0 it made the same calls and gave the same
+    answer, 1 it did not, 2 FILE is no recording, 3 the sandbox is missing.
     """
     with Replayer(load_config({"sandbox": sandbox}).sandbox) as replayer:
         recording = parse_recording(output.read_text(file), where=file)
@@ -44,11 +44,11 @@ def replay(file: str, *, sandbox: str | None) -> None:
 @click.argument("files", nargs=-1, required=True)
 @options.sandbox_option
 def test(files: tuple[str, ...], *, sandbox: str | None) -> None:
-    """Replay many files, for CI.
+    """Replay many recordings of runs, for example in CI.
 
-    FILES are recordings, or folders with recordings; for each it is printed whether it gave the
-    same answer. Needs neither keys nor network. Exit status: 0 all did, 1 one did not or cannot be
-    read, 2 there are no recordings.
+    FILES are recordings, or folders with recordings. For each recording, one line says whether the
+    program gave the same answer again. Neither keys nor a network are needed. Exit status: 0 all
+    gave the same answer, 1 one did not or cannot be read, 2 there are no recordings.
     """
     found = list(dict.fromkeys(_find_recordings(files)))
     if not found:

@@ -115,10 +115,11 @@ def serve(
 ) -> None:
     """Let another agent act on the tools by programs, over MCP.
 
-    A client starts it and talks over stdin and stdout, or connects over HTTP. Programs are checked,
-    run in the sandbox and journaled as those of 'atc run'. A write asks the person at the client,
-    or needs --allow-writes. Over HTTP a client sends the bearer token of ATC_SERVE_TOKEN; if that
-    is not set, a token is drawn and printed. --json prints address and token, or the configuration.
+    The agent, the client, starts this command and talks to it over stdin and stdout, or connects
+    over HTTP. The client's programs are checked, run in the sandbox and recorded like those of 'atc
+    run'. Before a write, the person at the client is asked, unless --allow-writes allows it. Over
+    HTTP, the client sends the bearer token in ATC_SERVE_TOKEN; if that is not set, a random token
+    is made and printed. --json prints the address and the token, or the configuration.
     """
     if client is not None:
         _print_client_config(client, address)

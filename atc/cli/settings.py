@@ -32,7 +32,7 @@ _LISTS = frozenset({"tools", "allow_writes", "trust"})
 class Layer:
     """The settings from one source: a file, the environment or the command line.
 
-    `_merge` combines several layers; a later one overrides the earlier ones.
+    `_merge` combines several layers; a later layer overrides the earlier ones.
     """
 
     origin: str

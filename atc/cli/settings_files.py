@@ -119,7 +119,7 @@ def read_own() -> SettingsFile | None:
 def trust(path: Path, digest: str | None) -> None:
     """Record that the user trusts the file at `path` while its content has this SHA-256 `digest`.
 
-    With None, record that the user no longer trusts the file.
+    If `digest` is None, record that the user no longer trusts the file.
     """
     known = read_trusted()
     known.pop(str(path), None)

@@ -43,8 +43,8 @@ A run in a shared store continues only if this user's settings have the same val
 def config_of(stored: StoredRun, flags: Mapping[str, Any] | None = None, *, shared: bool) -> Config:
     """Return the configuration for continuing a stored run: the run's settings, changed by `flags`.
 
-    If other users can write to the store (`shared`), only the harmless settings of the run are
-    used.
+    If other users can write to the store (`shared`), only those settings of the run are used that
+    can do no harm.
 
     Raises:
         RunRefused: The store is shared, and the run uses tools, a model or a sandbox that are
@@ -140,10 +140,10 @@ def script_of(recording: Recording, stored: StoredRun, *, shared: bool) -> str:
 def _own_tools(
     recording: Recording, identities: Mapping[str, str], config: Config
 ) -> dict[str, ToolProtocol]:
-    """Return the protocols of the recorded tools, keyed by alias, from the sources in `config`.
+    """Return the protocols of a run's tools as the sources in `config` define them.
 
-    `identities` has a digest for each tool of the run, keyed by alias. A tool from `config` is the
-    same one if it has the same digest.
+    Both the result and `identities` are keyed by alias. `identities` has a digest for each tool of
+    the run. A tool of `config` counts as the tool of the run only if it has the same digest.
 
     Raises:
         RunRefused: The sources in `config` do not define one of the tools.

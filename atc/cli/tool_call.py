@@ -35,11 +35,12 @@ from sandbox.journal import Journal
 def call(name: str, arguments: tuple[str, ...], **flags: Any) -> None:
     """Call the tool NAME and print its whole response as JSON.
 
-    ARGUMENT=VALUE is read by the argument's schema, ARGUMENT:=JSON as JSON. --json adds time, drift
-    and errors around the response. A call that a person declined, or that a client of 'atc serve'
-    waits for, asks on the terminal, whatever is allowed. Exit status 1: the tool refused, or a
-    write was not allowed; 3: its credential is missing; 130: interrupted, and a message says
-    whether the call was sent.
+    In ARGUMENT=VALUE, the value is converted to the type in the argument's schema; in
+    ARGUMENT:=JSON, it is read as JSON. --json also prints the time, drift (differences from the
+    declared schema) and errors. A call that a person declined, or about which a client of 'atc
+    serve' waits for a decision, asks on the terminal, whatever is allowed. Exit status: 1 the tool
+    refused the call, or a write was not allowed, 3 a credential is missing, 130 interrupted; then a
+    message says whether the call was sent.
     """
     config = load_config(flags)
     with (

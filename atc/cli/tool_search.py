@@ -52,8 +52,9 @@ _embedder_option = click.option(
 def search(query: tuple[str, ...], *, k: int, explain: bool, **flags: Any) -> None:
     """Search for the tools that fit QUERY, best first.
 
-    A tool that QUERY names comes first. Tools that return the ids which these need follow. Methods
-    from reinvoke on ask a model for each query.
+    A tool that QUERY names comes first. The tools found are followed by tools that return the ids
+    which they need as arguments. In the list of methods, reinvoke and those after it ask a model
+    for each query.
     """
     text = " ".join(query)
     config = load_config(flags)
@@ -123,12 +124,13 @@ def _hit_row(tool: Tool, hit: Hit) -> tuple[str, str, str]:
 @options.model_option
 @options.tools_options
 def index(*, words_only: bool, expand: bool, queries: int, jobs: int | None, **flags: Any) -> None:
-    """Prepare searching by words, vectors and questions.
+    """Build the search index of the tools, for search by words, vectors and questions.
 
-    Only tools that have changed are read again. Questions that were kept are not asked for again,
-    and a download or a model that fails loses nothing. The embedded model takes half a minute for
-    each tool; --queries 3 is most of the gain in a third of that time. The setting 'index' names
-    the folder of the index; by default it is in the cache, one for these sources.
+    Only tools that have changed since the last time are indexed again. Questions that are stored
+    are not requested from the model again, and nothing is lost if a download or the model fails.
+    With --expand, the embedded model takes half a minute for each tool; --queries 3 brings most of
+    the gain in a third of that time. The setting 'index' names the folder of the index. By default
+    it is in the cache, where each set of sources has its own index.
     """
     config = load_config(flags)
     began = time.monotonic()

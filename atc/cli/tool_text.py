@@ -30,7 +30,7 @@ def describe_tool(tool: Tool) -> str:
 
 
 def effect(tool: Tool) -> str:
-    """Return `writes` if a tool may change something, else `reads`."""
+    """Return the effect of a tool: `writes` if the tool may change something, else `reads`."""
     return "writes" if tool.protocol.writes else "reads"
 
 

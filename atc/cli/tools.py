@@ -35,7 +35,7 @@ for command in (search, index, call):
 @tools.command("list", examples=["atc tools list --tools openapi.json"])
 @options.tools_options
 def list_(**flags: Any) -> None:
-    """Every tool, and whether it only reads."""
+    """List every tool, and whether it only reads."""
     config = load_config(flags)
     with wiring.open_toolbox(config) as toolbox:
         rows = [(tool.alias, effect(tool), describe_tool(tool)) for tool in toolbox.values()]
@@ -66,7 +66,7 @@ def show(name: str, **flags: Any) -> None:
 def import_(source: str, *, folder: Path, force: bool, **flags: Any) -> None:
     """Write each tool of SOURCE as a protocol file.
 
-    The files are to be read, edited and used with '--tools FOLDER'.
+    You can read and edit the files, and use them with '--tools FOLDER'.
     """
     config = load_config({"tools": (source,), **flags})
     learned = wiring.open_learned(config)
@@ -105,7 +105,7 @@ def import_(source: str, *, folder: Path, force: bool, **flags: Any) -> None:
 )
 @options.output_option
 def export(*, format_: str, path: Path | None, **flags: Any) -> None:
-    """Write the tools in another format, as JSON."""
+    """Write the tools as an OpenAPI document, or as MCP tools, in JSON."""
     with wiring.open_toolbox(load_config(flags), saved=False) as toolbox:
         protocols = [tool.protocol for tool in toolbox.values()]
         title = ", ".join(dict.fromkeys(tool.source for tool in toolbox.values())) or "tools"

@@ -90,9 +90,9 @@ def is_within_limit(key: str, raw: Any, below: Config) -> bool:
 
 
 def _limit(key: str, below: Config) -> float | None:
-    """Return a limit of the configuration `below`, or None if it is unlimited.
+    """Return the value of a limit in the configuration `below`, or None if it is unlimited.
 
-    For the setting `samples`, the default None counts as the limit 1.
+    The default of the setting `samples` is None, which counts as the limit 1.
     """
     limit: float | None = getattr(below, key)
     return 1 if limit is None and key == "samples" else limit

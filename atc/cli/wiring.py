@@ -74,7 +74,7 @@ def open_store(config: Config) -> RunStore:
 
 @contextmanager
 def open_questions(config: Config, store: RunStore) -> Iterator[list[Questions]]:
-    """Yield the stored questions to persons about calls, and their answers, of one or two stores.
+    """Yield the records of one or two stores about the calls that persons allowed or declined.
 
     The stores are `store` and, if it is another one, the store in the default state folder. So a
     call that a person has declined is not sent just because another state folder is configured. The
@@ -118,7 +118,7 @@ def _is_absent(path: Path) -> bool:
 
 
 def open_learned(config: Config) -> LearnedSchemas | None:
-    """Return the response schemas that earlier runs have learned, or None if learning is off."""
+    """Return the store of response schemas learned in earlier runs, or None if learning is off."""
     return LearnedSchemas(state_folder(config, "learned")) if config.learn else None
 
 
@@ -344,9 +344,9 @@ class SharedResources(ExitStack):
     """The sandbox, model and store that all workers of one process share.
 
     Each is opened on first use and closed with this context manager. An instance can be pickled and
-    sent to another process. There all copies become one object, which opens its own sandbox, model
-    and store, and whose `away` is True. It runs programs only in a sandbox that isolates even
-    hostile programs (`Sandbox.boundary`).
+    sent to another process. All copies that arrive there become one object, which opens its own
+    sandbox, model and store. Such an object is created with `away=True`: it runs programs only in a
+    sandbox that isolates even hostile programs (`Sandbox.boundary`).
     """
 
     def __init__(self, config: Config, *, away: bool = False) -> None:
@@ -393,7 +393,7 @@ _received: dict[str, SharedResources] = {}
 
 
 def _restore_shared(name: str, config: Config) -> SharedResources:
-    """Return the instance of `SharedResources` in this process for one that was sent here.
+    """Return the object that stands in this process for a `SharedResources` sent by another one.
 
     All copies of the same instance become one object.
     """

@@ -183,7 +183,7 @@ def free_memory() -> float | None:
 def recommend_model(free: float | None) -> str | None:
     """Return the largest model of SUGGESTIONS that fits into `free` bytes of memory.
 
-    Return None if no model fits, or if `free` is None.
+    Return None if no model fits, or if `free` is None because the free memory is unknown.
     """
     return next(
         (tag for tag in reversed(SUGGESTIONS) if free is not None and SUGGESTIONS[tag] <= free),

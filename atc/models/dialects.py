@@ -27,9 +27,10 @@ one of them, none of them is sent to it any more.
 class Dialect:
     """A kind of endpoint, with the request fields that only this kind accepts.
 
-    `powers` are the constraints on a reply that it can enforce. `grammar` returns the request
-    fields that make a reply match a grammar. `continuing` are the request fields that make the
-    model continue the assistant's last message, or None if none are needed.
+    `powers` are the constraints on a reply that endpoints of this kind can enforce. `grammar` is a
+    function that returns the request fields which make a reply match a grammar. `continuing` are
+    the request fields that make the model continue the assistant's last message, or None if none
+    are needed.
     """
 
     name: str

@@ -115,7 +115,8 @@ class Endpoint:
     def _send_with_retries(self, send: Callable[..., Any]) -> Any:
         """Send a request until it succeeds, and return the answer.
 
-        The time that is left for the run (see `atc.core.parallel`) limits all attempts together.
+        A request is repeated only after a temporary failure, at most `max_retries` times. The time
+        that is left for the run (see `atc.core.parallel`) limits all attempts together.
         """
         from openai import APITimeoutError, OpenAIError
 
@@ -143,14 +144,17 @@ class Endpoint:
             time.sleep(wait)
 
     def request_at_root(self, path: str, body: dict[str, Json] | None = None) -> dict[str, Json]:
-        """Send a request to a path that begins at the server's root instead of `/v1`.
+        """Send a request to a path below the server's root, and return the JSON reply.
 
-        Otherwise like `request`.
+        Unlike in `request`, the path does not follow the `/v1` of the endpoint's URL. The errors
+        are those of `request`.
         """
         return self.request(self.url.removesuffix("/v1") + path, body)
 
     def probe(self, path: str, body: dict[str, Json] | None = None) -> dict[str, Json]:
-        """Return the reply of `request_at_root`, or {} if the server does not support the request.
+        """Send a request to a path below the server's root, and return the JSON reply.
+
+        Return {} if the server does not support the request.
 
         Raises:
             ModelUnavailable: the endpoint cannot be reached, or it failed temporarily.

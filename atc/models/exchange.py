@@ -1,4 +1,4 @@
-"""An `httpx2` transport for the OpenAI client, which uses the transport for tool calls.
+"""An `httpx2` transport for the OpenAI client. It sends requests with the transport for tool calls.
 
 So the same limits apply to a model endpoint as to a tool: one deadline for the whole exchange, a
 maximum number of bytes, and no redirects to another origin.

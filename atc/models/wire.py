@@ -110,7 +110,7 @@ def _choice(reply: Mapping[str, Json]) -> JsonObject:
 
 
 def _text(choice: JsonObject) -> str:
-    """Return the text of one of the choices in a reply, without reasoning in `<think>` tags.
+    """Return the model's text in one of the `choices` of a reply, without `<think>` reasoning.
 
     If the model refused to answer, the text is its explanation of the refusal.
     """
@@ -207,9 +207,9 @@ def collect_stream(
 
 
 def _report_progress(reading: ReadingProgress, progress: Mapping[str, Json] | None) -> None:
-    """Tell `reading` how much of the prompt the server has read, as one of its events reports.
+    """Call `reading` with the number of tokens of the prompt that the server has read.
 
-    Tokens found in the cache are not counted.
+    The number is in one of the server's events. Tokens found in the cache are not counted.
     """
     if progress:
         cached = progress["cache"]
@@ -247,8 +247,9 @@ def can_continue(post: Post, model: str) -> bool:
 def reads_lark(post: Post, model: str) -> bool:
     """Return True if the server was built with llguidance, so that it can read Lark grammars.
 
-    Such a server uses llguidance for JSON Schemas, too, and its reply to a request with a schema
-    shows this. A request with a Lark grammar would crash a server without llguidance.
+    A request with a Lark grammar would crash a server without llguidance. So a request with a JSON
+    Schema is sent instead: a server with llguidance uses it for schemas, too, and its reply shows
+    this.
     """
     reply = post(
         "/completion",
@@ -260,7 +261,7 @@ def reads_lark(post: Post, model: str) -> bool:
 
 
 def refusal(error: Mapping[str, Any]) -> str:
-    """Return a sentence that explains an error that llama.cpp returned."""
+    """Return a sentence for the user that explains an error which llama.cpp returned."""
     if error.get("type") == "exceed_context_size_error":
         size = error["n_prompt_tokens"]
         limit = error["n_ctx"]

@@ -105,7 +105,7 @@ class RunSpans:
         """Number and fault of the last attempt; None after the next program was written."""
 
     def __call__(self, event: Event) -> None:
-        """Store an event with its time. `end` processes it."""
+        """Store an event of the run with its time. The method `end` makes spans from it."""
         self._events.append((time.time_ns(), event))
 
     def end(
@@ -158,7 +158,7 @@ class RunSpans:
         return self._fault[1].kind if self._fault else "no_answer"
 
     def _record_event(self, event: Event) -> None:
-        """Process one event: begin or end the spans to which the event belongs."""
+        """Process one event of the run: begin or end the spans to which the event belongs."""
         match event:
             case ToolsChosen():
                 numbers = {"atc.tools.found": len(event.tools), "atc.tools.total": event.total}

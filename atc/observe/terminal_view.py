@@ -155,9 +155,9 @@ class RunView:
                 self._status.start()
 
     def _show_program(self, event: ProgramWritten) -> None:
-        """Show a program, without its first lines if the last program began with the same ones.
+        """Show a program, without its first lines if the program before began with the same lines.
 
-        Of a program that the check rejected, show only the reason.
+        If the check rejected the program, show only the reason.
         """
         source = event.program.source.rstrip("\n")
         if event.findings:
@@ -198,7 +198,10 @@ class RunView:
             self.line("settled", call.note, "yellow")
 
     def _fold(self) -> None:
-        """End a series of calls of one tool: write how many calls were only counted."""
+        """End a series of calls of one tool.
+
+        Only the first calls of a series are shown. Write how many more there were.
+        """
         if (more := self._in_a_row + 1 - _SHOWN_IN_A_ROW) > 0:
             self.line("call", f"… {count(more, 'more call')} of {self._last_tool}", "green")
         self._last_tool = ""

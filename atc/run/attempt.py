@@ -19,10 +19,10 @@ def attempt(
 ) -> Attempt:
     """Check and execute a program, find the cause of a failure, and add the attempt to the run.
 
-    The program is executed only if the check finds nothing. `blind` is True if the model had seen
-    no tool output when it wrote the program. By default that is so if no attempt has made a call.
-    `seen` are tool results that were shown to the model; values in them do not count as invented.
-    If `look` is True, the program only shows intermediate results and need not answer.
+    The program is executed only if the static check finds no problem. `blind` is True if the model
+    had seen no tool output when it wrote the program; if None, it is True if no attempt has made a
+    call. `seen` is text with tool results that were shown to the model; values in it do not count
+    as invented. If `look` is True, the program only shows intermediate results and need not answer.
 
     Findings that rest on response schemas alone are an exception, because such a schema may be
     wrong, and so are suspicions (see `passes.may_be_right`). If the model repeated the program
@@ -53,9 +53,10 @@ def attempt(
 def prepare(
     run: Run, program: Program, *, blind: bool = True, seen: str = "", look: bool = False
 ) -> Passes:
-    """Return the passes for a program. It may call the run's tools and all tools that it names.
+    """Return the `Passes` object that checks, fixes and executes a program.
 
-    The arguments are those of `attempt`.
+    The program may call the run's tools and all tools that it names. The arguments are those of
+    `attempt`.
     """
     tools = with_named(program, run.tools, run.parts.toolbox)
     return Passes(run=run, tools=tools, known_text=f"{run.task}\n{seen}", look=look, blind=blind)
@@ -76,9 +77,9 @@ def run_unchecked(run: Run, program: Program, tools: Toolbox, *, look: bool = Fa
 
 
 def run_given_program(run: Run, program: Program, findings: tuple[Finding, ...]) -> Attempt:
-    """Execute a program that the caller wrote, unless it has findings.
+    """Execute a program that the caller wrote, unless `findings` lists problems in it.
 
-    If it gives an answer, the reasons to doubt this answer are added to the attempt.
+    If the program gives an answer, the reasons to doubt this answer are added to the attempt.
     """
     passes = Passes(run=run, tools=run.tools)
     result = Attempt(program, findings, round=run.round)
@@ -90,11 +91,12 @@ def run_given_program(run: Run, program: Program, findings: tuple[Finding, ...])
 
 
 def _begin(run: Run, result: Attempt, *, blind: bool) -> Attempt | None:
-    """Report that a program is about to be executed, unless the attempt is stored.
+    """Report that a program is about to be executed, and return the attempt if it is stored.
 
-    In a resumed run, the attempt may be stored already; then it is added to the run and returned.
-    Otherwise the result is None. Either way, `run.parts.consent` gets the program, because it may
-    have to ask a person about the program's writes.
+    In a resumed run, the attempt with this number may be stored already. Then it is not executed
+    again: it is added to the run and returned, and nothing is reported. Otherwise the result is
+    None. Either way, `run.parts.consent` gets the program, because it may have to ask a person
+    about the program's writes.
     """
     parts = run.parts
     number = len(run.attempts)

@@ -30,11 +30,12 @@ TurnEnd = Literal["answer", "back", "give_up", "paused"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Turn:
-    """One turn: the model's reply, the feedback to it, and the tool that the reply called, if any.
+    """One turn of a conversation: the model's reply, and the feedback to it.
 
-    `end` is set if this turn is the last one: the model gave the `answer`, went back to an earlier
-    turn, or gave up, or a person must decide about a call. A model that gives up states a `reason`
-    and the names of the `functions` that did not help.
+    `tool` is the tool that the reply called, if any. `end` is set if this turn is the last one: the
+    model gave the `answer`, went back to an earlier turn, or gave up, or a person must decide about
+    a call. A model that gives up states a `reason` and the names of the `functions` that did not
+    help.
     """
 
     reply_text: str
@@ -48,10 +49,11 @@ class Turn:
 
 @dataclass
 class Turns:
-    """A conversation: the opening, which ends with a user message, and the turns that are kept.
+    """A conversation with a model: the opening messages, and the turns that were taken since.
 
-    `room` is the maximum number of tokens of the turns. If they exceed it, the oldest feedback is
-    shortened first; then the oldest turns are left out of the prompt.
+    The opening ends with a user message. `room` is the maximum number of tokens of the turns. If
+    they exceed it, the oldest feedback is shortened first; then the oldest turns are left out of
+    the prompt.
     """
 
     opening: Sequence[Message]
@@ -64,7 +66,7 @@ class Turns:
         return self.taken[-1] if self.taken else Turn(reply_text="")
 
     def back_to(self, count: int) -> None:
-        """Keep only the first `count` turns."""
+        """Remove all turns except the first `count`."""
         del self.taken[count:]
 
     def messages(self, then: str = "") -> list[Message]:
@@ -100,10 +102,10 @@ def build_opening(
 ) -> list[Message]:
     """Build the opening of a conversation: rules, a worked example, and the task with its tools.
 
-    The example is from another domain. The tools are described in at most `budget` tokens. The
-    text `example` has sections, each below a line `=== kind`, which are alternately replies of the
-    model, formatted by `said`, and feedback, formatted by `told`. If the first section is of the
-    kind `task`, it replaces the usual example task.
+    The tools are described in at most `budget` tokens. The example is about other tools than the
+    task. Its text, `example`, has sections, each below a line `=== kind`. They are alternately
+    replies of the model, formatted by the function `said`, and feedback, formatted by the function
+    `told`. If the first section is of the kind `task`, it replaces the usual example task.
     """
     sections = re.split(r"^=== (\w+)\n", example, flags=re.MULTILINE)[1:]
     texts = [text.strip("\n") for text in sections[1::2]]
@@ -126,12 +128,12 @@ def build_messages(system: str, user: str) -> list[Message]:
 
 
 def paragraphs(parts: Iterable[str]) -> str:
-    """Join the texts that are not empty, with a blank line between two of them."""
+    """Join texts to one text, with a blank line between them. Empty texts are left out."""
     return "\n\n".join(part.strip("\n") for part in parts if part.strip("\n"))
 
 
 def room_for_turns(budget: int) -> int:
-    """Return how many tokens the turns of a conversation may take.
+    """Return the maximum number of tokens of a prompt that earlier turns may take.
 
     `budget` is the number of tokens for tool descriptions.
     """
@@ -139,9 +141,9 @@ def room_for_turns(budget: int) -> int:
 
 
 def longest_shown(budget: int) -> int:
-    """Return the maximum length, in characters, of one output or observation in a prompt.
+    """Return the maximum length, in characters, of one tool result or program output in a prompt.
 
-    It is the same for all strategies.
+    It is the same for all strategies. `budget` is the number of tokens for tool descriptions.
     """
     return room_for_turns(budget) * _CHARACTERS_A_TOKEN // _OUTPUTS
 
@@ -166,8 +168,8 @@ def first_paragraph(text: str) -> str | None:
 def shorten_texts(told: Sequence[str], *, room: int, beside: int = 0) -> list[str]:
     """Shorten the oldest texts until all texts fit into `room` tokens.
 
-    The last text is never shortened. The prompt also contains other text, of `beside` tokens, which
-    must fit into `room`, too.
+    `told` are the texts, oldest first. The last one is never shortened. The prompt also contains
+    other text, of `beside` tokens, which must fit into `room`, too.
     """
     shown = list(told)
     for number, text in enumerate(told[:-1]):

@@ -29,7 +29,7 @@ _MARKED = re.compile(
 
 @dataclass
 class GrowingProgram:
-    """The program that consists of all accepted pieces.
+    """The program that consists of all pieces that were accepted so far.
 
     `issued` are the calls of its last execution, `printed` is what it printed then, and
     `looked` the number of values that it looked at.
@@ -42,15 +42,16 @@ class GrowingProgram:
     looked: int = 0
 
     def with_piece(self, piece: Program) -> Program:
-        """Return the program followed by the piece."""
+        """Return the program followed by the source of a new piece. Nothing is changed."""
         before = self.program.source.rstrip()
         return Program(f"{before}\n\n{piece.source}") if before else piece
 
     def preanswer_calls(self, calls: tuple[ToolCall, ...] | None = None) -> None:
-        """Set the calls that the next execution will repeat, so that the journal answers them.
+        """Tell the run's journal which calls the next execution will repeat.
 
-        They are `calls` or, if it is None, the calls of the program so far. The journal records all
-        calls of a run; it returns the recorded response instead of sending a repeated call.
+        The journal records all calls of a run. It answers repeated calls with their recorded
+        responses instead of sending them again. The repeated calls are `calls` or, if it is None,
+        the calls of the program so far.
         """
         self.journal.preanswered = self.issued if calls is None else calls
 
@@ -66,7 +67,7 @@ class GrowingProgram:
         return "".join(lines) + looked
 
     def take(self, program: Program, trace: Trace) -> None:
-        """Accept `program`, whose execution gave `trace`, as the new state."""
+        """Replace the program by `program`, and remember its calls and output from `trace`."""
         self.program = program
         self.issued = trace.calls
         self.printed = trace.stdout
@@ -102,18 +103,21 @@ def build_answer_program(program: Program, answer: str) -> Program:
 
 
 def to_unfinished_program(program: Program) -> Program:
-    """Undo `to_finished_program`, because the answer does not count: enable the prints again."""
+    """Enable the prints again that `to_finished_program` disabled.
+
+    This is done if the answer that the program gave does not count.
+    """
     return Program(program.source.removeprefix(HEAD).replace(f"{PRINT_ANSWER}(", "print("))
 
 
 def new_lines(
     before: Program, piece: Program, tools: Collection[str], writing: Collection[str]
 ) -> Program | None:
-    """Return the part of a piece that does not repeat the program; None if nothing is new.
+    """Return the part of a piece that does not repeat the program `before`; None if all repeats it.
 
     Repeated statements would make their calls a second time. A piece repeats the program if it
-    begins with the whole program, or with a beginning of the program that contains a call of a tool
-    in `writing`. Prints that call none of `tools` are ignored in the comparison.
+    begins with the whole program, or with the first statements of the program, among them a call of
+    a tool in `writing`. Prints that call none of `tools` are ignored in the comparison.
     """
     known = [
         ast.dump(statement)

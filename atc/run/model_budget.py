@@ -1,4 +1,4 @@
-"""The model of one run. It enforces the budget, redacts prompts and replays stored replies."""
+"""The model of one run, which enforces the budget, redacts prompts and replays stored replies."""
 
 from __future__ import annotations
 
@@ -98,7 +98,10 @@ class BudgetedModel:
         return tuple(self._notes)
 
     def note(self, sentence: str) -> None:
-        """Report something that is not done as the settings ask. A repeated sentence is ignored."""
+        """Add a sentence to the notes of the run: something was not done as the settings ask.
+
+        A sentence that was added before is ignored.
+        """
         if sentence not in self._notes:
             self._notes[sentence] = None
             self._observer(NoteAdded(sentence))
@@ -129,8 +132,9 @@ class BudgetedModel:
     ) -> list[ModelReply]:
         """Send several requests, at most `most` at a time, and return the replies in their order.
 
-        They are counted and stored in this order, too. If the budget limits requests, tokens or
-        cost, the requests are sent one after another. See `ask_each`.
+        The requests are counted and stored in this order, too. If the budget limits requests,
+        tokens or cost, they are sent one after another. `atc.core.parallel.ask_each` calls this
+        method.
 
         Raises:
             BudgetSpent: the budget is used up before one of the requests. Replies received until
@@ -146,7 +150,8 @@ class BudgetedModel:
     ) -> list[ModelReply]:
         """Return the replies to `requests`, in their order.
 
-        `each` applies a function to all requests, as `map` does.
+        The function `each` applies a function to all requests, as `map` does; it may do so in
+        parallel.
         """
         requests = [self._redacted(request) for request in requests]
         known = [self._past.reply(request.messages, self._redact) for request in requests]
@@ -187,18 +192,18 @@ class BudgetedModel:
         return request._replace(messages=messages)
 
     def _reply(self, request: ModelRequest) -> ModelReply:
-        """Send one request with the run's deadline.
+        """Send one request, and wait for the reply at most until the run's deadline.
 
-        This may run in another thread, for which the deadline is not set yet.
+        The deadline is set here, because this may run in a thread of its own.
         """
         most = self._config.max_seconds
         with wait_until(math.inf if most is None else self._began + most):
             return ask_once(self._ask, request)
 
     def asker(self, purpose: str) -> Ask:
-        """Return the model as an `Ask` whose requests are part of this run.
+        """Return an object with the interface `Ask` for the run's model.
 
-        They are counted, stored and replayed like all requests of the run.
+        Its requests are part of the run: they are counted, stored and replayed like all others.
         """
         return _BudgetedAsk(self, self._ask, purpose)
 
@@ -223,7 +228,7 @@ class BudgetedModel:
 
 
 class _BudgetedAsk:
-    """The model of a run as an `Ask`, for components that do not know about runs."""
+    """The model of a run with the interface `Ask`, for components that do not know about runs."""
 
     def __init__(self, meter: BudgetedModel, ask: Ask, purpose: str) -> None:
         self._meter = meter

@@ -1,4 +1,4 @@
-"""Passes of one attempt: check a program, fix it, execute it and find doubts about its answer."""
+"""The passes (steps) of one attempt: check a program, fix it, execute it, and judge its answer."""
 
 from __future__ import annotations
 
@@ -28,12 +28,13 @@ _FIX_ROUNDS = 3
 
 @dataclass(frozen=True, kw_only=True)
 class Passes:
-    """The passes that one attempt goes through, such as the check and the execution.
+    """The passes (steps) that one attempt goes through, such as the check and the execution.
 
-    Each pass takes the attempt and returns it with its own result added, or unchanged if the pass
-    does not apply. `tools` are those that the program may call. Values in `known_text` do not count
-    as invented. `blind` is True if the model had seen no tool output when it wrote the program. If
-    `look` is True, the program only shows intermediate results and need not answer.
+    Each pass is a method that takes the attempt and returns it with its own result added, or
+    unchanged if the pass does not apply. `tools` are those that the program may call. Values in
+    `known_text` do not count as invented. `blind` is True if the model had seen no tool output when
+    it wrote the program. If `look` is True, the program only shows intermediate results and need
+    not answer.
     """
 
     run: Run
@@ -43,9 +44,10 @@ class Passes:
     blind: bool = True
 
     def check(self, attempt: Attempt) -> Attempt:
-        """Add the findings that prevent execution.
+        """Check the program, and add the findings (problems) that prevent its execution.
 
-        Uncertain findings do not prevent it, because many executions never meet the problem.
+        A problem that depends on the data does not prevent it, because in many executions it does
+        not occur.
         """
         program = attempt.program
         found = find_certain(program, self.tools)
@@ -58,9 +60,9 @@ class Passes:
         return replace(attempt, findings=(*found, *invented))
 
     def autofix(self, attempt: Attempt) -> Attempt:
-        """Fix the program before it is executed.
+        """Fix the program automatically before it is executed.
 
-        The attempt is unchanged unless the fixes remove all findings.
+        The attempt is returned unchanged unless the fixes remove all findings of the check.
         """
         fixed = attempt
         for _ in range(_FIX_ROUNDS):
@@ -73,7 +75,7 @@ class Passes:
         return attempt if fixed.findings else fixed
 
     def insists(self, attempt: Attempt) -> bool:
-        """Return True if the model repeated a program although it knew the findings about it.
+        """Return True if the model repeated a program although it knew the problems found in it.
 
         Every finding must have been reported to the model before, and none may be certain without
         the tools' response schemas.
@@ -84,7 +86,7 @@ class Passes:
         return repeated <= told and may_be_right(attempt.findings, attempt.program, self.tools)
 
     def execute(self, attempt: Attempt) -> Attempt:
-        """Execute the program, unless it has findings, and find the cause of a failure.
+        """Execute the program, unless the check found problems, and find the cause of a failure.
 
         If `look` is True, a missing answer is not a failure.
         """
@@ -97,11 +99,12 @@ class Passes:
         return attempt
 
     def rerun_with_fixed_reading(self, attempt: Attempt) -> Attempt:
-        """Correct how the program reads results that have no response schema; execute it again.
+        """Fix a program that misread results without a response schema, and execute it again.
 
         The program is changed to read the only list in a result, or the key most similar to the
         wrong one. One such mistake may hide another, so this is repeated until the program gives an
-        answer or nothing can be fixed.
+        answer or nothing can be fixed. If there is no answer in the end, the attempt is returned
+        unchanged.
         """
         fixed = attempt
         for _ in range(_FIX_ROUNDS):
@@ -130,7 +133,7 @@ class Passes:
         return attempt
 
     def rerun_with_lookup(self, attempt: Attempt) -> Attempt:
-        """Rewrite a program that printed only an id to print the name, and execute it again."""
+        """If a program printed only an id, change it to print the name, and execute it again."""
         answer = attempt.answer
         if answer is None or attempt.trace is None:
             return attempt
@@ -141,7 +144,7 @@ class Passes:
         return self._replace_program(attempt, program, ID_PRINTED, message)
 
     def doubt(self, attempt: Attempt) -> Attempt:
-        """Add the reasons to doubt the answer, if there is an answer."""
+        """If the attempt has an answer, add the reasons to doubt it, such as unread pages."""
         answer = attempt.answer
         if answer is None or attempt.trace is None:
             return attempt
@@ -175,7 +178,8 @@ class Passes:
     ) -> Attempt:
         """Execute `program` in place of the attempt's program.
 
-        The attempt is unchanged if `program` is None, has findings or gives no answer.
+        The attempt is returned unchanged if `program` is None, if the check finds certain problems
+        in it, or if it gives no answer.
         """
         if program is None or has_written(attempt, self.run.parts):
             return attempt
@@ -198,9 +202,9 @@ class Passes:
         return self._attribute(again)
 
     def _attribute(self, attempt: Attempt) -> Attempt:
-        """Add the fault of the attempt, if any, and the number of its execution.
+        """Add the fault that explains a failure of the attempt, and the number of its execution.
 
-        The run's journal numbers the executions.
+        The journal of the run numbers the executions.
         """
         fault = attribute(attempt.program, attempt.findings, attempt.trace, self.tools)
         execution = None if attempt.trace is None else self.run.parts.journal.execution
@@ -208,7 +212,7 @@ class Passes:
 
 
 def find_certain(program: Program, tools: Toolbox) -> tuple[Finding, ...]:
-    """Return the findings of the static check that do not depend on the data."""
+    """Return the problems that the static check finds and that do not depend on the data."""
     return tuple(finding for finding in check(program, tools) if finding.certain)
 
 

@@ -1,6 +1,6 @@
 """Calls of programs: the key of a call, the calls that wrote, and the calls of a rerun.
 
-The journal records the calls of a run. It finds a call by its key.
+The journal records the calls of a run, and finds a recorded call by its key.
 """
 
 from __future__ import annotations
@@ -21,7 +21,10 @@ CallKey: TypeAlias = tuple[str, int]
 
 
 def seen_output(attempts: Sequence[Attempt]) -> bool:
-    """Return True if the model may have seen tool output, whose values programs may then repeat."""
+    """Return True if the model may have seen tool output, because a program has made a call.
+
+    Later programs may then contain values from this output.
+    """
     return any(attempt.calls for attempt in attempts)
 
 
@@ -35,7 +38,7 @@ def list_outputs(attempts: Sequence[Attempt]) -> Iterator[Json]:
 
 
 def find_writes(run: Run) -> dict[CallKey, ToolCall]:
-    """Return the calls of all attempts that wrote something or may have, without duplicates.
+    """Return the calls of all attempts that wrote something or may have, keyed by `CallKey`.
 
     They are read from the attempts, not from the run's journal. The journal of a resumed run also
     contains calls that come later than these attempts.
@@ -51,7 +54,7 @@ def find_writes(run: Run) -> dict[CallKey, ToolCall]:
 def number_calls(calls: Iterable[ToolCall]) -> Iterator[tuple[CallKey, ToolCall]]:
     """Yield the calls of one execution, each with the key that identifies it in the run's journal.
 
-    The key is the call as text, and the number of equal calls before it.
+    The key is a pair: the call as text, and the number of equal calls before it in the execution.
     """
     seen: Counter[str] = Counter()
     for call in calls:
@@ -74,7 +77,7 @@ def _is_write(call: ToolCall, parts: Parts) -> bool:
 
 
 def merge_calls(calls: Sequence[ToolCall], before: Attempt) -> tuple[ToolCall, ...]:
-    """Merge the calls of the original program with those of its rerun.
+    """Return the calls of a program's rerun, merged with those of the execution before it.
 
     A call that the rerun repeats is not sent again, because the run's journal has its response.
     Such a call appears only once in the result, as the original call.

@@ -1,4 +1,4 @@
-"""Tools of a program: those that it names and those that may write. Execution with these tools."""
+"""The tools that a program names, those that may write, and execution of a program with tools."""
 
 from __future__ import annotations
 

@@ -73,9 +73,9 @@ class RunRecord:
             self.store.finish(self.run, self.solution)
 
     def _open_spans(self, tools: Mapping[str, Tool]) -> Any:
-        """Return the sender of OpenTelemetry spans, or None.
+        """Return an observer that records the run as OpenTelemetry spans.
 
-        None if OTEL_EXPORTER_OTLP_ENDPOINT is not set or the extra `otel` is not installed.
+        Return None if OTEL_EXPORTER_OTLP_ENDPOINT is not set or the extra `otel` is not installed.
         """
         if not os.environ.get(TRACES):
             return None

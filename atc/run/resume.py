@@ -1,4 +1,4 @@
-"""The stored part of a resumed run, replayed so that nothing is sent or executed twice."""
+"""The replies and attempts that a resumed run already has, so that nothing is done twice."""
 
 from __future__ import annotations
 

@@ -41,8 +41,8 @@ _EXTRACT_SECONDS = 20.0
 class Observation:
     """The outcome of a call: `text` for the model, and the whole `value` as a program would get it.
 
-    `failed` is True if the call failed and is not part of the program. `paused` is True if a person
-    must decide first; the run then ends.
+    `failed` is True if the call failed and was therefore not added to the program. `paused` is True
+    if a person must decide about the call first; the run then ends.
     """
 
     text: str
@@ -52,7 +52,7 @@ class Observation:
 
 
 class Action(NamedTuple):
-    """A call in the program: the alias of a tool, and its arguments keyed by alias."""
+    """A call in the program: the alias of a tool, and its arguments keyed by their aliases."""
 
     tool: str
     arguments: Mapping[str, Json]
@@ -90,9 +90,9 @@ class SingleCallRun(Run):
         return sum(not call.reused and call.outcome != "not_run" for call in calls)
 
     def scope(self, tools: Toolbox) -> IdScope:
-        """Return the ids that a call of these tools may contain.
+        """Return an object that knows which ids the next call of these tools may contain.
 
-        These are ids that occur in the task or in the result of an earlier call.
+        These are the ids that occur in the task or in the result of an earlier call.
         """
         calls = self.attempts[-1].calls if self.attempts and self.standing else ()
         results = [
@@ -105,7 +105,8 @@ class SingleCallRun(Run):
     def call(self, tool: str, arguments: Mapping[str, Json]) -> Observation:
         """Call a tool with arguments keyed by alias, and return the observation.
 
-        If the call fails, it is not added to the program, and the observation describes the error.
+        If the call succeeds, it is added to the program. If it fails, it is not added, and the
+        observation describes the error.
 
         Raises:
             BudgetSpent: the run has made the maximum number of calls.
@@ -131,7 +132,7 @@ class SingleCallRun(Run):
         return Observation(text=abridge_value(value, most=most), value=value)
 
     def finish(self, text: str) -> Attempt:
-        """Execute the program of all successful calls, ending with a print of the answer `text`.
+        """Execute all successful calls as one program that ends by printing the answer `text`.
 
         This program is the solution of the task.
         """
@@ -150,10 +151,11 @@ class SingleCallRun(Run):
     ) -> WrittenCall:
         """Ask the model for one call of one of `tools`.
 
-        The reply is constrained to valid calls unless the setting `decoding` is "off". `write` is
-        `write_call`, possibly with options. `within`, if not None, are versions of the tools that
-        allow fewer values; a grammar is built from them. If a tool's schema is too complex for a
-        grammar, the call is written without constraints, and the solution has a note about this.
+        The model's reply is constrained to valid calls unless the setting `decoding` is "off".
+        `write` is the function `write_call`, possibly with some arguments set. `within` are
+        versions of the tools that allow fewer values; if not None, the grammar is built from them.
+        If a tool's schema is too complex for a grammar, the call is written without constraints,
+        and the solution has a note about this.
 
         Raises:
             BudgetSpent: no time or tokens are left.
@@ -196,11 +198,12 @@ class SingleCallRun(Run):
         tokens: int,
         most: int,
     ) -> str:
-        """Return the wanted information from a response, in at most `most` characters.
+        """Return the wanted information from a response `value`, in at most `most` characters.
 
         Each prompt in `code` asks the model for a program that reads the response. The output of
         the first program that works is returned. If none works, the model answers the prompt
-        `reading` instead. A reply of the model has at most `tokens` tokens.
+        `reading`, which contains the response, instead. A reply of the model has at most `tokens`
+        tokens.
         """
         for messages in code:
             program = program_in_reply(self.ask_text(messages, purpose, tokens))
@@ -210,11 +213,12 @@ class SingleCallRun(Run):
         return abridge_output(self.ask_text(reading, purpose, tokens).strip(), most=most)
 
     def extract_text(self, program: Program, data: Json) -> str | None:
-        """Execute a program that reads the variable `data`. Return what it prints, or None.
+        """Execute a program that reads the variable `data`. Return what it prints.
 
-        None means that it failed or printed nothing. It runs in the sandbox with `data` and nothing
-        else: it can call no tool of the run, and is neither an attempt nor recorded with the run's
-        calls. Its time limit is 20 seconds, or the rest of the run's time if that is less.
+        Return None if the program failed or printed nothing. It runs in the sandbox with `data` and
+        nothing else: it can call no tool of the run, and is neither an attempt nor recorded with
+        the run's calls. Its time limit is 20 seconds, or the rest of the run's time if that is
+        less.
 
         Raises:
             SandboxUnavailable: the sandbox failed; this says nothing about the program.
@@ -257,10 +261,11 @@ _ANSWER: JsonObject = {"type": ["string", "number", "boolean"]}
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Offer:
-    """The tools that the model may call in one turn.
+    """The tools that the model may call in one turn, including pseudo tools.
 
-    Some are pseudo tools, by which the model ends the task, goes back, gives up or searches. `ends`
-    maps `finish`, `back`, `give_up` and `search` to the aliases of those that are offered.
+    By calling a pseudo tool, the model ends the task, goes back to an earlier turn, gives up or
+    searches for tools. `ends` maps `finish`, `back`, `give_up` and `search` to the aliases of the
+    pseudo tools that are offered.
     """
 
     initial_tools: Toolbox
@@ -277,7 +282,7 @@ class Offer:
 
     @property
     def ending_rules(self) -> str:
-        """The part of the prompt that explains how to end the task, go back, give up or search."""
+        """The part of the prompt that explains when to call each of the pseudo tools."""
         rules = [
             fill(f"act_{end}", **{end: alias})
             for end, alias in self.ends.items()
@@ -299,11 +304,11 @@ def offer_tools(
     give_up: bool = False,
     searching: ToolSearch | None = None,
 ) -> Offer:
-    """Return `tools` together with pseudo tools, with which the model ends the task, for example.
+    """Return `tools` together with pseudo tools, such as one with which the model ends the task.
 
-    `tools` keep their aliases. There is always a pseudo tool to finish with an answer. There is one
-    more to go back to an earlier turn (`back`), to give up (`give_up`), and to search for tools
-    (`searching`), if these arguments ask for it.
+    `tools` keep their aliases. There is always a pseudo tool to finish with an answer. There are
+    others to go back to an earlier turn if `back` is True, to give up if `give_up` is True, and to
+    search for tools if `searching` is not None.
     """
     ends = {"finish": finish_tool()}
     if back:

@@ -78,7 +78,7 @@ class Parts:
         return self.config.samples or int(getattr(self.ask, "samples", 1))
 
     def meter(self) -> BudgetedModel:
-        """Return the model of this run, limited by the run's budget."""
+        """Return the model for one run, which enforces the run's budget and counts its usage."""
         price = FREE if self.config.max_cost is None else _price(self.config, self.ask.name)
         return BudgetedModel(
             self.ask, self.observer, self.config, price=price, past=self.past, redact=self.redact
@@ -93,7 +93,7 @@ Raises `ModelUnavailable` or `SandboxUnavailable` for outages, which say nothing
 
 
 def _price(config: Config, model: str) -> Price:
-    """Return the price of the model, which a limit on the cost requires.
+    """Return the price of the model's tokens, which is needed to enforce a limit on the cost.
 
     Raises:
         InvalidConfig: the price is not known.
@@ -110,10 +110,10 @@ def _price(config: Config, model: str) -> Price:
 class Run:
     """One task that is being solved. Each strategy is a subclass that implements `act`.
 
-    `tools` are those that the prompt describes, and `tool_search` finds further ones; both are
-    found by a search if `tools` are not passed. A run that continues another strategy's run gets
-    the tools, `meter` and `attempts` of that run. `round` counts restarts and repairs and is stored
-    in each attempt.
+    `tools` are those that the prompt describes, and `tool_search` finds further ones. If `tools`
+    are not passed, they are chosen by `retrieve`. A run that continues another strategy's run gets
+    the tools, `meter` (model with budget) and `attempts` of that run. `round` counts restarts and
+    repairs and is stored in each attempt.
     """
 
     def __init__(
@@ -141,9 +141,9 @@ class Run:
         self.limit: str | None = None
 
     def act(self) -> None:
-        """Work on the task until it is solved, a person must decide, or a limit is reached.
+        """Work on the task until it is solved, a limit is reached, or a person must decide.
 
-        Then `answer` or `limit` is set, or the last attempt is paused.
+        Afterwards `answer` or `limit` is set, or the last attempt is paused.
 
         Raises:
             BudgetSpent: the run's budget is used up.
@@ -170,7 +170,7 @@ class Run:
         return self.meter.complete(messages, purpose=purpose, temperature=temperature, seed=seed)
 
     def choose_answer(self) -> None:
-        """Decide which answer counts.
+        """Set `answer` to the answer that counts. By default, it stays as it is.
 
         Called after the last step, also if the budget ended the run.
         """
@@ -232,7 +232,10 @@ class Run:
         *,
         kind: FaultKind = "syntax",
     ) -> Attempt:
-        """Add an attempt whose program was not executed, and report it. `said` is the reason."""
+        """Add an attempt whose program was not executed, and report it to the observer.
+
+        `said` is the reason, `kind` the kind of fault.
+        """
         attempt = Attempt(program, (), None, Fault(kind=kind, message=said), round=self.round)
         self.parts.observer(AttemptEnded(len(self.attempts), attempt))
         self.attempts.append(attempt)
@@ -249,9 +252,9 @@ class RetrievedTools(NamedTuple):
 def retrieve(task: str, parts: Parts, meter: BudgetedModel) -> RetrievedTools:
     """Return the tools for the prompt: all tools if they fit, else the best search hits.
 
-    Hits come with the tools that produce the ids that they need. Describing all tools is preferred:
-    then no search can miss one, and the beginning of the prompt is constant and cached. If not all
-    are described, the model may search for more.
+    Each hit is accompanied by the tools that return the ids which it needs as arguments. Describing
+    all tools is preferred: then no search can miss one, and the beginning of the prompt is constant
+    and cached. If not all are described, the model may search for more.
     """
     toolbox = parts.toolbox
     budget = parts.prompt_tokens
@@ -278,7 +281,7 @@ def retrieve(task: str, parts: Parts, meter: BudgetedModel) -> RetrievedTools:
 
 
 def _is_fitting(toolbox: Toolbox, budget: int, docs: Docs) -> bool:
-    """Return True if the shortest descriptions of all tools fit the budget (in tokens)."""
+    """Return True if all tools, described as briefly as possible, fit the budget (in tokens)."""
     if len(toolbox) > budget:
         return False
     least = "\n".join(toolbox) if docs == "names" else stubs(toolbox, detail=DETAILS[-1])
@@ -290,9 +293,10 @@ def drop_undone(
 ) -> tuple[ToolCall, ...]:
     """Return the writes in `orphans` that no later call has undone.
 
-    Orphans are writes that the final program does not make. A call undoes a write if its tool is
-    declared destructive and each required argument of the call equals the field of the same name in
-    the write's response (or, if there is none, the write's argument of this name).
+    Orphans are writes that the final program does not make; `made` are the calls of the run. A call
+    undoes a write if its tool is declared destructive and each required argument of the call equals
+    the field of the same name in the write's response. If the response has no such field, the
+    write's argument of this name is compared.
     """
     return tuple(orphan for orphan in orphans if not _is_undone(orphan, made, tools))
 
@@ -313,7 +317,7 @@ def _is_undoing(call: ToolCall, orphan: ToolCall, tools: Toolbox) -> bool:
 
 
 def _fields(value: Json) -> dict[str, Json]:
-    """Return the fields of a response.
+    """Return the fields of a response, keyed by name.
 
     If the response has only one field and its value is an object, as in `{"user": {…}}`, the fields
     of this object are included.

@@ -1,7 +1,7 @@
-"""Tool search by the model: a prompt describes some of many tools, and the model asks for others.
+"""Tool search by the model: the prompt describes some of many tools, and the model asks for others.
 
-Search results stay at the same position in the conversation, so the beginning of the prompt is
-constant and cached.
+The results of a search are always inserted after the same message of the conversation, so the
+beginning of the prompt is constant and can be cached.
 """
 
 from __future__ import annotations
@@ -36,7 +36,8 @@ It does not use a model.
 class ToolSearch:
     """The tools of a large toolbox that the model of one run knows, and its searches for others.
 
-    `shown` are the tools described in the first prompt; `found` are those that searches returned.
+    `shown` are the tools that the first prompt describes; `found` are the names of the tools that
+    searches returned.
     """
 
     toolbox: Toolbox
@@ -55,7 +56,7 @@ class ToolSearch:
         self._described = frozenset(re.findall(r"^def (\w+)\(.*:$", text, re.MULTILINE))
 
     def add_searches(self, messages: Sequence[Message]) -> list[Message]:
-        """Return the conversation with the rule for searches and all earlier searches in it.
+        """Return the conversation, with the rule for searches and all earlier searches inserted.
 
         If a reply called tools that had not been described to the model, their descriptions are
         added to the user message that follows this reply.
@@ -89,9 +90,10 @@ class ToolSearch:
         ]
 
     def handle_reply(self, reply: str, messages: Sequence[Message]) -> bool:
-        """Make the searches that a reply asks for. Return False if there are none to make.
+        """Make the searches that a reply asks for. Return False if it asks for none.
 
-        The results appear in the next prompt.
+        Return False, too, if the model has searched too often. The results appear in the next
+        prompt.
         """
         phrases = (
             []

@@ -58,7 +58,7 @@ class RequestState(NamedTuple):
 
     @classmethod
     def of(cls, params: types.CallToolRequestParams) -> Self:
-        """Return the state that a client sent back with its answer to a question.
+        """Return the state that a client sent back together with its answer to a question.
 
         The state is empty if the request answers no question.
         """
@@ -71,10 +71,10 @@ class RequestState(NamedTuple):
 class ClientConsent:
     """Asks the person who uses a client for consent to the calls of one request.
 
-    `later` is True if the server cannot ask while it handles the request. Then the question is
-    stored in `open`, and the client's next request contains the answer and continues the paused
-    run. `answers` has the answers so far, keyed by the id of the question; None means that the
-    person has not decided.
+    Some clients cannot be asked while the server handles their request. Then `later` is True: the
+    question is stored in `open`, and the client's next request contains the answer and continues
+    the paused run. `answers` has the answers so far, keyed by the id of the question; None means
+    that the person has not decided.
     """
 
     def __init__(self, ctx: Context, params: types.CallToolRequestParams) -> None:
@@ -95,12 +95,12 @@ class ClientConsent:
         self.gave_way = False
 
     def give_way(self) -> None:
-        """End the question without an answer, because its client has too many open questions."""
+        """Stop waiting for an answer, because the client has too many open questions."""
         self.gave_way = True
         self.leave()
 
     def leave(self) -> None:
-        """End the question without an answer, because the client has cancelled the request."""
+        """Stop waiting for an answer, because the client has cancelled the request."""
         if self._asking is not None:
             self._asking.cancel()
 
@@ -126,7 +126,7 @@ class ClientConsent:
             return None
 
     async def _elicit(self, question: Question) -> bool | None:
-        """Send the question to the client, which shows it, and return the person's decision."""
+        """Let the client show the question to its user, and return the user's decision."""
         response = await self._ctx.session.elicit_form(
             question_text(question), _schema(question), related_request_id=self._ctx.request_id
         )
@@ -150,9 +150,9 @@ class ClientConsent:
 
 
 def _yes(question: Question) -> str:
-    """Return the choice that means yes in the form for this question.
+    """Return the choice that means yes in the form with which a person answers the question.
 
-    It is `_THIS`, or `_THESE` if the question lists several calls.
+    It is `_THIS` if the question is about one call, or `_THESE` if it lists several.
     """
     return _THESE if question.others else _THIS
 
@@ -165,9 +165,10 @@ def _schema(question: Question) -> dict[str, Any]:
 
 
 def _decision(response: object, yes: str) -> bool | None:
-    """Return the person's decision, or None if they closed the form or chose nothing valid.
+    """Return the person's decision that the client's `response` contains.
 
-    `yes` is the choice that means yes.
+    Return None if the person closed the form or chose nothing valid. `yes` is the choice that means
+    yes.
     """
     if not isinstance(response, types.ElicitResult):
         return None

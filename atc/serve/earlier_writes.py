@@ -1,4 +1,4 @@
-"""Finding writes of earlier runs whose clients may not know the outcome."""
+"""Finding writes of earlier runs that a client may repeat, as it does not know their outcome."""
 
 from __future__ import annotations
 
@@ -13,11 +13,12 @@ from sandbox.trace import ToolCall
 def find_write_in_doubt(
     store: RunStore, toolbox: Toolbox, tool: Tool, arguments: JsonObject
 ) -> tuple[str, ToolCall] | None:
-    """Return an earlier run's id and its call that made the same write; None if there is none.
+    """Find a call of an earlier run that made the same write. Return the run's id and the call.
 
-    Only a write whose client may not know the outcome counts. Either it is unknown whether the
-    write took effect, or the client got no reply, because the run was interrupted or waits for the
-    answer to a question. `arguments` are keyed by their names in the API.
+    Return None if there is none. Only a write whose client may not know the outcome counts. Either
+    it is unknown whether the write took effect, or the client got no reply, because the run was
+    interrupted or waits for the answer to a question. `arguments` are keyed by their names in the
+    API.
     """
     defaults = tool.original_arguments(contract(tool.protocol).defaults)
     wanted = canonical_call(tool.alias, {**defaults, **arguments})

@@ -1,6 +1,7 @@
-"""Fair sharing between the clients of a gateway.
+"""Fair sharing of a gateway between its clients.
 
-`FairQueue` decides whose request runs next. `ClientQuota` limits what each client keeps open.
+`FairQueue` decides whose request runs next. `ClientQuota` limits how many resources, such as
+connections, each client keeps open.
 """
 
 from __future__ import annotations
@@ -47,7 +48,7 @@ class FairQueue:
     async def take(self, client: str) -> QueuePlace:
         """Wait until a request of `client` may run, and return its `QueuePlace`.
 
-        The caller must close that when the request is done.
+        The caller must close the returned object when the request is done.
 
         Raises:
             TooMany: Too many requests of this client run or wait already.
@@ -79,7 +80,8 @@ class FairQueue:
 class _ClientPlaces:
     """The semaphores that limit one client's requests.
 
-    `places` counts its running requests, `begun` its running and parked ones.
+    `places` counts the client's running requests, `begun` its running and parked ones. A request is
+    parked while a person is asked about it.
     """
 
     def __init__(self, each: int, begun_each: int) -> None:
@@ -90,6 +92,7 @@ class _ClientPlaces:
 class QueuePlace:
     """One request in a `FairQueue`. It waits to run, runs, may be parked, and ends.
 
+    A request is parked, that is, does not count as running, while a person is asked about it.
     `begun` are the semaphores that count running and parked requests, `places` those that count
     only running ones. Each list has the semaphore of the client, then that of the queue.
     """
@@ -132,7 +135,10 @@ class QueuePlace:
         self._kept.close()
 
     async def _work(self) -> None:
-        """Wait until the request may run. If the request has ended already, return at once."""
+        """Wait until the request may run, and count it as running.
+
+        If the request has ended already, return at once.
+        """
         with ExitStack() as acquired:
             if not self._closed:
                 await _acquire(self._places, acquired)
@@ -150,10 +156,10 @@ async def _acquire(semaphores: list[asyncio.Semaphore], acquired: ExitStack) -> 
 class ClientQuota(Generic[Resource]):
     """Limits how many resources, such as connections, are open: `each` per client, `most` in all.
 
-    If a client exceeds its limit, `give_way` is called with the resource of that client that has
-    been idle longest, and must close it. If the total is exceeded, the resource is one of the
-    client that has the most. A resource for which `busy` returns True is closed only if all are
-    busy.
+    If a client exceeds its limit, its resource that has been idle longest must be closed. If the
+    total is exceeded, a resource of the client with the most resources must be closed. The function
+    `give_way` is called with this resource, and must close it. A resource for which `busy` returns
+    True is closed only if all are busy.
 
     If it is not known yet to which client a resource belongs, the client is "", and `anonymous` is
     the limit (0 means `each`). Thread-safe.
@@ -210,9 +216,11 @@ class ClientQuota(Generic[Resource]):
                     del self._kept[client]
 
     def _close_oldest(self, own: OrderedDict[Resource, None]) -> None:
-        """Close one of the resources `own`: the one that has been idle longest and is not busy.
+        """Close the resource in `own` that has been idle longest, among those that are not busy.
 
-        If all are busy, close the oldest. The newest is never closed if there is another one.
+        `own` are the resources of one client, in the order of last use. If all are busy, close the
+        one that was used least recently. The resource that was used last is closed only if the
+        client has no other.
         """
         *older, newest = own
         idle = (resource for resource in older if not self._busy(resource))

@@ -260,7 +260,8 @@ class Gateway:
     ) -> str | None:
         """Return the id of the latest run in which a client's call waits for a person, or None.
 
-        A call that a person has allowed, but whose result the client does not have yet, counts too.
+        A call that a person has allowed, but whose result the client does not have yet, counts,
+        too.
         """
         store = self._agent.store
         for asked in store.questions.about(tool, arguments):
@@ -324,8 +325,8 @@ class Gateway:
     ) -> None:
         """Check that a write of `run` does not repeat one whose outcome its client may not know.
 
-        A client that got no reply sends its program again, and the same write must not be sent
-        twice.
+        A client that got no reply may send its program again. The same write must not be sent twice
+        then.
 
         Raises:
             Paused: An earlier run made the same write, and its outcome may be unknown to its

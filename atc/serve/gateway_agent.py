@@ -57,11 +57,11 @@ class GatewayAgent(ProgramRunner):
         return self._agent.sandbox
 
     def run(self, source: str, options: RunOptions, *, continues: str | None = None) -> Solution:
-        """Run a client's program. See `Agent.execute`."""
+        """Run a client's program. The arguments and errors are those of `Agent.execute`."""
         return self._execute(source, options, continues=continues)
 
     def resume(self, run: str, options: RunOptions) -> Solution:
-        """Run the last program of a paused run again. See `Agent.resume`."""
+        """Run the last program of a paused run again. The arguments are those of `Agent.resume`."""
         return self._execute(last_program(self.store.load(run)), options, continues=run)
 
     def close(self) -> None:
@@ -72,10 +72,10 @@ class GatewayAgent(ProgramRunner):
 class ClientAgents:
     """The agents of all clients, each with its own learned response schemas. Thread-safe.
 
-    The client over stdio, whose name is "", is the user who runs the gateway: it uses the schemas
-    that `agent` has learned. Each other client has an agent of its own. With `share_learned`, these
-    other clients have one agent in common. `key` is used to hide the names of clients in the names
-    of the folders that store their schemas.
+    The user who runs the gateway connects over stdio; this client has the name "", and uses the
+    schemas that `agent` has learned. Each other client has an agent of its own, or all share one
+    agent if `share_learned` is True. `key` is used to hide the names of clients in the names of the
+    folders that store their schemas.
     """
 
     def __init__(

@@ -23,10 +23,10 @@ If it is exceeded, the oldest value of the client with the most characters is de
 
 
 class LargeResults:
-    """Stores values that were too large for a reply. Thread-safe.
+    """Stores values that were too large for a reply to a client. Thread-safe.
 
-    A program reads one with its handle. A handle cannot be guessed, so only clients that received
-    it can read the value.
+    A program reads a stored value with its handle. A handle cannot be guessed, so only clients that
+    received it can read the value.
     """
 
     def __init__(self) -> None:
@@ -36,7 +36,11 @@ class LargeResults:
         self._characters = Counter[str]()  # keyed by client
 
     def shorten(self, value: Json, client: str) -> Json:
-        """Return `value`; if it is too large, store it and return its handle, shape and sample."""
+        """Return a value that may be too large for a reply, or a dictionary that stands for it.
+
+        A value that is too large is stored. The dictionary has the handle with which a program
+        reads the value, the names and types of its fields (its shape), and a sample.
+        """
         text = json.dumps(value, ensure_ascii=False)
         if len(text) <= _LONGEST_SHOWN:
             return value
@@ -55,7 +59,7 @@ class LargeResults:
         }
 
     def _make_room(self) -> None:
-        """Delete the oldest value of the client whose values have the most characters."""
+        """Delete the oldest stored value of the client whose values have the most characters."""
         ((greediest, _),) = self._characters.most_common(1)
         oldest = next(handle for handle, (client, _) in self._kept.items() if client == greediest)
         _, text = self._kept.pop(oldest)

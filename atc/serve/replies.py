@@ -37,7 +37,7 @@ class FaultReply(TypedDict):
 class RunReply(TypedDict, total=False):
     """The reply about a run of a program, or of a single call.
 
-    Of a single call, `result` has its whole response, or `error` a message.
+    For a single call, `result` has the call's whole response, or `error` a message.
     """
 
     status: str
@@ -88,9 +88,9 @@ _CALL_AGAIN = (
 
 
 def run_reply(solution: Solution, handle: str, shorten: Callable[[Json], JsonValue]) -> RunReply:
-    """Return the reply about a run.
+    """Return the reply to a client about the run of a program.
 
-    With `handle`, the client can continue the run. `shorten` replaces large values.
+    The client can continue the run with `handle`. The function `shorten` replaces large values.
     """
     last = solution.attempts[-1]
     printed = last.trace.stdout.strip() if last.trace is not None else ""
@@ -119,8 +119,8 @@ def run_reply(solution: Solution, handle: str, shorten: Callable[[Json], JsonVal
 def _describe_calls(calls: Sequence[ToolCall]) -> RunReply:
     """Return the first calls of a run, one line each, and how many calls were not made again.
 
-    A call is not made again if the run has made it before and its result is stored. The keys of the
-    result are `calls` and `reused`. If there are no calls, the result is empty.
+    A call is not made again if the run has made it before and its result is stored. The result has
+    the keys `calls` and `reused`. If there are no calls, it is empty.
     """
     if not calls:
         return {}
@@ -136,7 +136,8 @@ def _describe_calls(calls: Sequence[ToolCall]) -> RunReply:
 def _describe_failure(attempt: Attempt) -> RunReply:
     """Return the errors that the check found before execution, or else the fault.
 
-    The result has the key `findings` or `fault`; without either, it is empty.
+    The result has the key `findings` or `fault`. It is empty if there are neither errors nor a
+    fault.
     """
     if attempt.findings:
         found = [describe_finding(finding, attempt.program) for finding in attempt.findings]
@@ -145,10 +146,10 @@ def _describe_failure(attempt: Attempt) -> RunReply:
 
 
 def _warnings(attempt: Attempt, printed: str) -> list[str]:
-    """Return the reasons not to rely on an answer.
+    """Return the reasons not to rely on an answer, as sentences.
 
-    The answer was cut, the run's own checks doubt it, or responses violate their schemas. `printed`
-    is the output of the program.
+    There are three: the answer was cut, the run's own checks doubt the answer, or responses violate
+    their schemas. `printed` is the output of the program.
     """
     value = "" if printed else attempt.answer or ""  # the sandbox cuts long values
     cut = len(value) >= VALUE_CHARACTERS and value.endswith("…")
@@ -157,10 +158,10 @@ def _warnings(attempt: Attempt, printed: str) -> list[str]:
 
 
 def call_reply(solution: Solution, handle: str, toolbox: Toolbox) -> RunReply:
-    """Return the reply about a run that made a single call (see `Gateway.call`).
+    """Return the reply to a client about a run that made a single call (see `Gateway.call`).
 
-    With `handle`, the client can continue the run. The reply has the full response in `result`, or
-    a message in `error`.
+    The client can continue the run with `handle`. The reply has the full response in `result`, or a
+    message in `error`.
     """
     last = solution.attempts[-1]
     status = "declined" if is_declined(solution) else solution.status
@@ -239,9 +240,10 @@ def is_declined(solution: Solution) -> bool:
 
 
 def next_step(solution: Solution, handle: str) -> str:
-    """Return the sentences that tell a client what a person must decide, and what to do then.
+    """Return the sentences that tell a client what a person must decide, and what to do after that.
 
-    They name no shell command, because the client could run it and so decide for the person.
+    They name no shell command, because the client could run the command and so decide for the
+    person.
     """
     last = solution.attempts[-1]
     failure = last.trace.failure if last.trace is not None else None

@@ -24,7 +24,7 @@ _MOST_SUGGESTED = 10
 
 
 class Asking(TypedDict, total=False):
-    """Keyword argument of the gateway's methods that run no program: who sends the request."""
+    """Keyword argument of the gateway's methods that run no program: the client that asks."""
 
     client: str
     """Identifies the client. Over stdio there is only one, whose name is ""."""
@@ -120,7 +120,8 @@ def validate_program(source: str) -> Program:
 def one_at_a_time() -> Iterator[None]:
     """Within the block, replace the error `RunTaken` by a `BadRequest` that clients may read.
 
-    `RunTaken` means that another request works on the run. It names the process, which is private.
+    `RunTaken` means that another request works on the run. Its message names the process, which is
+    private.
     """
     try:
         yield

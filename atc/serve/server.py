@@ -81,10 +81,10 @@ def gateway_server(gateway: Gateway) -> Server[Any]:
 
 
 def seal_state(server: Server[Any], gateway: Gateway) -> Server[Any]:
-    """Make `server` encrypt the `RequestState` that clients return, and return `server`.
+    """Make `server` encrypt the `RequestState` that clients send back, and return `server`.
 
-    So clients cannot forge it. The SDK's own middleware, which traces requests for OpenTelemetry,
-    is removed, because nothing collects its traces here.
+    So clients cannot forge the state. The SDK's own middleware, which traces requests for
+    OpenTelemetry, is removed, because nothing collects its traces here.
     """
     security = RequestStateSecurity(keys=[gateway.seal], bind_principal=client_of)
     server.middleware[:] = [RequestStateBoundary(security, default_audience="atc")]
@@ -187,7 +187,7 @@ class Requests:
     ) -> Iterator[None]:
         """Within the block, in which a person is asked, let another program run instead.
 
-        The client's open question is counted, its program does not count as running.
+        The client's open question is counted, but its program does not count as running.
         """
         with place.vacate():
             self._questions.use(client, consent)
@@ -303,7 +303,8 @@ class _Service:
 class _Progress:
     """An observer of a run that sends the number of completed calls to the client.
 
-    While the client has not read one notification, no other is sent, and the program does not wait.
+    A new notification is sent only when the client has read the last one. The program does not wait
+    for this.
     """
 
     def __init__(self, ctx: Context) -> None:
@@ -326,7 +327,7 @@ class _Progress:
 def client_of(ctx: Context) -> str:
     """Return the name of the client that sent a request: a digest of its token, or "" over stdio.
 
-    The session does not identify a client, because a client may open many.
+    The MCP session does not identify a client, because a client may open many sessions.
     """
     return "" if ctx.request is None else str(ctx.request.scope.get(CLIENT, ""))
 

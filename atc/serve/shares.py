@@ -34,7 +34,10 @@ _SESSION = b"mcp-session-id"
 
 
 class OpenRequest:
-    """An HTTP request whose response is not complete yet. `give_way` ends it early."""
+    """An HTTP request whose response is not complete yet.
+
+    `give_way` ends the request early, to make room for other requests.
+    """
 
     def __init__(self, send: Send) -> None:
         self.gave_way = False
@@ -63,16 +66,17 @@ class OpenRequest:
             await self.send({"type": "http.response.body", "body": b"", "more_body": False})
 
     def give_way(self) -> None:
-        """Cancel the task that handles the request. Then `explain` sends the client the reason."""
+        """Cancel the task that handles the request. Then `explain` tells the client why."""
         self.gave_way = True
         if self._task is not None:
             self._task.cancel()
 
     async def explain(self, scope: Scope) -> None:
-        """Tell the client why the request was ended early, if it can still be told.
+        """Tell the client why the request was ended early, if this is still possible.
 
-        If the response has not begun, it gives the reason. If it is an event stream that has begun,
-        the reason is sent as a comment. Any other response that has begun is only ended.
+        If the response has not begun, a response with the reason is sent. If the response is an
+        event stream that has begun, the reason is sent as a comment. Any other response that has
+        begun is only ended.
         """
         reason = (
             f"This token has more than {CONNECTIONS_EACH} connections open, or all tokens more than"
@@ -148,7 +152,8 @@ class Connections:
     def track_request(self, scope: Scope, client: str, send: Send) -> Iterator[OpenRequest]:
         """Within the block, mark the connection of a request as busy, and as belonging to `client`.
 
-        Yield an object whose `send` method must be used instead of the function `send`.
+        Yield an object for the request. Its method `send` must be used instead of the function
+        `send`.
         """
         exchange = OpenRequest(send)
         connection: Connection | None = scope.get("state", {}).get(_CONNECTION)
@@ -207,8 +212,8 @@ class Sessions:
     def track_session(self, scope: Scope, client: str, send: Send) -> Iterator[Send]:
         """Within the block, count the session of a request as busy.
 
-        Yield a function that must be used instead of `send`: it also records which session the
-        response opens or ends.
+        Yield a function that must be used instead of `send` to send the response. It also records
+        which session the response opens or ends.
         """
         session = header(scope, _SESSION).decode("latin-1")
         if session and self._shares.owner(session) is not None:
@@ -276,9 +281,9 @@ def header(message: Scope | Message, name: bytes) -> bytes:
 
 
 async def _empty_message() -> Message:
-    """Return the message of an empty request body. (An ASGI `receive` function.)"""
+    """Return the message of an empty request body. Used as an ASGI `receive` function."""
     return {"type": "http.request", "body": b"", "more_body": False}
 
 
 async def _discard(message: Message) -> None:
-    """Ignore a message. (An ASGI `send` function.)"""
+    """Ignore a message. Used as an ASGI `send` function."""

@@ -1,4 +1,4 @@
-"""Leases of runs: which process works on a run, and whether it is still alive.
+"""Leases of runs: a lease records which process works on a run, and whether it is still alive.
 
 Two processes that share a store may not see each other, for example if they are in two containers
 with a shared folder. A process is looked up by its process id only if both processes are in the
@@ -24,7 +24,7 @@ Life = Literal["living", "ended", "unknown"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Holder:
-    """The process that owns a run.
+    """The process that owns a run, that is, works on it.
 
     If a process takes the same run twice, there are two holders, which differ in `taken`.
     """
@@ -46,7 +46,10 @@ class Holder:
         return f"process {self.pid} on {self.host}"
 
     def life(self) -> Life:
-        """Return whether the process is alive; `unknown` if this process cannot find out."""
+        """Return whether the process is alive: `living` or `ended`.
+
+        Return `unknown` if this process cannot find out.
+        """
         mine = this_process()
         # macOS has neither namespaces nor /proc.
         if (self.host, self.pids) == (
@@ -65,10 +68,10 @@ class Holder:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Lease:
-    """The holder of a run and its heartbeats.
+    """The process that owns a run, and the heartbeats that it has sent.
 
-    `seen` is the time of the last heartbeat, in Unix seconds by the holder's clock. `beats` counts
-    the heartbeats.
+    `seen` is the time of the last heartbeat, in Unix seconds by the owner's clock. `beats` is the
+    number of heartbeats.
     """
 
     holder: Holder
@@ -76,9 +79,10 @@ class Lease:
     beats: int = 0
 
     def is_over(self, now: float) -> bool:
-        """Return True if the holder has lost the run at the Unix time `now`.
+        """Return True if the process has lost the run at the Unix time `now`.
 
-        It has ended, or it cannot be looked up and has sent no heartbeat for `LEASE_SECONDS`.
+        A process loses its run when it ends. A process that cannot be looked up loses it after
+        `LEASE_SECONDS` without a heartbeat.
         """
         life = self.holder.life()
         return life == "ended" or (life == "unknown" and now - self.seen > LEASE_SECONDS)
@@ -100,8 +104,8 @@ def this_process() -> Holder:
 def _describe_process(pid: int) -> tuple[str, str, str, str, str]:
     """Return the host, boot id, PID namespace, time namespace and start time of this process.
 
-    `pid` is this process's id. It is a parameter only so that a forked process gets its own cache
-    entry.
+    `pid` is this process's id. It is a parameter only because the result is cached: a forked
+    process has another id, and so gets its own entry in the cache.
     """
     assert pid
     boot = ""

@@ -1,10 +1,10 @@
 """The store of runs in a PostgreSQL database, which processes on many machines can share.
 
 A run is leased to one process at a time. The lease has an expiry time by the database's clock, and
-a token, a number that is increased each time a process takes the run. Every write to a run names
-the token that the process got, and is refused, in the same transaction, if the run has a newer one.
-So a process that was suspended or disconnected for too long can record nothing more. It also sends
-no more calls, since each call must be recorded before it is sent.
+a token, a number that is increased each time a process takes the run. Every write to a run checks,
+in the same transaction, that the run still has the token that the process got; otherwise the write
+is refused. So a process that was suspended or disconnected for too long can record nothing more. It
+also sends no more calls, since each call must be recorded before it is sent.
 """
 
 from __future__ import annotations
@@ -104,7 +104,7 @@ renewed or taken at this moment.
 
 @dataclass(slots=True)
 class _Lease:
-    """The lease of a run that this process owns.
+    """The lease of a run: this process owns the run until the lease expires.
 
     `until` is the earliest time at which other processes may take the run, by this process's
     monotonic clock.
@@ -126,7 +126,7 @@ class _Transaction:
     taken: dict[str, _Lease] = field(default_factory=dict)
 
     def execute(self, sql: str, parameters: Sequence[Any] = (), /) -> Any:
-        """See `Database`."""
+        """Execute one statement, whose parameters are written as `?`. Return a cursor."""
         return self.connection.execute(cast("Any", sql.replace("?", "%s")), parameters or None)
 
 
@@ -183,7 +183,7 @@ class PostgresStore(RunStore):
         self._pool.close()
 
     def changes(self) -> int:
-        """See `RunStore.changes`.
+        """Return a number that changes whenever a process has written to the store.
 
         The number is derived from the expiry times of all leases. It changes with every write to a
         run, since that renews the run's lease.
@@ -196,14 +196,14 @@ class PostgresStore(RunStore):
             )
 
     def confirm_owned(self, run: str) -> None:
-        """See `RunStore.confirm_owned`."""
+        """Check that the run still belongs to this process. See `RunStore.confirm_owned`."""
         lease = self._leases.get(run)
         if lease is None or time.monotonic() >= lease.until:
             with self._transaction(run):
                 pass
 
     def finish(self, run: str, solution: Solution | None = None, **how: str | None) -> None:
-        """See `RunStore.finish`.
+        """Record how a run ended. The arguments are those of `RunStore.finish`.
 
         The run's lease is no longer renewed, even if the end could not be recorded.
         """
@@ -310,7 +310,7 @@ class PostgresStore(RunStore):
 
     @contextmanager
     def _translate_errors(self) -> Iterator[None]:
-        """Turn database errors into `StoreUnavailable`, without the password."""
+        """Turn database errors in the block into `StoreUnavailable`, without the password."""
         try:
             yield
         except psycopg.Error as error:
@@ -336,7 +336,7 @@ def _holder(owner: str) -> Holder | None:
 
 
 def _format_owner(owner: str) -> str:
-    """Return a process as text for messages. `owner` describes it as stored in a lease."""
+    """Return the name of a process for messages. `owner` describes the process in a lease."""
     return str(_holder(owner) or owner)
 
 

@@ -1,9 +1,9 @@
 """Stores the questions that persons were asked about calls, and their answers.
 
-A call is "held" if a person declined it, or if a gateway asked about it and has no answer yet. No
-setting allows a held call to be sent. A call is identified by what it requests from which service,
-see `atc.store.same_call`. Only keyed digests of calls are stored. They are kept when the run is
-deleted, so deleting a run does not allow its calls.
+A call is "held" if a person declined it, or if a gateway asked a person about it and has no answer
+yet. No setting allows a held call to be sent. A call is identified by what it requests from which
+service, see `atc.store.same_call`. Only keyed digests of calls are stored. They are kept when the
+run is deleted, so deleting a run does not allow its calls.
 """
 
 from __future__ import annotations
@@ -54,10 +54,10 @@ ON CONFLICT (digest, run) DO UPDATE SET question = '', state = 'declined'
 
 
 class QuestionsDatabase(Protocol):
-    """An open transaction, see `atc.store.run_rows.Database`."""
+    """An open transaction of a database, in which statements can be executed."""
 
     def execute(self, sql: str, parameters: Any = (), /) -> Any:
-        """Execute one statement."""
+        """Execute one SQL statement, whose parameters are written as `?`. Return a cursor."""
 
 
 Transaction: TypeAlias = Callable[..., AbstractContextManager[QuestionsDatabase]]
@@ -86,7 +86,10 @@ class Questions:
         self._key = key
 
     def load_held(self) -> HeldDigests:
-        """Return the digests of all calls that are held now."""
+        """Return the digests of all calls that no setting allows, only a person (held calls).
+
+        They are the calls that a person declined, or about which a person has not decided yet.
+        """
         with self._transaction(writing=False) as db:
             rows = db.execute(_ALL_HELD).fetchall()
         return HeldDigests(self._key() if rows else b"", frozenset(row["digest"] for row in rows))
@@ -116,7 +119,10 @@ class Questions:
         self._change((_OPEN, (digest, run, client, question)) for digest in digests)
 
     def decline(self, tool: Tool, arguments: JsonObject, run: str) -> None:
-        """Record that a person declined this call. Calls that may be the same are declined, too."""
+        """Record that a person declined this call.
+
+        The same is recorded for calls that may be the same as this one, see `same_call.spellings`.
+        """
         digests = _digests(self._key(), tool, arguments, loose=True)
         self._change((_DECLINE, (digest, run)) for digest in digests)
 
@@ -144,7 +150,10 @@ class Questions:
         self._change(changes)
 
     def mark_answered(self, tool: Tool, arguments: JsonObject, run: str) -> None:
-        """Record that the gateway's client has received the result of this call."""
+        """Record that the gateway's client has received the result of this call.
+
+        The call is one that a person had to allow.
+        """
         statement = "DELETE FROM questions WHERE digest = ? AND run = ? AND state = 'allowed'"
         self._change(
             (statement, (digest, run))
@@ -175,9 +184,10 @@ class Questions:
 
 @dataclass(frozen=True, slots=True)
 class HeldDigests:
-    """Digests of all calls that are held at one moment, according to one store.
+    """Digests of the calls that no setting allows, only a person (held calls).
 
-    The object can be sent to another process, which needs no access to the store.
+    They are those of one store at one moment. The object can be sent to another process, which
+    needs no access to the store.
     """
 
     key: bytes
@@ -193,7 +203,10 @@ class HeldDigests:
 def _digests(
     key: bytes, tool: Tool, arguments: JsonObject, *, loose: bool = False
 ) -> tuple[str, ...]:
-    """Return the keyed digests of the texts that identify a call, see `same_call.spellings`."""
+    """Return the keyed digests (HMAC) of the texts that identify a call.
+
+    See `same_call.spellings` for these texts and for `loose`.
+    """
     texts = (
         text.encode("utf-8", "surrogatepass") for text in spellings(tool, arguments, loose=loose)
     )
@@ -203,7 +216,8 @@ def _digests(
 def forget_run(db: QuestionsDatabase, run: str) -> None:
     """Delete the questions of a deleted run.
 
-    Calls that were declined or not decided stay held, but the run's name is no longer stored.
+    Calls that a person declined, or about which nobody has decided, can still be allowed only by a
+    person. But the name of the run is no longer stored.
     """
     db.execute(_KEEP_HELD, (run,))
     db.execute("DELETE FROM questions WHERE run = ?", (run,))

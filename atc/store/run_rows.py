@@ -40,13 +40,13 @@ class Database(Protocol):
     """
 
     def execute(self, sql: str, parameters: Sequence[Any] = (), /) -> Any:
-        """Execute one statement. Return a cursor whose rows are keyed by column name."""
+        """Execute one SQL statement. Return a cursor whose rows are keyed by column name."""
 
 
 def read_run(db: Database, run: str) -> RunSummary:
-    """Return the summary of a run as it was stored.
+    """Return the summary of a run in the form in which it is stored.
 
-    `run_id` and the counts are not stored, so they keep their defaults.
+    Its id and its counts of attempts and calls are not stored, so these fields have their defaults.
     """
     return from_json(
         RunSummary,
@@ -139,6 +139,6 @@ def rows_of(db: Database, table: str, run: str, *, order: str = "number") -> lis
 
 
 def _write_attempt(db: Database, run: str, number: int, attempt: Attempt) -> None:
-    """Store an attempt, replacing what was stored about the attempt with this number before."""
+    """Store an attempt of a run. It replaces the stored attempt with the same number, if any."""
     written = replace(attempt, program=Program(escape_surrogates(attempt.program.source)))
     db.execute(_ATTEMPT_ROW, (run, number, attempt.execution, as_json(Attempt, written)))

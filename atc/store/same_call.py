@@ -47,7 +47,7 @@ def spellings(tool: Tool, arguments: JsonObject, *, loose: bool = False) -> tupl
 
     One text includes the default values of omitted arguments, another does not.
 
-    If `loose` is True, further texts ignore what may make no difference: a query string that a
+    If `loose` is True, further texts leave out what may make no difference: a query string that a
     document wrote into an HTTP address, and the command that starts an MCP server. Some calls that
     are not the same share these texts, too.
     """
@@ -84,7 +84,10 @@ def _canonical(operation: str, arguments: JsonObject) -> str:
 
 
 def _plain_command(place: str) -> str:
-    """Return the address of an MCP server, or its command with the real path of each file in it."""
+    """Return the command of an MCP server, with the real path of each file in it.
+
+    If `place` is the address of a server, it is returned unchanged.
+    """
     try:
         words = shlex.split(place)
     except ValueError:
@@ -122,7 +125,7 @@ def _request(tool: Tool, binding: HttpBinding, arguments: JsonObject) -> str:
 
 
 def _host(origin: Origin) -> str:
-    """Return the host with its port.
+    """Return the host of an HTTP address, with its port.
 
     Ports 80 and 443 are omitted, since they usually lead to the same service.
     """

@@ -114,8 +114,8 @@ class RunStore(ABC):
     ) -> AbstractContextManager[Database]:
         """Open a transaction that sees one consistent state of all tables.
 
-        Its writes are durable when the block has ended. `run` is the run that the block writes to,
-        if this process must own it. `writing` is False if the block only reads.
+        Its writes are durable when the block has ended. If the block writes to a run that this
+        process must own, `run` is the id of this run. `writing` is False if the block only reads.
 
         Raises:
             RunRefused: another process has taken over `run`.
@@ -235,7 +235,7 @@ class RunStore(ABC):
         return Questions(self._transaction, cache(self.key))
 
     def find_unconfirmed_writes(self, tool: str) -> dict[str, tuple[dict[str, Json], ...]]:
-        """Return the arguments of those calls of `tool` whose outcome the caller may not know.
+        """Return the arguments of those calls of `tool` whose outcome their caller may not know.
 
         The result is keyed by run id. It contains calls whose outcome is unknown, and all calls of
         runs that are running, were interrupted, or have a question without an answer. The outcome
@@ -251,7 +251,7 @@ class RunStore(ABC):
             return found
 
     def load(self, name: str) -> StoredRun:
-        """Return one run.
+        """Return a stored run with everything that was recorded about it.
 
         `name` is its id, a unique beginning or end of the id, or `last` for the latest run.
 
@@ -360,7 +360,7 @@ class RunStore(ABC):
     def _require_free(self, db: Database, run: str, advice: str) -> None:
         """Raise RunTaken if a process that is alive works on the run.
 
-        Otherwise, no process can take the run before the transaction ends.
+        If no error is raised, no process can take the run before the transaction ends.
         """
         owner = self._owner(db, run, lock=True)
         if owner is not None and read_run(db, run).status == "running":

@@ -1,6 +1,7 @@
 """The store of runs in one SQLite file on this machine.
 
-Creates the file, keeps it private, and sends the heartbeats of the runs that this process owns.
+This module creates the file, keeps it private, and sends the heartbeats of the runs that this
+process owns. The heartbeats show other processes that this one is alive.
 """
 
 from __future__ import annotations
@@ -34,8 +35,8 @@ _HOLDER = "SELECT json_extract(document, '$.lease.holder.taken') AS taken FROM r
 class _HeldRun:
     """A run that this process owns.
 
-    `taken` is the token of its `Holder`. No other process may take the run before the time `until`
-    (of `time.monotonic`).
+    `taken` is the random token in its `Holder`. No other process may take the run before the time
+    `until` (of `time.monotonic`).
     """
 
     taken: str
@@ -71,15 +72,16 @@ class Store(RunStore):
             self._db.close()
 
     def take(self, name: str, *, ended: bool = False) -> StoredRun:
-        """See `RunStore.take`.
+        """Make this process the owner of a run, and return the run. See `RunStore.take`.
 
-        If the process that owns the run cannot be looked up, wait for a heartbeat of it first.
+        If the process that owns the run now cannot be looked up, first wait to see if it sends a
+        heartbeat.
         """
         self._watch([name])
         return super().take(name, ended=ended)
 
     def finish(self, run: str, *args: Any, **how: Any) -> None:
-        """See `RunStore.finish`.
+        """Record how a run ended. The arguments are those of `RunStore.finish`.
 
         No more heartbeats are sent for the run, even if the end could not be recorded.
         """
@@ -89,21 +91,22 @@ class Store(RunStore):
             self._held.pop(run, None)
 
     def confirm_owned(self, run: str) -> None:
-        """See `RunStore.confirm_owned`."""
+        """Check that the run still belongs to this process. See `RunStore.confirm_owned`."""
         held = self._held.get(run)
         if held is not None and time.monotonic() >= held.until:
             with self._transaction(run):
                 held.until = time.monotonic() + LEASE_SECONDS
 
     def changes(self) -> int:
-        """See `RunStore.changes`."""
+        """Return a number that changes whenever another process has written to the store."""
         with self._lock, _translate_errors(self.path):
             return int(self._db.execute("PRAGMA data_version").fetchone()[0])
 
     def delete(self, names: Sequence[str]) -> int:
-        """See `RunStore.delete`.
+        """Delete runs with all their data, and return their number. See `RunStore.delete`.
 
-        If processes that own the runs cannot be looked up, wait for their heartbeats first.
+        If processes that own the runs cannot be looked up, first wait to see if they send
+        heartbeats.
         """
         self._watch(names)
         count = super().delete(names)
@@ -170,10 +173,11 @@ class Store(RunStore):
                     held.until = until
 
     def _watch(self, names: Sequence[str]) -> None:
-        """Wait up to `LEASE_SECONDS` for heartbeats of holders that cannot be looked up.
+        """Wait up to `LEASE_SECONDS` for heartbeats of processes that cannot be looked up.
 
-        The leases of holders that send none are added to `_silent`. Only the arrival of heartbeats
-        is observed, so the clocks of the processes do not matter.
+        `names` are the runs that these processes own. The leases of processes that send none are
+        added to `_silent`. Only the arrival of heartbeats is observed, so the clocks of the
+        processes do not matter.
         """
         watched = self._unresolved_leases(names)
         end = time.monotonic() + LEASE_SECONDS
@@ -184,7 +188,11 @@ class Store(RunStore):
         self._silent |= watched
 
     def _unresolved_leases(self, names: Sequence[str]) -> dict[str, Lease]:
-        """Return the leases of running runs whose holders cannot be looked up from here."""
+        """Return the leases of runs whose processes cannot be looked up from here.
+
+        Of the runs `names`, only those with the status `running` are considered. The result is
+        keyed by run id.
+        """
         found: dict[str, Lease] = {}
         with self._transaction(writing=False) as db:
             for name in names:
@@ -281,7 +289,7 @@ def _keep_private(path: Path) -> None:
 
 
 def _make(path: Path) -> None:
-    """Create the file with its tables, atomically, since several processes may do so at once."""
+    """Create the file with its tables in one step, since several processes may do so at once."""
     descriptor, made = tempfile.mkstemp(dir=path.parent, prefix=f"{path.name}.")
     os.close(descriptor)
     try:

@@ -69,7 +69,7 @@ def solve(task: str, parts: Parts, *, options: Options | None = None) -> Solutio
 
 
 class _FailedRound(NamedTuple):
-    """Why a round failed, and the functions that, according to the solver, did not help."""
+    """The reason why a round failed, and the functions that, says the solver, did not help."""
 
     reason: str
     functions: tuple[str, ...] = ()
@@ -78,8 +78,8 @@ class _FailedRound(NamedTuple):
 class _AnyTool(SingleCallRun):
     """One run of AnyTool.
 
-    `given` are the tools that the solver has had so far, `turns` is its history. `best` is its last
-    answer with the calls that led to it.
+    `given` has the names of all tools that the solver has had so far, `turns` its conversation with
+    them. `best` is its last answer, with the calls that led to it.
     """
 
     def __init__(self, task: str, parts: Parts, options: Options) -> None:
@@ -128,9 +128,10 @@ class _AnyTool(SingleCallRun):
         self.answer = self.attempts[-1].answer
 
     def _round(self, failed: _FailedRound | None) -> _FailedRound | None:
-        """Solve with the tools found so far. Return why this failed, or None if the run is over.
+        """Let the solver work on the task with the tools found so far.
 
-        If this is not the first round, `failed` says why the previous one failed.
+        Return why this failed, or None if the run is over. If this is not the first round, `failed`
+        says why the previous one failed.
         """
         if self.search.ended == "budget":
             raise BudgetSpent(f"max_tokens = {self.options.tokens}")
@@ -184,17 +185,17 @@ class _AnyTool(SingleCallRun):
         return _FailedRound(clip_text(reason, _LONGEST_REASON))
 
     def _replace_doubts(self, *doubts: str) -> Attempt:
-        """Set the doubts about the last attempt's answer to `doubts`."""
+        """Replace the reasons to doubt the answer of the last attempt, and return the attempt."""
         self.attempts[-1] = replace(self.attempts[-1], doubts=doubts)
         self.parts.observer(AttemptEnded(len(self.attempts) - 1, self.attempts[-1]))
         return self.attempts[-1]
 
     def _reflect(self, failed: _FailedRound) -> bool:
-        """Drop the useless functions, and let the agents that have not finished search again.
+        """Drop the functions that did not help, and let the agents search for tools again.
 
-        The agents get the reason for the failure. Return True if at least one of them asked the
-        model. A call that wrote something stays in the history and in the program even if its tool
-        is dropped, because the write did happen.
+        Agents that have finished do not search again. The others get the reason for the failure.
+        Return True if at least one of them asked the model. A call that wrote something stays in
+        the history and in the program even if its tool is dropped, because the write did happen.
         """
         before = self.search.ask.usage.model_calls
         if failed.functions:

@@ -1,4 +1,7 @@
-"""Automatic choice of strategy: whole programs, or pieces if programs keep misreading results."""
+"""Automatic choice of strategy: `chain`, and `stepwise` if programs keep misreading responses.
+
+`chain` writes whole programs. `stepwise` writes them piece by piece, and shows the results so far.
+"""
 
 from __future__ import annotations
 
@@ -28,13 +31,14 @@ _INSIST = "If the program is right as it is, write the same program: it is execu
 
 
 def solve(task: str, parts: Parts) -> Solution:
-    """Solve with `chain`, and continue with `stepwise` once two rounds have misread a response.
+    """Solve a task with `chain`; continue with `stepwise` after two rounds that misread a response.
 
-    If a program writes after reading a response that is unknown, because no schema describes it and
-    no call has received it, the statements before its first write are executed first. The program
-    goes on to its writes if the responses have every key that it reads. If such a response can be
-    received only together with a write, as in a loop that reads and writes, the strategy changes at
-    once. The run keeps its budget and its record of calls.
+    A response is unknown if no schema describes it and no call has received it. If a program reads
+    an unknown response and then writes, the statements before its first write are executed first,
+    so that the response becomes known. The program then goes on to its writes, unless it reads a
+    key that the response lacks. If the response can be received only together with a write, as in a
+    loop that reads and writes, the strategy changes at once. The run keeps its budget and its
+    record of calls.
     """
     first = _First(task, parts)
     tools = first.tools
@@ -56,9 +60,9 @@ def solve(task: str, parts: Parts) -> Solution:
 
 
 class _First(Chain):
-    """The first part of a run, with the strategy `chain`.
+    """The first part of a run, which uses the strategy `chain`.
 
-    `why` is the reason to change to `stepwise`, as a clause, or "" if there is none.
+    `why` is the reason to change to `stepwise`, as a clause, or "" if there is no reason to change.
     """
 
     why = ""
@@ -71,7 +75,10 @@ class _First(Chain):
         """Sources of programs that were not executed because of these responses."""
 
     def should_leave(self, attempts: Sequence[Attempt], program: Program | None = None) -> bool:
-        """Return True to switch to `stepwise`, see `Chain.should_leave`."""
+        """Return True if the run shall change to the strategy `stepwise`.
+
+        See `Chain.should_leave` for the arguments.
+        """
         if program is not None:
             self._execute_reads(program)
             if found := unseen_writes(program, self.tools):
@@ -107,11 +114,11 @@ class _First(Chain):
         self._received = add_observed_schemas(before, result.calls, exactly=True)
 
     def _attempt(self, program: Program | None) -> None:
-        """Try a program.
+        """Check and execute a program.
 
-        Its reads may have been executed already (see `_execute_reads`). If the program reads a key
-        that the responses to them lack, it is not executed, unless the model repeats it: the key
-        may be read only where it is present.
+        Its statements before the first write may have been executed already (see `_execute_reads`).
+        If the program reads a key that the responses to these reads lack, it is not executed. It is
+        executed if the model repeats it, because it may read the key only where it is present.
         """
         found = () if program is None else find_certain(program, self._received)
         is_unfit = self.blind is not None and bool(found)
@@ -124,9 +131,10 @@ class _First(Chain):
 
 
 def unseen_writes(program: Program, tools: Toolbox) -> tuple[str, str] | None:
-    """Return a writing tool and a tool called before it whose response is unknown, or None.
+    """Return the names of a writing tool and of a tool called before it whose response is unknown.
 
-    A response is unknown if no response schema describes it.
+    A response is unknown if no response schema describes it. Return None if the program has no such
+    two calls.
     """
     called = [word for word in re.findall(r"[^\W\d]\w*(?=\()", program.source) if word in tools]
     writing = writing_tools(program, tools)

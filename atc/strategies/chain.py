@@ -1,4 +1,8 @@
-"""The chain of tools (ATC): one program for the whole task, repaired with facts when it fails."""
+"""The strategy `chain`: the model writes one program for the whole task.
+
+If the program fails, the model is told the facts about the failure and writes a corrected program.
+(ATC stands for "automatic tool chain".)
+"""
 
 from __future__ import annotations
 
@@ -32,13 +36,13 @@ def solve(task: str, parts: Parts) -> Solution:
 
 
 class Chain(Run):
-    """One run of `chain`.
+    """One run of the strategy `chain`.
 
     `tried` are programs that need not run again, because they would fail in the same way. A program
     that was stopped by a tool's failure is not among them, because such a failure may be transient.
-    `confirmed` is True if the model was told the doubts about its answer and repeated the program.
-    `blind` is True if the model had seen no tool output when it wrote the current program, although
-    an attempt has made calls since. If `blind` is None, this is derived from the attempts.
+    `confirmed` is True if the model was told the reasons to doubt its answer and repeated the
+    program. `blind` is True if the model had seen no tool output when it wrote the current program,
+    although an attempt has made calls since. If `blind` is None, this is derived from the attempts.
     """
 
     def __init__(self, task: str, parts: Parts) -> None:
@@ -56,7 +60,7 @@ class Chain(Run):
         attempts: Sequence[Attempt],  # noqa: ARG002 - of `auto`
         program: Program | None = None,  # noqa: ARG002 - of `auto`
     ) -> bool:
-        """Return True if the run shall continue with another strategy. Here it never does.
+        """Return True if the run shall continue with another strategy. In this class it never does.
 
         The subclass in `auto` overrides this method. It is called after the given attempts, and
         before `program` is executed.
@@ -153,23 +157,30 @@ class Chain(Run):
             self.should_leave([*self.attempts, replace(self.attempts[-1], round=self.round)])
 
     def _has_ended(self, before: int) -> bool:
-        """Return True if the last attempt is paused, or if its answer needs no confirmation.
+        """Return True if the last attempt is paused, or if its answer is accepted at once.
 
-        No confirmation is needed if there are no doubts about the answer. It is not needed either
-        if one of the first `before` attempts gave an answer, because the model was then asked
-        already.
+        An answer without doubts is accepted. If there are reasons to doubt it, the model is asked
+        to confirm it. The model is asked only once: if one of the first `before` attempts gave an
+        answer, a new answer is accepted.
         """
         last = self.attempts[-1]
         was_asked = bool(self._answered(self.attempts[:before]))
         return last.paused or (last.answer is not None and (was_asked or not last.doubts))
 
     def look(self, reads: Program) -> Attempt:
-        """Execute the reads of a program. What they print is not an answer."""
+        """Execute the reading statements of a program, only to learn what the tools return.
+
+        The output of these statements is not an answer to the task.
+        """
         self.looks.add(len(self.attempts))
         return attempt(self, reads, look=True)
 
     def _answered(self, attempts: Sequence[Attempt]) -> list[Attempt]:
-        """Return those of `attempts`, the first attempts of the run, that gave an answer."""
+        """Return those of `attempts` that gave an answer.
+
+        `attempts` must begin with the first attempt of the run, because attempts are identified by
+        number.
+        """
         return [
             attempt
             for number, attempt in enumerate(attempts)
@@ -193,12 +204,12 @@ class Chain(Run):
             self.open_doubts = best.doubts
 
     def _attempt(self, program: Program | None) -> None:
-        """Try a program.
+        """Check and execute a program.
 
-        A program that contradicts a response schema is not executed unless the model repeats it. A
-        repeated program that also writes is executed in two steps: first its reads before the first
-        write, as a program of their own, then the whole program if it does not contradict their
-        responses.
+        A program that contradicts a response schema is not executed unless the model repeats it. If
+        such a repeated program also writes, it is executed in two steps: first the statements
+        before its first write, then the whole program, if it does not contradict the responses to
+        those statements.
         """
         if program is None:
             self.not_run("The reply held no Python program.")
@@ -226,7 +237,7 @@ def reads_before_writes(program: Program, writing: set[str]) -> Program:
 
 
 def draft(task: str, parts: Parts) -> Draft:
-    """Return the program that `solve` would execute first, and its findings.
+    """Return the program that `solve` would execute first, and the problems found in it.
 
     No tool is called. `atc run --dry-run` shows this program.
     """

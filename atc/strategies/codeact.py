@@ -90,7 +90,7 @@ class _Session(Run):
         self.limit = f"{MOST_TURNS} turns"
 
     def _run(self, block: Program) -> str:
-        """Execute the program with a new block and return the feedback for the model."""
+        """Execute the program with a new block at its end. Return the feedback for the model."""
         whole = self.growing.with_piece(block)
         result = self._execute_program(whole, look=True)
         trace = result.trace
@@ -137,7 +137,7 @@ def parse_reply(text: str) -> CodeActReply:
 
 
 def _without_exit(block: Program, *, failed: bool) -> Program:
-    """Wrap a block in `try` if it failed or may exit, so that later blocks still run."""
+    """Return a block, wrapped in `try` if it failed or may exit, so that later blocks still run."""
     tree = block.tree
     names = {getattr(node, "id", None) or getattr(node, "attr", None) for node in ast.walk(tree)}
     if not failed and not _EXITS & names:

@@ -124,9 +124,10 @@ class _Team(SingleCallRun):
         tools: Toolbox,
         act: Callable[[ReadCall], _Outcome],
     ) -> tuple[str, _Outcome]:
-        """Ask an agent for a call until its call is accepted or another agent must continue.
+        """Ask an agent for a call, again and again until the call is accepted.
 
-        Return the agent's last reply and its outcome. `act` carries out the call.
+        Asking also ends if another agent must continue. Return the agent's last reply and its
+        outcome. The function `act` carries out a call and returns the outcome.
         """
         while True:
             written = self.constrained_call(write_call, messages, tools, purpose=_PURPOSES[agent])
@@ -225,11 +226,11 @@ class _Team(SingleCallRun):
     def _review(
         self, question: str, to: Sequence[AgentName], *, accepts: bool = True
     ) -> _Outcome | None:
-        """Ask the review agent a question. Return the outcome if it rejects the work, else None.
+        """Ask the review agent a question. Return an outcome if it rejects the work, else None.
 
-        `to` are the agents of which it may choose one to write again. If `accepts` is False, it
-        must choose one. It rejects nothing if its reply cannot be parsed. If no rewrites are left
-        in this step, it is not asked.
+        To reject, the agent chooses one of the agents in `to`, which must then write again. If
+        `accepts` is False, it cannot accept and must choose one. A reply that cannot be parsed
+        rejects nothing. If no rewrites are left in this step, the review agent is not asked.
         """
         if not self.rounds:
             return None

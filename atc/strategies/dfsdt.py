@@ -54,8 +54,9 @@ def search(
 ) -> str | None:
     """Search for an answer with at most `most` turns. Return the limit that ended it, or None.
 
-    The search continues the conversation `turns` and the calls of the run `acting`. Afterwards both
-    contain the path that was taken last, which is the path to the answer, if one was found.
+    The search begins with the conversation `turns` and the calls of the run `acting`, and changes
+    both. Afterwards they contain the path that was taken last. This is the path to the answer, if
+    one was found.
     """
     found = _Search(turns, offer, acting, most)
     found.expand(0)
@@ -76,7 +77,8 @@ class _Search:
     def expand(self, depth: int) -> int:
         """Try up to `WIDTH` different turns at this depth. Return how many levels to go back.
 
-        If the result is 1, the caller tries another turn at its own depth.
+        The caller of this method is one level higher. If the result is 1, the caller tries another
+        turn at its own depth.
         """
         if depth == DEPTH:
             return 1

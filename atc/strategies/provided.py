@@ -56,11 +56,12 @@ def run_given(
 ) -> Solution:
     """Execute a program that the caller wrote, and return the outcome.
 
-    `earlier` are attempts of the same run; their completed calls are not repeated. A certain
-    finding stops the program before any call. If all certain findings rest on response schemas,
-    which may be wrong, the program is executed once its caller has sent it again. `insists` is True
-    if the caller sent it before in another run. `everything` has all tools, from which suggestions
-    for unknown names are taken; `parts.toolbox` may contain only the tools that the run needs.
+    `earlier` are attempts of the same run; their completed calls are not repeated. If the check
+    finds a problem that is certain, the program is stopped before any call. If all certain problems
+    rest on response schemas, which may be wrong, the program is executed once its caller has sent
+    it again. `insists` is True if the caller sent it before in another run. `everything` has all
+    tools, from which suggestions for unknown names are taken; `parts.toolbox` may contain only the
+    tools that the run needs.
     """
     run = Run(task, parts, tools=named_tools(program, parts.toolbox), attempts=earlier)
     # running the same program again is not a repair
@@ -74,7 +75,10 @@ def run_given(
 
 
 def is_open_to_doubt(findings: Sequence[Finding], program: Program, toolbox: Toolbox) -> bool:
-    """Return True if all findings rest on response schemas, which may be wrong."""
+    """Return True if the findings may be wrong, because all rest on response schemas.
+
+    Findings are the problems that the check found in `program`.
+    """
     return bool(findings) and rests_on_responses(findings, program, named_tools(program, toolbox))
 
 
@@ -84,7 +88,7 @@ def named_tools(program: Program, toolbox: Toolbox) -> Toolbox:
 
 
 def certain_findings(program: Program, toolbox: Toolbox) -> tuple[Finding, ...]:
-    """Return the findings in `program` that do not depend on the data.
+    """Return those problems found in `program` that do not depend on the data.
 
     Suggestions for an unknown tool are taken from the whole toolbox.
     """

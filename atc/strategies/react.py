@@ -1,8 +1,8 @@
 """ReAct: a thought, one call and its result, repeated until the model gives its answer.
 
-After Yao et al. (2023), §2. A step has the three lines of ToolLLM (thought, action, action input),
-and results are shortened as there. With `tries=3` it is ReAct@3 (a baseline of the ATC paper): up
-to three tries, until one ends with an answer.
+After Yao et al. (2023), §2. As in ToolLLM, a step has three lines (thought, action, action input),
+and long results are shortened. With `tries=3` it is ReAct@3 (a baseline of the ATC paper): up to
+three tries, until one ends with an answer.
 """
 
 from __future__ import annotations
@@ -53,9 +53,9 @@ It returns the limit that ended it, or None if the last turn ended it.
 class ByTurns(SingleCallRun):
     """A run in which the model calls one tool per turn, in up to `tries` tries.
 
-    `way` is the function that takes the turns of a try, see `TurnSolver`. Each try starts without
-    history, but calls of earlier tries are not sent again: their recorded responses are used. If
-    `back` is True, the model may go back to an earlier turn.
+    Each try calls the function `way`, which takes the turns; it is a `TurnSolver`. Each try starts
+    without history, but calls of earlier tries are not sent again: their recorded responses are
+    used. If `back` is True, the model may go back to an earlier turn.
     """
 
     def __init__(
@@ -90,9 +90,10 @@ class ByTurns(SingleCallRun):
 def chain_of_turns(
     turns: Turns, offer: Offer, acting: SingleCallRun, *, most: int = MOST_TURNS
 ) -> str | None:
-    """Take turns until the model ends the task, at most `most`.
+    """Take turns until the model ends the task, at most `most` turns.
 
-    Return the limit if it was reached, or None. This function is a `TurnSolver`.
+    Return the limit, such as `30 steps`, if it was reached, or None. This function is a
+    `TurnSolver`.
     """
     for _ in range(most):
         turns.taken.append(next_turn(turns, offer, acting))
@@ -104,8 +105,8 @@ def chain_of_turns(
 def next_turn(turns: Turns, offer: Offer, acting: SingleCallRun, *, then: str = "") -> Turn:
     """Ask the model for the next turn and carry it out.
 
-    The text `then` is appended to the last message. For a call that cannot be parsed or that fails,
-    the feedback is an error.
+    The text `then` is appended to the last message of the prompt. If the model's call cannot be
+    parsed or fails, the feedback in the turn is an error message.
 
     Raises:
         BudgetSpent: no time, tokens or calls are left.
@@ -134,7 +135,8 @@ def next_turn(turns: Turns, offer: Offer, acting: SingleCallRun, *, then: str = 
 def carry_out_call(turn: Turn, call: ReadCall, offer: Offer, acting: SingleCallRun) -> Turn:
     """Carry out the valid call of a turn.
 
-    Return the turn with an observation, or with its `end` set if no turn follows.
+    Return the turn with an observation as feedback. If the call ends the task, or a person must
+    decide about it, the turn has its `end` set.
     """
     turn = replace(turn, tool=call.tool)
     given = call.arguments
@@ -168,14 +170,17 @@ def carry_out_call(turn: Turn, call: ReadCall, offer: Offer, acting: SingleCallR
 
 
 def format_observation(text: str) -> str:
-    """Return an observation in the form in which the model gets it."""
+    """Return the outcome of a call as the model gets it: as text after the word `Observation:`."""
     return f"Observation: {text}"
 
 
 def build_react_opening(
     task: str, tools: Toolbox, offer: Offer, *, budget: int, docs: Docs = "full"
 ) -> list[Message]:
-    """Build the rules, an example and the task. Tool descriptions take at most `budget` tokens."""
+    """Build the first messages of a ReAct conversation: the rules, an example and the task.
+
+    Tool descriptions take at most `budget` tokens.
+    """
     rules = fill("react", endings=offer.ending_rules)
     example = fill("react_example", finish=offer.ends["finish"])
     return conversation.build_opening(

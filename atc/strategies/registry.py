@@ -1,8 +1,8 @@
-"""Registry of strategies and their options, and the parser of their specs.
+"""Registry of strategies and their options, and the parser of specs, which choose a strategy.
 
-An example of a spec is `anytool:solver=cot,pool=16`. The flags of a strategy are its own options
-and the settings that affect it. So an ablation can be written as one word on the command line, and
-it appears in the rows of a benchmark.
+An example of a spec is `anytool:solver=cot,pool=16`: a strategy with two flags. The flags of a
+strategy are its own options and the settings that affect it. So an ablation can be written as one
+word on the command line, and it appears in the rows of a benchmark.
 """
 
 from __future__ import annotations

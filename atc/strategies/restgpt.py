@@ -73,7 +73,10 @@ def solve(task: str, parts: Parts) -> Solution:
 
 
 class _RestGPT(SingleCallRun):
-    """One run. `planning` is the planner's conversation, `results` are the results of the steps."""
+    """One run of RestGPT.
+
+    `planning` is the planner's conversation, `results` are the results of the steps in words.
+    """
 
     def __init__(self, task: str, parts: Parts) -> None:
         super().__init__(task, parts)
@@ -103,7 +106,10 @@ class _RestGPT(SingleCallRun):
         self.limit = f"{MOST_STEPS} steps"
 
     def _fulfil(self, plan: str) -> str | None:
-        """Carry out a step. Return its result in words, or None if a person must decide first."""
+        """Carry out a step of the plan. Return its result in words.
+
+        Return None if a person must decide about a call first.
+        """
         if not plan:
             return fill("restgpt_plan_none")
         background = "\n".join(shorten_texts(self.results, room=self.room // 2)) or "No background"
@@ -115,7 +121,7 @@ class _RestGPT(SingleCallRun):
         return self._execute_choice(call.arguments, background)
 
     def _select(self, plan: str, background: str) -> ReadCall:
-        """Return the selector's choice of APIs for a step.
+        """Return the API selector's reply: the APIs that it chose for a step of the plan.
 
         If the reply names no existing API, the selector is asked again, as in the paper's published
         code.
@@ -247,7 +253,7 @@ def _summary(tool: Tool) -> str:
 def _add_parser_instructions(tool: Tool) -> Tool:
     """Return the tool in the form in which it is described to the caller agent.
 
-    Its last argument contains the instructions for the parser. It has no response schema.
+    It has one more argument at the end, for the instructions to the parser, and no response schema.
     """
     schema = dict(tool.protocol.input_schema)
     name = INSTRUCTIONS

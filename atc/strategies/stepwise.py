@@ -1,7 +1,7 @@
-"""Stepwise: a program that grows piece by piece, each written with the results so far in view.
+"""The strategy `stepwise`: a program grows piece by piece.
 
-A piece that fails is removed from the program. Its calls remain recorded, and the prompt still
-mentions its writes.
+The model sees the results so far when it writes each piece. A piece that fails is removed from the
+program. Its calls remain recorded, and the prompt still mentions its writes.
 """
 
 from __future__ import annotations
@@ -70,8 +70,8 @@ def solve(task: str, parts: Parts) -> Solution:
 class _Step:
     """A piece of the program, and the outcome of its execution.
 
-    `result` is the attempt. `answers` is True if the attempt gave an answer; otherwise `output` is
-    shown to the model.
+    `result` is the attempt in which the piece was executed. `answers` is True if the attempt gave
+    an answer; otherwise `output` is shown to the model.
     """
 
     piece: str
@@ -81,10 +81,11 @@ class _Step:
 
 
 class Stepwise(Run):
-    """One run of `stepwise`.
+    """One run of the strategy `stepwise`.
 
     The run may have been begun by another strategy. Then `begun` are the tools, tool search, meter
-    and attempts of that run (see `Run`), and the results of that run are shown first.
+    and attempts of that run (the arguments of `Run`), and the results of that run are shown to the
+    model first.
     """
 
     def __init__(self, task: str, parts: Parts, **begun: Any) -> None:
@@ -136,7 +137,7 @@ class Stepwise(Run):
         return self.turns.messages(describe_writes(self._find_standing_writes()))
 
     def _step(self) -> _Step | None:
-        """Write and execute the next piece, and return it.
+        """Let the model write the next piece, execute it, and return it with its outcome.
 
         None if the model confirmed its answer, repeated a piece that had failed, or wrote the same
         piece too often.
@@ -182,9 +183,8 @@ class Stepwise(Run):
     def _attempt_piece(self, piece: Program, *, blind: bool) -> _Step:
         """Execute the program with the piece at its end.
 
-        If the piece may give the answer, the program is first executed in its finished form, in
-        which it prints only its answer. If it then prints nothing, it is executed again in its
-        usual form.
+        If the piece may give the answer, the program is first changed so that it prints only its
+        answer, and executed. If it then prints nothing, the unchanged program is executed.
         """
         writing = writing_tools(piece, self.parts.toolbox)
         new = new_lines(self.growing.program, piece, self.parts.toolbox, writing)
@@ -215,7 +215,7 @@ class Stepwise(Run):
         return attempt(self, program, blind=blind, seen=seen, look=look)
 
     def _format_output(self, result: Attempt) -> str:
-        """Return what the model is shown of a piece's execution.
+        """Return the result of a piece as the model is shown it.
 
         It is what the piece printed, else the value of its last expression, else the results of its
         calls.
@@ -235,7 +235,7 @@ class Stepwise(Run):
         return escape_fences(f"(nothing was printed)\n{gave}".strip())
 
     def _finish_step(self, step: _Step) -> bool:
-        """Keep a piece that did not fail, and return True if the run is over."""
+        """Add the piece to the program unless it failed. Return True if the run is over."""
         result = step.result
         config = self.parts.config
         if result.fault is not None:
@@ -261,7 +261,10 @@ class Stepwise(Run):
         return False
 
     def _tell(self, step: _Step, *, last: bool) -> None:
-        """Add the piece to the conversation, and its outcome as feedback."""
+        """Add a piece to the conversation with the model, and its outcome as feedback.
+
+        `last` is True if the model can write only one more piece.
+        """
         result = step.result
         told = [fill("step_output", output=step.output)] if step.output else []
         then = fill("step_last" if last else "step_next")
@@ -297,9 +300,9 @@ class Stepwise(Run):
     def _find_standing_writes(self) -> tuple[ToolCall, ...]:
         """Return the writes that took effect but are not in the program.
 
-        They are the writes of dropped pieces that were not undone since. They are read from the
-        attempts, not from the run's journal. The journal of a resumed run also contains calls that
-        come later than these attempts.
+        They were made by pieces that were removed from the program, and have not been undone. They
+        are read from the attempts, not from the run's journal. The journal of a resumed run also
+        contains calls that come later than these attempts.
         """
         made = [
             call for attempt in self.attempts for call in attempt.calls if call.outcome == "done"
@@ -311,7 +314,7 @@ class Stepwise(Run):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _FailedPiece(RepairCase):
-    """A failed program of which only the last piece is to be written again."""
+    """A failed program, for a repair prompt that asks to write only its last piece again."""
 
     piece: str
 
@@ -330,7 +333,7 @@ class _FailedPiece(RepairCase):
 
 
 def next_piece(reply: str) -> str:
-    """Return the reply up to the end of its first block.
+    """Return a model's reply, cut after its first block of code.
 
     An answer in words without a block (`ANSWER: 5`) becomes code that prints it.
     """
@@ -358,6 +361,6 @@ def _format_next(output: str) -> str:
 
 
 def _format_piece(piece: str) -> str:
-    """Return the source of a piece in the form in which the model writes it."""
+    """Return a piece as a block of Python code, as the model writes it in a reply."""
     source = piece.strip("\n")
     return f"```python\n{source}\n```" if source.strip() else "(no program)"

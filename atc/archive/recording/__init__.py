@@ -148,13 +148,13 @@ def find_final_attempt(stored: StoredRun) -> Attempt:
 
 
 def without_secrets(stored: StoredRun) -> StoredRun:
-    """Return the run with secrets replaced by placeholders, the same as in its prompts."""
+    """Return the stored run with its secrets replaced by placeholders, as in its prompts."""
     redact = create_redactor(stored)
     return replace(redact.value(replace(stored, protocols={})), protocols=stored.protocols)
 
 
 def line_without_secrets(stored: StoredRun) -> StoredRun:
-    """Return only the parts of a run that a list of runs shows, without secrets.
+    """Return a stored run with only those parts that one line of a list of runs shows.
 
     Secrets are replaced by placeholders.
     """
@@ -171,7 +171,7 @@ def create_redactor(stored: StoredRun) -> Redactor:
 
 
 def sources_of(stored: StoredRun) -> list[str]:
-    """Return the sources of a run's tools, such as URLs and files, as they were configured."""
+    """Return the sources of a stored run's tools, such as URLs and files, as configured."""
     tools = stored.summary.config.get("tools")
     return [one for one in tools if isinstance(one, str)] if isinstance(tools, list | tuple) else []
 

@@ -20,7 +20,7 @@ _FORMAT = "atc recording "
 
 
 def to_document(recording: Recording) -> dict[str, Any]:
-    """Return the recording as a JSON object. `parse_recording` reads its text."""
+    """Return the recording as a JSON object. `parse_recording` reads the text of this object."""
     return {
         "format": f"{_FORMAT}{FORMAT}",
         **type_adapter(Recording).dump_python(recording, exclude={"tools", "trace"}),

@@ -64,9 +64,10 @@ class Script:
 
 
 def to_script(recording: Recording, *, withheld: Sequence[str] = ()) -> str:
-    """Return the text of a script that runs the recorded program.
+    """Return the text of a Python script that runs the recorded program.
 
-    `withheld` are the settings of `MAY_BE_WITHHELD` that were off in the run.
+    `withheld` names the settings in `MAY_BE_WITHHELD` that were off in the run. They stay off in
+    the script.
 
     Raises:
         InvalidRecording: The run gave no answer, or a script cannot call one of its tools.
@@ -145,7 +146,7 @@ def _find_tool_without_http(tools: Mapping[str, ToolProtocol]) -> str | None:
 
 
 def _reclassify_tools(tools: Mapping[str, ToolProtocol]) -> dict[str, ToolProtocol]:
-    """Return the tools, again classified as reads or writes by HTTP method and description.
+    """Return the tools, classified as reads or writes anew, by HTTP method and description.
 
     So an edited annotation in the script cannot make a write count as a read.
     """

@@ -65,8 +65,9 @@ _OPTIONS = {"whitespace_flexible": False, "item_separator": ", ", "key_separator
 class Bounds:
     """Default limits of the values that a model writes.
 
-    If a schema sets a lower limit, that limit applies. A higher one has no effect unless the schema
-    demands larger values than the default allows, for example with a large `minLength`.
+    If a schema sets a lower limit, the schema's limit applies. If a schema sets a higher limit, the
+    default still applies, unless the schema demands larger values, for example with a large
+    `minLength`.
     """
 
     characters: int = 400
@@ -95,7 +96,7 @@ def json_text(schema: Mapping[str, Any]) -> str:
 
 @dataclass
 class SchemaBounder:
-    """Converts the schema of one argument to a bounded schema.
+    """Converts the schema of one argument to a bounded schema, whose values have a limited size.
 
     `root` is the schema in which references (`$ref`) are looked up. `unenforced` are JSON pointers
     to the clauses that the bounded schema does not enforce.
@@ -108,11 +109,11 @@ class SchemaBounder:
     def value(
         self, schema: Any, room: int, place: str, seen: tuple[str, ...] = ()
     ) -> dict[str, Any]:
-        """Return the bounded form of a schema.
+        """Return the bounded form of a schema, in which every value has a limited size.
 
-        Its values conform to `schema`, too, except for clauses that are recorded in `unenforced`.
-        `room` is the number of characters that the value may have, `place` the JSON pointer of the
-        schema, and `seen` the references that led to it.
+        Values that conform to it conform to `schema`, too, except for clauses that are recorded in
+        `unenforced`. `room` is the maximum number of characters of a value, `place` the JSON
+        pointer of the schema, and `seen` the references that were followed to reach it.
 
         Raises:
             Impossible: no value conforms.
@@ -139,7 +140,8 @@ class SchemaBounder:
     ) -> tuple[Mapping[str, Any], tuple[str, ...]]:
         """Return the schema with the parts of its `allOf` merged into it.
 
-        The second result contains all references that were followed so far.
+        The second result is `seen`, the references that were followed so far, with those of the
+        parts.
         """
         for number, part in enumerate(schema.get("allOf", ())):
             part, seen = self.resolve_reference(part if isinstance(part, Mapping) else {}, seen)
@@ -151,10 +153,10 @@ class SchemaBounder:
     def _first(
         self, tried: Sequence[tuple[str, Mapping[str, Any], str]], room: int, seen: tuple[str, ...]
     ) -> dict[str, Any]:
-        """Return a schema that allows any of the alternatives.
+        """Return a bounded schema that allows any of the alternatives `tried`.
 
-        `tried` are the alternatives, each with its type (or "" for any), schema and JSON pointer.
-        An alternative that no value can satisfy is left out.
+        Each alternative is a tuple of a type (or "" for any), a schema and its JSON pointer. An
+        alternative that no value can satisfy is left out. `room` and `seen` are those of `value`.
 
         Raises:
             Impossible: no value satisfies any of them.
@@ -178,10 +180,10 @@ class SchemaBounder:
     def resolve_reference(
         self, schema: Mapping[str, Any], seen: tuple[str, ...]
     ) -> tuple[Mapping[str, Any], tuple[str, ...]]:
-        """Return the schema that `schema` refers to if it is a reference, else `schema` itself.
+        """Return the schema that `schema` refers to with `$ref`, else `schema` itself.
 
-        Keywords next to the reference are added. The second result contains all references that
-        were followed so far.
+        Keywords next to the reference are added to the result. The second result is `seen`, the
+        references that were followed so far, with the new ones.
         """
         while isinstance(ref := schema.get("$ref"), str):
             seen = (*seen, ref)
@@ -199,7 +201,7 @@ class SchemaBounder:
     def _merge(
         self, one: Mapping[str, Any], other: Mapping[str, Any], place: str
     ) -> dict[str, Any]:
-        """Return a schema for values that conform to both schemas.
+        """Return a schema for values that conform to both schemas, `one` and `other`.
 
         If both have a keyword whose values cannot be combined, the value in `other` is used, and
         the keyword is recorded as unenforced.

@@ -44,7 +44,10 @@ class CallCandidate:
 
 
 def find_calls(text: str, form: CallFormat, known: IsToolName) -> Iterator[CallCandidate]:
-    """Yield everything that is written like a call in this format, in order, without overlaps."""
+    """Yield every part of a reply that is written like a call in the format `form`.
+
+    The calls are in the order of the text, and do not overlap.
+    """
     if form.before.lstrip().startswith("{") and form.arguments == "json":
         return _find_objects(text, form, known)
     if form.before.strip():
@@ -87,9 +90,10 @@ def _find_objects(text: str, form: CallFormat, known: IsToolName) -> Iterator[Ca
 
 
 def _next_object(text: str, place: int, form: CallFormat) -> int:
-    """Return the offset of the first opening brace at or after `place`, or -1.
+    """Return the offset of the first opening brace at or after the offset `place`, or -1.
 
-    If the format has a trigger, the brace must come after the next trigger.
+    If the format has a trigger (a text that begins a call), the brace must come after the next
+    trigger.
     """
     if form.trigger:
         place = text.find(form.trigger, place)
@@ -137,8 +141,9 @@ def _find_labelled(text: str, form: CallFormat) -> Iterator[CallCandidate]:
 def _find_functions(text: str, form: CallFormat, known: IsToolName) -> Iterator[CallCandidate]:
     """Yield the calls that are written as `NAME(…)`.
 
-    In a format with a trigger, any name is accepted. Otherwise only names of known tools are; if
-    there are none, the first unknown name with a bracket directly after it is yielded.
+    If calls begin with a trigger (a fixed text) in this format, any name is accepted. Otherwise
+    only names of known tools are. If the text has no call of a known tool, the first call of an
+    unknown name with a bracket directly after it is yielded, so that an error can name it.
     """
     opening = re.escape(form.between.strip())
     trigger = re.escape(form.trigger) + r"\s*" if form.trigger else r"(?<!\w)"
@@ -163,9 +168,9 @@ def _find_functions(text: str, form: CallFormat, known: IsToolName) -> Iterator[
 def _with_arguments(
     text: str, form: CallFormat, name: str, start: int, inside: int
 ) -> CallCandidate:
-    """Return the call at offset `start` of the text, with its arguments.
+    """Return the call that begins at the offset `start` of the text, with its arguments.
 
-    The arguments are read from offset `inside` on.
+    The arguments begin at the offset `inside`.
     """
     closing = form.after.strip() or "\n"
     try:
@@ -181,9 +186,9 @@ def _with_arguments(
 
 @cache
 def _label(trigger: str, label: str, *, inline: bool = False) -> re.Pattern[str]:
-    """Return a pattern for a label such as `Action:`, in upper or lower case.
+    """Return a regular expression for a label such as `Action:`, in upper or lower case.
 
-    Markdown and whitespace may be around it. The label must follow `trigger` if that is not empty.
+    Markdown and whitespace may be around the label. It must follow `trigger` if that is not empty.
     Otherwise it must begin a line, unless `inline` is True.
     """
     word = label.strip()
@@ -196,7 +201,10 @@ def _label(trigger: str, label: str, *, inline: bool = False) -> re.Pattern[str]
 
 
 def _quoted_key(text: str) -> list[str]:
-    """Return the last JSON key in a part of a format: `["arguments"]` for `", "arguments": `."""
+    """Return a list with the last JSON key in a part of a format, or an empty list.
+
+    For example, the result is `["arguments"]` for `", "arguments": `.
+    """
     return re.findall(r'"(\w+)"\s*:', text)[-1:]
 
 

@@ -69,10 +69,11 @@ class Lead:
 
 
 def lead_of(form: CallFormat, *, thought: bool, characters: int) -> Lead | None:
-    """Return the description of the text that a model writes before a call in this format.
+    """Return the rules for the text that a model writes before a call in this format.
 
     If `thought` is True, the text is a thought of one line. Otherwise it is any text up to the
-    format's trigger. It has at most `characters` characters. Return None if a call must come first.
+    format's trigger, which begins a call. It has at most `characters` characters. Return None if
+    the reply must begin with a call.
     """
     if thought:
         return Lead(start="Thought: ", characters=characters, until="\n")
@@ -81,7 +82,10 @@ def lead_of(form: CallFormat, *, thought: bool, characters: int) -> Lead | None:
 
 @dataclass(frozen=True, slots=True)
 class Grammar:
-    """The text of a grammar, and the schema clauses that it does not enforce (`unenforced`)."""
+    """The text of a grammar in Lark.
+
+    `unenforced` are the clauses of the tools' schemas that the grammar does not enforce.
+    """
 
     text: str
     unenforced: tuple[str, ...] = ()
@@ -90,7 +94,9 @@ class Grammar:
 def call_grammar(
     tools: Toolbox, form: CallFormat, lead: Lead | None = None, bounds: Bounds = BOUNDS
 ) -> Grammar:
-    """Build a grammar for exactly one call of any of `tools`, after `lead`.
+    """Build a grammar for a reply with exactly one call of any of `tools`.
+
+    `lead` describes the text before the call. If it is None, the reply begins with the call.
 
     Raises:
         Undecodable: there are no tools, or no value fits a required argument.
@@ -100,7 +106,9 @@ def call_grammar(
 
 
 def text_grammar(tools: Toolbox, form: CallFormat, bounds: Bounds = BOUNDS) -> Grammar:
-    """Build a grammar for text with any number of calls, each after the format's trigger.
+    """Build a grammar for text with any number of calls.
+
+    Each call begins with the trigger of the format `form`, a text such as `<T>`.
 
     Raises:
         Undecodable: there are no tools, or no value fits a required argument.
@@ -113,10 +121,12 @@ def text_grammar(tools: Toolbox, form: CallFormat, bounds: Bounds = BOUNDS) -> G
 def names_grammar(
     tools: Iterable[str], form: CallFormat, lead: Lead | None = None, *, text: bool = False
 ) -> Grammar:
-    """Build the grammar of the first of two stages: a reply up to the beginning of the arguments.
+    """Build the grammar of the first of two requests: a call up to the beginning of its arguments.
 
-    The reply ends with `form.between`, which distinguishes `max(` from `maximum(`. If `text` is
-    True, any text may come before the call, and a text without a call is allowed, too.
+    With many tools, the model first chooses a tool, and then writes the arguments (see
+    `arguments_grammar`). The reply ends with `form.between`, which distinguishes `max(` from
+    `maximum(`. If `text` is True, any text may come before the call, and a text without a call is
+    allowed, too.
 
     Raises:
         Undecodable: there are no tools.
@@ -132,9 +142,9 @@ def names_grammar(
 def arguments_grammar(
     tool: Tool, form: CallFormat, bounds: Bounds = BOUNDS, *, head: str = ""
 ) -> Grammar:
-    """Build the grammar of the second of two stages: the arguments of the tool that was chosen.
+    """Build the grammar of the second of two requests: the arguments of the tool that was chosen.
 
-    The arguments are preceded by the text `head` and followed by the end of the call.
+    The reply consists of the text `head`, the arguments and the end of the call.
 
     Raises:
         Undecodable: no value fits a required argument.
@@ -164,12 +174,15 @@ class _Rules:
         self._lines.append(f"text[suffix={quote(trigger)}]: /(?s:.*)/\n")
 
     def tail(self) -> str:
-        """Add the rule `tail`, which matches any text without a trigger, and return its name."""
+        """Add the rule `tail`, and return its name. It matches any text that contains no trigger.
+
+        A trigger is the text that begins a call.
+        """
         self._lines.append(f"TAIL: /(?s:.*)/ & ~/(?s:.*{escape_regex(self._form.trigger)}.*)/\n")
         return self.add("tail", "TAIL")
 
     def lead(self, lead: Lead | None) -> str:
-        """Return the Lark expression for the text before a call; empty if `lead` is None."""
+        """Return the Lark expression for the text before a call. It is empty if `lead` is None."""
         if lead is None:
             return ""
         # The text must not contain the first character of `until`, so that every lexer finds its
@@ -183,7 +196,10 @@ class _Rules:
         return f"{HEADER}start: {start}\n{''.join(self._lines)}"
 
     def grammar(self, start: str, tools: Toolbox) -> Grammar:
-        """Return the grammar with the start rule `start`, and add a rule `call` for all tools."""
+        """Return the grammar with the expression `start` as its start rule.
+
+        A rule `call`, which matches a call of any of the tools, is added first.
+        """
         if not tools:
             raise Undecodable("there is no tool to call.", hint="Offer at least one.")
         # The common beginning of all calls is written once: llguidance limits the states of a mask.
@@ -198,7 +214,7 @@ class _Rules:
     def arguments(self, tool: Tool, name: str) -> str:
         """Return the Lark expression for the arguments of a tool.
 
-        The rules that it needs are added. Their names begin with `name`.
+        The rules that the expression refers to are added. Their names begin with `name`.
         """
         found = arguments_of(tool, self._bounds)
         self.unheld += [f"{tool.alias}{clause}" for clause in found.unenforced]
@@ -318,7 +334,7 @@ def _list_literal(item: str, least: int, most: int) -> str:
 def _row(item: str, least: int, most: int) -> str:
     """Return the Lark expression for `least` to `most` items, separated by commas.
 
-    At least one item is required, even if `least` is 0.
+    Even if `least` is 0, the expression requires one item.
     """
     return item if most <= 1 else f"{item} ({_COMMA} {item}){{{max(0, least - 1)},{most - 1}}}"
 
@@ -328,7 +344,7 @@ def _string(quote: str, count: str) -> str:
 
 
 def compile_matcher(tokenizer: LLTokenizer, grammar: str) -> LLMatcher:
-    """Return a matcher at the start of a grammar.
+    """Return an llguidance matcher for a grammar. It has not read any text yet.
 
     Raises:
         Undecodable: llguidance refuses the grammar, or is not installed.

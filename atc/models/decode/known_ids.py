@@ -51,7 +51,7 @@ Result = tuple[str, Json]
 
 @dataclass(frozen=True, slots=True)
 class _ResultValues:
-    """The strings and integers in the results of a tool at one path (`results[].id`)."""
+    """The strings and integers at one JSON path in the results of a tool (`results[].id`)."""
 
     tool: Tool
     path: str
@@ -62,8 +62,8 @@ class _ResultValues:
 class _Id:
     """An argument that contains an id, which a model can know only from results of other tools.
 
-    `name` is its original name. `schema` is the schema of one value, even if the argument is a
-    list.
+    `name` is the argument's name in the API. `schema` is the schema of one value, even if the
+    argument is a list.
     """
 
     alias: str
@@ -75,9 +75,9 @@ class _Id:
 class IdScope:
     """The ids that the next call may contain.
 
-    The schemas of `tools` allow only ids that are known. `waiting` are the tools that cannot be
-    called yet, because they require an id that no call has returned. It maps the alias of such a
-    tool to its missing arguments, and each of these to the tools that return its values.
+    `tools` are the tools with schemas that allow only known ids. `waiting` are the tools that
+    cannot be called yet, because they require an id that no call has returned. It maps the alias of
+    such a tool to its missing arguments, and each of these to the tools that return its values.
 
     `tools` includes the waiting tools, unchanged. If they were left out, a model that begins to
     write the name of a waiting tool would be forced by the grammar to call another tool instead.
@@ -100,9 +100,9 @@ class IdScope:
         )
 
     def reminder(self, tool: str) -> str:
-        """Return a sentence that says that a tool which had to wait can be called now.
+        """Return a sentence that tells the model that `tool`, which lacked an id, can be called.
 
-        Return "" if `tool` is empty or still has to wait.
+        Return "" if `tool` is empty or cannot be called yet.
         """
         return (
             ""
@@ -125,7 +125,10 @@ class KnownIds:
         )
 
     def after(self, results: Sequence[Result]) -> IdScope:
-        """Return the ids that the next call may contain, after calls with these results."""
+        """Return the ids that the next call may contain.
+
+        `results` are the results of the calls that were made so far.
+        """
         tools = self._tools
         fields = [
             field
@@ -166,7 +169,7 @@ class KnownIds:
                 yield _Id(alias, name, one)
 
     def _find_yielding_tools(self, tool: Tool, one: _Id) -> Sequence[str]:
-        """Return the tools that return values for an argument.
+        """Return the aliases of the tools whose results contain values for an argument.
 
         Tools that require a text other than an id, such as a search text, come first.
         """
@@ -181,7 +184,10 @@ class KnownIds:
         )
 
     def _values(self, tool: Tool, one: _Id, fields: Iterable[_ResultValues]) -> list[Any] | None:
-        """Return the possible values of an argument, or None if it is not restricted."""
+        """Return the values that an id argument may have, or None if it is not restricted.
+
+        They are the matching values in the task, and in the results of earlier calls (`fields`).
+        """
         takes = _ArgumentMatcher(tool, one)
         root = tool.protocol.input_schema
         definitions = {
@@ -198,12 +204,12 @@ class KnownIds:
 
 
 class _ArgumentMatcher:
-    """Tests whether the values of a field in a tool's results may be used for an argument.
+    """Tests whether the values of a field in a tool's results may be used for an id argument.
 
-    They may be used in three cases: a link connects the field with the argument; the field has the
-    argument's name (such as `movies[].id` for `movie_id`, or `results[].id` if the tool's name
-    contains the noun, as `GET /movie/popular` does); or only opaque ids match the argument's
-    pattern.
+    One of three things must be true. A link connects the field with the argument. Or the field has
+    the argument's name: `movies[].id` for the argument `movie_id`, or `results[].id` if the name of
+    the field's tool contains the noun `movie`, as `GET /movie/popular` does. Or the argument's
+    pattern matches only opaque ids.
     """
 
     def __init__(self, tool: Tool, one: _Id) -> None:
@@ -244,8 +250,8 @@ class _TaskWords:
     def values(self, argument: str, schema: Mapping[str, Any]) -> list[Any]:
         """Return the words and numbers of the task that may be values of this argument.
 
-        If its schema has an `enum`, they are the listed values that the task mentions, and those
-        that are common words.
+        If the argument's schema has an `enum`, return those of its values that occur in the task or
+        are common words.
         """
         if isinstance(listed := schema.get("enum"), list | tuple):
             return [
@@ -310,7 +316,7 @@ def _is_text_of_date(argument: str, schema: Mapping[str, Any]) -> bool:
 
 
 def _is_of_ids(schema: Mapping[str, Any]) -> bool:
-    """Return True if the schema's pattern matches only opaque ids such as `^st_[a-z2-7]{5}$`."""
+    """Return True if the schema's pattern matches only opaque ids, as `^st_[a-z2-7]{5}$` does."""
     return _OPAQUE.search(str(schema.get("pattern", ""))) is not None
 
 
@@ -354,7 +360,7 @@ def _collect_values(tool: Tool, value: Json) -> list[_ResultValues]:
 
 
 def _find_obtainable_later(unknown: Mapping[str, Mapping[str, Sequence[str]]]) -> list[str]:
-    """Return the tools that can be called after other tools have returned the ids they lack.
+    """Return the tools that can be called once other tools have returned the ids that they lack.
 
     `unknown` maps each tool to its arguments without a known id, and each of these to the tools
     that return its values.

@@ -31,7 +31,11 @@ class BareText(str):
 
 
 class ParsedArguments(NamedTuple):
-    """Positional values, named values, and the offset after the last of them."""
+    """The arguments of a call as read from a text.
+
+    It has the values without a name, the values with a name, and the offset in the text after the
+    last argument.
+    """
 
     values: list[Json]
     named: dict[str, Json]
@@ -91,9 +95,10 @@ def read_bracketed(text: str, start: int, closing: str) -> ParsedArguments:
 
 
 def value_of(text: str) -> Json:
-    """Return the value of a JSON or Python literal.
+    """Return the value of a text that is a JSON or Python literal.
 
-    Any other text becomes `BareText`. This includes fractions (`4/3`).
+    Any other text becomes `BareText`, a string that is marked as unquoted. This includes fractions
+    (`4/3`).
     """
     if text in _WORDS:
         return _WORDS[text]
@@ -174,7 +179,7 @@ def _to_json(value: object) -> Json:
 
 
 def _find_closing(text: str, start: int, *ends: str) -> int:
-    """Return the offset of the first of the texts `ends` after `start`.
+    """Return the offset of the first of the texts `ends` after the offset `start`.
 
     An occurrence within a string or brackets does not count. A quotation mark opens a string only
     where a value may begin, so an apostrophe within a word does not.

@@ -40,12 +40,12 @@ in two stages: first the name, then the arguments.
 
 
 class ToolMatcher:
-    """Tells which tokens may come next in a reply that consists of calls of `tools`.
+    """Computes which tokens may come next in a reply that consists of calls of `tools`.
 
     The reply is written token by token, in the call format `form`. If the format has a trigger (the
     text that begins a call), other text may surround the calls. `lead` describes the text before
     the call, see `grammar.lead_of`. Up to `one_grammar` tools share one grammar. If there are more,
-    one grammar of all names is followed by another one of the chosen tool's arguments. A token that
+    a grammar of all names is followed by a grammar of the chosen tool's arguments. A token that
     spans the boundary between the two is then not allowed.
 
     Raises:
@@ -110,7 +110,10 @@ class ToolMatcher:
         return self._words
 
     def allowed_mask(self) -> np.typing.NDArray[np.bool_]:
-        """Return the same as `mask`, with one boolean for each token."""
+        """Return the tokens that may come next as an array with one boolean for each token.
+
+        `mask` returns the same information as bits.
+        """
         bits = np.unpackbits(
             self.mask().view(np.uint8), count=self.tokenizer.vocab_size, bitorder="little"
         )
@@ -150,9 +153,9 @@ class ToolMatcher:
             self._stages.append((self._calls[name].deep_copy(), len(self.tokens), name))
 
     def _name_in(self, text: str) -> str:
-        """Return the tool name in a text that ends where the tool's arguments begin.
+        """Return the tool name at the end of a text that stops before the tool's arguments.
 
-        Return "" if the text does not end so.
+        Return "" if the text does not stop there.
         """
         form = self._form
         if not text.endswith(form.between):
@@ -165,13 +168,13 @@ class ToolMatcher:
 
     @property
     def is_complete(self) -> bool:
-        """True if the text may end here."""
+        """True if the reply may end after the tokens that were accepted so far."""
         matcher, _, tool = self._stages[-1]
         return matcher.is_accepting() and (bool(tool) or not self._staged or self._amid_text)
 
     @property
     def text(self) -> str:
-        """The text written so far."""
+        """The text of the tokens that were accepted so far."""
         kept = [token for token in self.tokens if token not in self._ends]
         return self.tokenizer.decode_bytes(kept).decode(errors="replace")
 
@@ -212,7 +215,7 @@ class ToolLogits:
         self._rows: list[ToolMatcher] = []
 
     def __call__(self, input_ids: Any, scores: Any) -> Any:
-        """Return the masked scores.
+        """Return the scores, with -inf for each token that is not allowed next.
 
         Raises:
             ValueError: a row holds a token that was not allowed.
@@ -236,10 +239,10 @@ class ToolLogits:
         return np.where(refused, -np.inf, scores).astype(scores.dtype, copy=False)
 
     def _matcher_after(self, tokens: list[int], place: int) -> ToolMatcher:
-        """Return a matcher that has accepted `tokens`.
+        """Return a matcher that has accepted `tokens`, the reply in the row `place` so far.
 
-        If the matcher of the same row has accepted the first of these tokens, that matcher is
-        continued. Otherwise, which happens in beam search, a new matcher reads all of them.
+        The row's last matcher is continued if it has accepted the beginning of `tokens`. If it has
+        accepted other tokens, which happens in beam search, a new matcher reads all of them.
         """
         own = self._rows[place] if place < len(self._rows) else None
         if own is None or tokens[: len(own.tokens)] != own.tokens:

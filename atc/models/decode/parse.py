@@ -56,10 +56,10 @@ class CallError:
 class ReadCall:
     """A call in a reply that was checked against its tool: a valid call, or an error.
 
-    `tool` is the tool's alias, or an empty string if no tool has the name. `arguments` maps aliases
-    to the values that would be sent; it is empty if there is an error. `name` is the tool's name as
-    the model wrote it. `span` is the position of the call in the reply; (0, 0) if no call was
-    found.
+    `tool` is the tool's alias, or an empty string if no tool has the name. `arguments` are the
+    values that would be sent, keyed by alias; it is empty if there is an error. `name` is the
+    tool's name as the model wrote it. `span` is the position of the call in the reply, or (0, 0) if
+    no call was found.
     """
 
     tool: str = ""
@@ -110,7 +110,7 @@ def named_tool(name: str, tools: Toolbox) -> Tool | None:
 
 
 def _validate_call(found: CallCandidate, tools: Toolbox, form: CallFormat) -> ReadCall:
-    """Return the call in a candidate, checked against its tool's schema."""
+    """Check a call that was found in a reply against its tool's schema, and return the result."""
     tool = named_tool(found.name, tools)
     if tool is None:
         arguments: dict[str, Json] | CallError = unknown_tool(found.name, tools)
@@ -150,10 +150,10 @@ def _arguments(
 
 
 def _value(value: Json, kinds: tuple[str, ...]) -> Json:
-    """Return the value of an argument, in which text without quotes (`BareText`) is converted.
+    """Return the value of an argument. Text without quotes (`BareText`) is converted.
 
-    It becomes a number if it is a fraction such as `4/3` and the schema expects a number (`kinds`
-    are the types that the schema allows). Otherwise it becomes a string.
+    The text becomes a number if it is a fraction such as `4/3` and the schema expects a number
+    (`kinds` are the types that the schema allows). Otherwise it becomes a string.
     """
     if not isinstance(value, BareText):
         return value
@@ -181,9 +181,10 @@ def unknown_tool(name: str, tools: Toolbox) -> CallError:
 
 
 def name_arguments(tool: Tool, values: Sequence[Json]) -> dict[str, Json] | CallError:
-    """Return positional values as arguments, keyed by alias.
+    """Return positional arguments of a call as a dictionary, keyed by alias.
 
-    The values are in the order of the tool's parameters. Return the error if there are too many.
+    The values are in the order of the tool's parameters. Return an error if there are too many
+    values.
     """
     if len(values) > len(tool.arguments):
         return _count(tool, len(values))
@@ -193,11 +194,12 @@ def name_arguments(tool: Tool, values: Sequence[Json]) -> dict[str, Json] | Call
 def validate_arguments(
     tool: Tool, given: Mapping[str, Json], *, by_position: bool = False
 ) -> dict[str, Json] | CallError:
-    """Return the arguments with which the call is made, keyed by alias, or the error of the call.
+    """Check the arguments of a call, and return those that are sent, keyed by alias.
 
-    The same check is applied when the call is made, so a call that is valid here is not refused
-    then. The names in `given` may be aliases or original names. If `by_position` is True, missing
-    arguments are reported as a wrong number of arguments.
+    If they are not valid, return the error instead. The same check is applied when the call is
+    made, so a call that is valid here is not refused then. The names in `given` may be aliases or
+    original names. If `by_position` is True, missing arguments are reported as a wrong number of
+    arguments.
     """
     aliases = {name: alias for alias, name in tool.arguments.items()}
     named = {

@@ -42,7 +42,7 @@ def call_prompt(
 
     It begins with example calls of other tools. They are always the same, so the model can cache
     them. There are three, since a model with 135M parameters answers in prose after a single
-    example. `docs` says what the prompt contains about each tool. All descriptions of tools
+    example. `docs` chooses how much the prompt says about each tool. All descriptions of tools
     together take at most `budget` tokens; tools that do not fit are left out.
     """
     arguments = _SHAPES[form.arguments]

@@ -60,7 +60,7 @@ class GrammarArguments:
 
 
 def arguments_of(tool: Tool, bounds: Bounds = BOUNDS) -> GrammarArguments:
-    """Return the tool's arguments with bounded schemas.
+    """Return the arguments of a tool with bounded schemas, whose values have a limited size.
 
     Raises:
         Undecodable: no value fits a required argument. The error names the tool and the clause.
@@ -106,8 +106,8 @@ def arguments_of(tool: Tool, bounds: Bounds = BOUNDS) -> GrammarArguments:
 def _compilable(bounding: SchemaBounder, raw: Any, room: int, place: str) -> dict[str, Any]:
     """Return the bounded form of the schema `raw`, which llguidance can compile.
 
-    If necessary, keywords that llguidance may refuse are dropped, and the clause is recorded as
-    unenforced.
+    If necessary, keywords that llguidance may refuse are dropped. Then `place`, the JSON pointer of
+    the schema, is recorded as unenforced.
 
     Raises:
         Impossible: no value conforms, or llguidance refuses the schema nevertheless.

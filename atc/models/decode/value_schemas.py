@@ -1,4 +1,7 @@
-"""Builds bounded schemas of numbers, of objects with any keys, and of values of any type."""
+"""Builds bounded schemas, whose values have a limited size.
+
+They are schemas of numbers, of objects with any keys, and of values of any type.
+"""
 
 from __future__ import annotations
 
@@ -34,9 +37,10 @@ def open_object(values: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def number_schema(kind: str, schema: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the bounded schema of a number of the type `kind` (`integer` or `number`).
+    """Return the schema of a number with a lower and an upper bound.
 
-    It has a lower and an upper bound. So the number is finite and is written without an exponent.
+    `kind` is the type, `integer` or `number`. If `schema` sets no bound, a default is used. So the
+    number is finite and is written without an exponent.
 
     Raises:
         Impossible: the minimum is above the maximum.
@@ -56,19 +60,20 @@ def number_schema(kind: str, schema: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _bounds(schema: Mapping[str, Any], key: str) -> dict[str, int | float]:
-    """Return the lower or the upper bounds of a number that a schema sets, keyed by keyword.
+    """Return the lower or the upper bounds that a number's schema sets, keyed by keyword.
 
-    `key` is `minimum` or `maximum`. For `minimum`, the keywords are `minimum` and
-    `exclusiveMinimum`.
+    If `key` is `minimum`, they are the values of `minimum` and `exclusiveMinimum`; if it is
+    `maximum`, those of `maximum` and `exclusiveMaximum`.
     """
     names = (key, f"exclusive{key.capitalize()}")
     return {name: schema[name] for name in names if is_number(schema.get(name))}
 
 
 def _integer_bound(schema: Mapping[str, Any], key: str) -> dict[str, int | float]:
-    """Return the bounds of an integer as a single inclusive one, or {} if it has no bound.
+    """Return the lower or the upper bounds of an integer as a single inclusive one.
 
-    `key` is `minimum` or `maximum`.
+    `key` is `minimum` or `maximum`; the result has this key. It is {} if the schema sets no such
+    bound.
     """
     ends = []
     for name, value in _bounds(schema, key).items():

@@ -50,8 +50,8 @@ class WrittenCall:
     """A model's reply, the call in it, and how it was produced.
 
     `text` is the last reply up to the end of its call. `tries` is the number of replies that were
-    read for calls. `enforced` is True if the endpoint enforced a constraint, False if it did not do
-    so, and None if no constraint was sent to it.
+    searched for a call. `enforced` is True if the endpoint enforced a constraint, False if it did
+    not do so, and None if no constraint was sent to it.
     """
 
     text: str
@@ -73,10 +73,10 @@ class WrittenCall:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sampling:
-    """Settings for the replies that are requested until one is valid.
+    """Sampling settings of the replies, which are requested until one is valid.
 
     The first reply has the temperature `temperature` and the seed `seed`. Later replies have the
-    temperature `again`, and each has the next seed.
+    temperature `again`, and a seed that is one higher each time.
     """
 
     tries: int = 3
@@ -146,7 +146,7 @@ def continue_conversation(messages: Sequence[Message], text: str) -> list[Messag
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Reply:
-    """A model's reply.
+    """A model's reply to one request.
 
     `is_constrained` is True if the reply satisfies the constraint that was sent to the endpoint.
     """
@@ -191,7 +191,7 @@ class _Job:
         return self._by_schema(options) if powers(self.ask).schema else None
 
     def read_reply(self, reply: _Reply, *, tries: int, enforced: bool | None) -> WrittenCall:
-        """Return the call in a reply. `enforced` is explained in `WrittenCall`."""
+        """Return the call in a reply. For `tries` and `enforced`, see `WrittenCall`."""
         call = read_call(reply.text, self.tools, self.form)
         text = reply.text[: call.span[1] or None]
         return WrittenCall(text=text, call=call, how=reply.how, tries=tries, enforced=enforced)
@@ -199,8 +199,8 @@ class _Job:
     def resample(self, first: _Reply | None) -> WrittenCall:
         """Request replies without constraints until one contains a valid call.
 
-        If `first` is given, it is the first of these replies. Before the last attempt, the model is
-        shown the error of its last reply.
+        If `first` is not None, it is used as the first of these replies. Before the last attempt,
+        the model is shown the error in its previous reply.
         """
         tries = max(1, self.sampling.tries)
         messages = self.messages
@@ -220,7 +220,11 @@ class _Job:
         return found
 
     def _by_grammar(self, tools: Toolbox, options: Mapping[str, Any]) -> _Reply:
-        """Request a reply with a grammar of all calls, or with two grammars for many tools."""
+        """Request a reply with a grammar of all calls.
+
+        For many tools, there are two requests: one with a grammar of the names, one with a grammar
+        of the arguments.
+        """
         if len(tools) <= ONE_GRAMMAR_TOOLS:
             return self._ask_with_grammar(
                 call_grammar(tools, self.form, self.lead, self.bounds), "grammar", options
@@ -249,10 +253,10 @@ class _Job:
         head: str = "",
         names: bool = False,
     ) -> _Reply:
-        """Request a reply to `messages` with a grammar.
+        """Request a reply to `messages` that must match a grammar.
 
-        `head` is the beginning of the call that the reply continues; the result includes it. If
-        `names` is True, the reply must end after the tool's name.
+        If the reply continues a call, `head` is the beginning of the call; the result includes it.
+        If `names` is True, the reply must end after the tool's name.
         """
         asked = self.messages if messages is None else messages
         reply = self.ask(asked, grammar=grammar.text, **options)
@@ -267,7 +271,7 @@ class _Job:
         return _Reply(text=text, truncated=reply.truncated, is_constrained=kept, how=how)
 
     def _name_in(self, head: str) -> str:
-        """Return the tool name in a reply that ends where its arguments begin."""
+        """Return the tool name at the end of a reply that stops before the tool's arguments."""
         before = (self.lead.until if self.lead is not None else "") + self.form.before
         named = head.removesuffix(self.form.between)
         return named.rpartition(before)[2] if before else named

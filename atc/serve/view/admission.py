@@ -30,8 +30,8 @@ class Guard:
     """ASGI middleware that accepts only requests of the browser that opened the viewer first.
 
     Pages have addresses below `/SECRET/`; the address `/SECRET/CODE/…` redirects to one of them.
-    The first request with a code gets the cookie, later ones without the cookie are refused. So an
-    address in a shell history or a log is of no use afterwards.
+    The first request with a code gets a cookie. Later requests with the same code are refused if
+    they do not have the cookie. So an address in a shell history or a log is of no use afterwards.
 
     Cookies do not distinguish ports, so the cookie is bound to the path `/SECRET/`, a random name
     that other servers on this host do not know. A request that changes something (POST) must come
@@ -126,9 +126,9 @@ class Guard:
     def _redirect(self, scope: Scope, target: str) -> Response:
         """Return a response that sends the browser to `target`, an address without the code.
 
-        It is an HTTP redirect, except for a request from a link on another site or in a local file.
-        Then the browser would treat the redirected request as one from that site, and send no
-        cookie. So the response to such a request is a page that loads `target` by itself.
+        It is normally an HTTP redirect. If the request comes from a link on another site or in a
+        local file, the browser would treat the redirected request as one from that site, and send
+        no cookie. So the response to such a request is a page that loads `target` by itself.
         """
         if dict(scope["headers"]).get(b"sec-fetch-site") != b"cross-site":
             return RedirectResponse(target, 303)

@@ -1,6 +1,6 @@
 """The calls of one execution of a program, as the page of a run shows them.
 
-Lines beside the calls lead from a call to later calls that use values from its response.
+Vertical lines beside the calls lead from a call to later calls that use values from its response.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _WORDS = {"done": "done", "refused": "refused", "not_run": "not sent", "unknown"
 
 @dataclass(frozen=True, slots=True)
 class ShownCall:
-    """A call with everything that the page shows about it."""
+    """A call of a program, with everything that the page of a run shows about it."""
 
     call: ToolCall
     origins: Sequence[ArgumentOrigin] = ()
@@ -56,7 +56,7 @@ class ShownCall:
 
     @property
     def came(self) -> str:
-        """What the call returned: its error message, or the shape of its response.
+        """The result of the call: its error message, or the shape (types and keys) of its response.
 
         Empty if there is no outcome yet.
         """
@@ -65,7 +65,7 @@ class ShownCall:
         return "" if self.open else str(shape(self.call.result, depth=1))
 
     def came_from(self, argument: str) -> list[ArgumentOrigin]:
-        """Return where an argument and the values within it came from."""
+        """Return where the value of an argument, and the values within it, came from."""
         return [
             one
             for one in self.origins
@@ -89,10 +89,10 @@ class LaneCell(NamedTuple):
 
 
 class Lanes:
-    """The vertical lines beside the rows of calls.
+    """The vertical lines beside the rows of calls on the page of a run.
 
-    Each begins at a call whose response contained values that later calls used, and ends at the
-    last of these calls. A lane is a column in which lines are drawn.
+    Each line begins at a call whose response contained values that later calls used, and ends at
+    the last of these calls. Lines are drawn in columns, which are called lanes.
     """
 
     count: int
@@ -118,7 +118,7 @@ class Lanes:
                 self._rows.setdefault(row, []).append(cell)
 
     def at(self, row: int) -> Sequence[LaneCell]:
-        """Return the parts of lines that are drawn beside one row. `row` is its number."""
+        """Return the parts of lines that are drawn beside the row with this number."""
         return self._rows.get(row, ())
 
 

@@ -26,8 +26,9 @@ class ArgumentOrigin:
 def provenance(calls: Sequence[ToolCall], task: str) -> Mapping[int, tuple[ArgumentOrigin, ...]]:
     """Return where the argument values of each call came from, keyed by the index of the call.
 
-    A value came from the first response that contains an equal one. If no response does, it came
-    from the task if it is a word of it. Values that came from neither are left out.
+    A value came from the first earlier response that contains an equal value. If no response does,
+    it came from the task, provided that the task contains it as a word. Values that came from
+    neither are left out.
     """
     first: dict[tuple[type, Json], tuple[int, JsonPath]] = {}
     words = task.casefold()
@@ -54,7 +55,7 @@ def provenance(calls: Sequence[ToolCall], task: str) -> Mapping[int, tuple[Argum
 
 
 def _scalars(arguments: Json) -> Iterator[tuple[JsonPath, Json]]:
-    """Yield the path and value of everything in the arguments that is no list or object."""
+    """Yield the JSON path and value of everything in the arguments that is no list or object."""
     for path, value in walk(arguments):
         if path and not isinstance(value, list | Mapping):
             yield path, value

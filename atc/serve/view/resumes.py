@@ -99,7 +99,11 @@ class Resumes:
                 resumed.thread.join(patience)
 
     def show(self, stored: StoredRun) -> Markup:
-        """Return the HTML with which a person answers the question of a run, or continues it."""
+        """Return the HTML of the part of a run's page that needs a person.
+
+        It contains the run's open question with buttons to answer it, or else buttons to continue
+        the run.
+        """
         with self._changed:
             resumed = self._runs.get(stored.summary.run_id) or _ResumingRun()
             question = resumed.question
@@ -130,7 +134,8 @@ class Resumes:
     def _ask(self, resumed: _ResumingRun, question: Question) -> bool | None:
         """Show a question on the page of a run, wait for the answer and return it.
 
-        Return None if the viewer is closed before. (An `AskPerson` function.)
+        Return None if the viewer is closed before an answer. The run calls this method as its
+        `AskPerson` function.
         """
         with self._changed:
             resumed.question = question
@@ -149,10 +154,10 @@ class Resumes:
 
 
 def _resume_buttons(stored: StoredRun, *, person: bool) -> Markup:
-    """Return HTML that says why a run has stopped, with a button for each way to continue it.
+    """Return HTML that says why a run has stopped, with a button for each way to continue the run.
 
-    If `person` is False, nobody may continue it here and there are no buttons. If the run has not
-    stopped, return empty HTML.
+    If `person` is False, nobody may continue the run here, and there are no buttons. If the run has
+    not stopped, return empty HTML.
     """
     run = stored.summary
     if run.status not in ("paused", "interrupted", "error"):

@@ -36,7 +36,7 @@ _MOST = 30_000
 
 @dataclass(frozen=True, slots=True)
 class Execution:
-    """One attempt of a run with its calls so far, as the page shows it."""
+    """One attempt of a run with its calls so far, in the form in which the page shows it."""
 
     attempt: Attempt
     calls: Sequence[ShownCall]
@@ -54,7 +54,7 @@ class Execution:
 
 @dataclass(slots=True)
 class ProgramLine:
-    """A line of a program as the page shows it."""
+    """A line of a program as the page of a run shows it."""
 
     code: Markup
     """The line as highlighted HTML."""
@@ -158,7 +158,7 @@ def _executions(stored: StoredRun) -> list[Execution]:
 
 
 def _show_calls(stored: StoredRun, calls: Sequence[tuple[ToolCall, str]]) -> list[ShownCall]:
-    """Return calls as the page shows them.
+    """Return the calls in the form in which the page of a run shows them.
 
     Each of `calls` is a pair: the call, and its state in words if it has no outcome yet, else "".
     """
@@ -172,7 +172,7 @@ def _show_calls(stored: StoredRun, calls: Sequence[tuple[ToolCall, str]]) -> lis
 
 
 def _facts(stored: StoredRun, calls: Sequence[ToolCall]) -> dict[str, str]:
-    """Return the table of facts at the top of the page, such as `Tokens` and `Cost`."""
+    """Return the rows of the table at the top of the page of a run, such as `Tokens` and `Cost`."""
     run = stored.summary
     usage = stored.summary.usage
     took = seconds(max((run.ended or time.time()) - run.created, 0.0))
@@ -207,7 +207,10 @@ def _count_calls(calls: Sequence[ToolCall]) -> str:
 
 
 def _lines(one: Execution) -> tuple[list[ProgramLine], list[Finding | Fault]]:
-    """Return the lines of the program with their problems, and the problems without a line."""
+    """Return the lines of the program with their problems, and the problems without a line.
+
+    Problems are the findings of the check, and the fault of the attempt.
+    """
     attempt = one.attempt
     source = attempt.program.source
     lines = [ProgramLine(code) for code in highlight_lines(source)] if source else []

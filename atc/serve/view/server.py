@@ -88,7 +88,7 @@ class Viewer:
         return HTMLResponse(run_page.page(stored, act=self._resumes.show(stored), live=live))
 
     def _state(self) -> str:
-        """Return a text that changes whenever there is something new to show."""
+        """Return a text that changes whenever there is something new to show on the open pages."""
         return f"{self._resumes.version}.{self._store.changes()}"
 
     def _events(self, request: Request) -> Response:
@@ -96,7 +96,7 @@ class Viewer:
         return StreamingResponse(changes, media_type="text/event-stream")
 
     async def _changes(self, seen: str) -> AsyncIterator[str]:
-        """Yield a server-sent event whenever there is something new to show.
+        """Yield a server-sent event whenever there is something new to show on a page.
 
         `seen` is the state (see `_state`) that the open page shows.
         """
@@ -147,8 +147,8 @@ def _unknown(
 def serve(viewer: Viewer, *, port: int, ready: Callable[[Callable[[], str]], None]) -> None:
     """Serve the viewer on 127.0.0.1 until SIGINT or SIGTERM.
 
-    When the port is open, `ready` is called with the function `Guard.new_address`, each of whose
-    addresses works once.
+    When the port is open, the function `ready` is called with the function `Guard.new_address`.
+    Each call of the latter returns an address that works once.
 
     Raises:
         OSError: The port is in use.

@@ -67,10 +67,10 @@ def diff_programs(before: str, after: str) -> Change:
 def _rows(
     kind: Literal["", "added", "removed"], sign: str, markup: Sequence[Markup], start: int, end: int
 ) -> list[ChangedLine]:
-    """Return some lines of a program as lines of a change, with this `kind` and `sign`.
+    """Return some lines of a program in the form in which a diff shows them.
 
-    `markup` has all lines of the program as HTML. Those from index `start` up to `end` are
-    returned, without the line `end` itself.
+    `markup` has all lines of the program as HTML. Those from index `start` up to, but without,
+    index `end` are returned. They all get this `kind` and `sign`.
     """
     return [ChangedLine(kind, sign, at + 1, markup[at]) for at in range(start, end)]
 
