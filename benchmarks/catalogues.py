@@ -1,4 +1,7 @@
-"""Tools of other benchmarks, described as `ToolProtocol`s: ToolFlow's services, BFCL's classes."""
+"""Tools for benchmarks, described as `ToolProtocol`s: those of ToolFlow's services and of BFCL.
+
+BFCL is the Berkeley Function-Calling Leaderboard. Its tools are the methods of Python classes.
+"""
 
 from __future__ import annotations
 
@@ -39,7 +42,10 @@ _PLAIN = ("object", "number", "array", "boolean", "integer", "string", "null")
 
 
 def protocol_of(tool: JsonObject) -> ToolProtocol:
-    """Convert BFCL's document of a function, whose types have Python names, to a `ToolProtocol`."""
+    """Convert BFCL's description of a function to a `ToolProtocol`.
+
+    The types in BFCL's descriptions have Python's names.
+    """
     return ToolProtocol(
         name=tool["name"],
         description=tool.get("description", ""),

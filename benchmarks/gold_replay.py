@@ -1,10 +1,10 @@
-"""Runs and replays of ToolFlow's gold programs, and questions to a person that are not needed.
+"""Runs and replays of ToolFlow's gold programs, and a count of questions to a person during writes.
 
 Each sampled task is run with its gold program on the real services. The stored run is exported as a
 recording and replayed without the services. The replay must make the same calls and give the same
-answer. Then the gold programs of *all* tasks that write are run with a person who can be asked. The
-exit status is 1 if a run is not solved, a replay departs from its recording, or the person is
-asked.
+answer. Then the gold programs of *all* tasks that write are run with a person who can be asked. No
+question is needed, because these programs do only what their tasks ask for. The exit status is 1 if
+a run is not solved, a replay departs from its recording, or the person is asked.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from toolflow_bench.world import World
 
 
 def replay(tasks: Sequence[Task], sandbox: Sandbox) -> list[str]:
-    """Run and replay the tasks; return one description for each failure."""
+    """Run the tasks' gold programs and replay the runs. Return a description of each failure."""
     problems = []
     with (
         World(services_of(tasks)) as world,

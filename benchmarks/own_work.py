@@ -59,9 +59,9 @@ def cost_of_command(runs: int, *arguments: str, **variables: str) -> Iterator[tu
 
 
 def cost_of_runs(runs: int) -> Iterator[tuple[float, float]]:
-    """Yield the CPU seconds of this process and the wall seconds for each of `runs` runs.
+    """Yield the CPU seconds of this process and the wall seconds of each of `runs` agent runs.
 
-    A run before them starts the sandbox and is not measured.
+    One more run precedes them. It starts the sandbox and is not measured.
     """
     described = document(
         BUILT_IN, info=SERVICE.info, schemas=SERVICE.schemas, server="http://localhost"

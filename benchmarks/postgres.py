@@ -20,7 +20,7 @@ PASSWORD = "correct/horse@battery"  # of the user `atc` over TCP. The Unix socke
 
 
 def programs() -> Path | None:
-    """Return the folder of initdb and related programs, or None if PostgreSQL is not installed."""
+    """Return the folder of `initdb` and related programs; None if PostgreSQL is not installed."""
     found = shutil.which("initdb")
     if found:
         return Path(found).parent

@@ -125,7 +125,7 @@ class RepairBench:
         repeat: int = 0,  # noqa: ARG002
         max_seconds: float | None,
     ) -> AnsweredItem:
-        """Answer the question of an item in one arm of the experiment.
+        """Answer the question of an item in one arm of the experiment (with one way to repair).
 
         Raises:
             AtcError: an outage, which says nothing about the arm.
@@ -248,9 +248,10 @@ def run_repair_arms(
     *,
     timeout_seconds: Any = None,
 ) -> dict[str, Any]:
-    """Ask every item in every arm of the experiment, except those whose rows are in the files.
+    """Ask every question (item) in every arm of the experiment.
 
-    The arms take turns in being first, so that none of them always comes last.
+    Answers that are in the files already are not asked for again. The arms take turns in being
+    first, so that none of them always comes last.
     """
     names = list(files)
     turns: list[tuple[Item, Way]] = []
@@ -274,7 +275,7 @@ def run_repair_arms(
 
 
 def _report(found: Mapping[Way, Sequence[Row]], *, seed: int) -> dict[str, Any]:
-    """Return the measurements of each arm, and the differences between every two arms."""
+    """Return the measurements of each way to repair (arm), and the differences of every two."""
     pairs = {
         f"{b} - {a}": compare(found[a], found[b], seed=seed) for a, b in combinations(found, 2)
     }

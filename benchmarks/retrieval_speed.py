@@ -53,7 +53,10 @@ MARK = "~"
 
 
 def originals(paths: Sequence[str], count: int) -> list[ToolDocument]:
-    """Return `count` different documents: those of the data first, then combinations of two."""
+    """Return `count` different documents: those of the data first, then made-up ones.
+
+    A made-up document combines the description of one tool with the arguments of another.
+    """
     found = {
         document.name: document
         for path in ("toolflow", *paths)
@@ -88,7 +91,7 @@ def documents(base: Sequence[ToolDocument], count: int) -> Iterator[ToolDocument
 
 
 class Copies:
-    """An embedder for originals, copies and queries.
+    """An embedder for the benchmark's documents (originals and copies of them) and queries.
 
     The vector of a copy is its original's vector with noise, which depends on the copy's number.
     """

@@ -89,7 +89,7 @@ def track_progress(label: str, things: Iterable[_Any], *, total: int) -> Iterato
 
 
 class Rows(LineFile):
-    """An open file of rows, locked against other processes.
+    """An open file with the rows (results) of a benchmark, locked against other processes.
 
     `rows` has the last row of each key, in order. `key` names the fields that identify a row.
     `header` has the settings that all rows share: a file can be continued only with an equal
@@ -118,18 +118,18 @@ class Rows(LineFile):
         return tuple(row[name] for name in self._key)
 
     def is_missing(self, key: tuple[Any, ...]) -> bool:
-        """Return True if there is no row for `key`, or only a row with an outage."""
+        """Return True if there is no row (result) for `key`, or only one that records an outage."""
         return key not in self.rows or bool(self.rows[key].get("outage"))
 
     def fill(
         self, things: Sequence[Any], measure: _Work, *, key: _Work, label: str, jobs: int = 1
     ) -> list[dict[str, Any]]:
-        """Return the row of each item.
+        """Return the row (result) of each item. Items whose row is missing are measured.
 
-        Measure the items whose row is missing, `jobs` of them at a time.
+        `jobs` items are measured at a time.
 
         Raises:
-            Outage: several measurements in a row failed on our side.
+            Outage: several measurements in a row failed because a model or a service failed.
         """
         todo = [one for one in things if self.is_missing(key(one))]
         failed = 0
@@ -246,7 +246,8 @@ def suite(measure: Callable[..., Mapping[str, Any]]) -> click.Command:
 
     The report is printed as YAML, or with --json as JSON. The command's help is the docstring of
     `measure`, or else of its module. The exit status is 1 if the report contains `passed: false`,
-    and 3 if its `left` counts failures on our side. Errors end the command with one sentence.
+    and 3 if its `left` counts results that are missing because a model, a service or this program
+    failed. Errors end the command with one sentence.
     """
 
     @click.command(help=inspect.getdoc(measure) or inspect.getdoc(inspect.getmodule(measure)))

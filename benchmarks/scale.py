@@ -90,7 +90,7 @@ def folder_of(count: int | None = None, *, seed: int = 0) -> Iterator[Path]:
 
 
 def command(folder: Path, out: Path, *more: str) -> subprocess.Popen[str]:
-    """Start `atc bench run` of the gold programs in `folder`."""
+    """Start the command `atc bench run`, which runs the gold programs of the tasks in `folder`."""
     words = [
         "bench",
         "run",
@@ -110,7 +110,7 @@ def command(folder: Path, out: Path, *more: str) -> subprocess.Popen[str]:
 def run_benchmark(
     folder: Path, name: str, *more: str
 ) -> tuple[list[dict[str, Any]], dict[str, float]]:
-    """Run the benchmark; return its rows without time-dependent fields, and its duration.
+    """Run the gold programs. Return the rows without time-dependent fields, and the duration.
 
     The duration is counted in seconds, both from the start and from the first row.
     """
@@ -128,7 +128,7 @@ def run_benchmark(
 
 
 def _comparable_fields(row: Row) -> dict[str, Any]:
-    """Return the fields of a row that must not depend on the machine that computed it."""
+    """Return the fields of a row (result) that must not depend on the machine that computed it."""
     return {key: getattr(row, key) for key in _COMPARED}
 
 
@@ -177,7 +177,7 @@ def service(delay: float) -> tuple[RunningService, list[float]]:
 @suite
 @click.option("--tasks", "count", type=int, help="Not all 507.")
 def gold(count: int | None) -> dict[str, Any]:
-    """Run the gold programs locally, on one node and on two."""
+    """Run the gold programs locally, on one node and on two, and compare the results."""
     report: dict[str, Any] = {}
     wrong: list[str] = []
     with folder_of(count) as folder:
@@ -202,9 +202,9 @@ def gold(count: int | None) -> dict[str, Any]:
 
 
 def kill(what: str, made: Cluster, driver: subprocess.Popen[str], draw: random.Random) -> None:
-    """Kill what `what` names: a worker process, the second node, or the command (`driver`).
+    """Kill a part of a cluster: a worker process, the second node, or the command (`driver`).
 
-    A node is killed with all of its processes.
+    `what` names the part. A node is killed with all of its processes.
     """
     if what == "driver":
         driver.kill()
@@ -225,7 +225,7 @@ def kill(what: str, made: Cluster, driver: subprocess.Popen[str], draw: random.R
 @click.option("--times", default=20, show_default=True)
 @click.option("--tasks", "count", default=40, show_default=True)
 def kills(seed: int, times: int, count: int) -> dict[str, Any]:
-    """Kill a worker, the second node or the command during a run."""
+    """Run the gold programs, and kill a worker, the second node or the command during the run."""
     killed = Counter[str]()
     wrong = list[str]()
     with cluster(2) as made:
@@ -280,7 +280,7 @@ def perturb_descriptions(count: int, seed: int) -> Iterator[ToolDocument]:
 @click.option("--tools", "count", default=200_000, show_default=True)
 @click.option("--embedder", type=click.Choice(list(MODELS)), default=DEFAULT, show_default=True)
 def index(count: int, embedder: str) -> dict[str, Any]:
-    """Build the same index locally and on two nodes."""
+    """Build the same search index locally and on two nodes, and compare search results."""
     models = choose_embedder(embedder)
     embed = partial(open_embedder, embedder, None)
     made = list[Any]()

@@ -1,6 +1,6 @@
-"""Data in `../shared`, the folder beside a checkout.
+"""Paths of the data in `../shared`, the folder beside a checkout.
 
-It is too large for the repository, or we may not publish it.
+The data is too large for the repository, or we may not publish it.
 """
 
 from __future__ import annotations
@@ -20,5 +20,5 @@ FOLDERS = {
 
 
 def folder(name: str) -> Path:
-    """Return the folder of a data set. The folder may be missing."""
+    """Return the path of a data set's folder. The folder may be missing."""
     return SHARED / FOLDERS[name]

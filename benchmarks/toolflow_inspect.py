@@ -85,7 +85,7 @@ def by_program(known: dict[str, Task]) -> Any:
 
 
 def _allowed_keywords(schema: Mapping[str, Any]) -> dict[str, Any]:
-    """Return those keywords of a schema that Inspect accepts."""
+    """Return a schema with only those keywords that Inspect accepts."""
     allowed = ("type", "description", "enum", "default", "format")
     return {key: value for key, value in schema.items() if key in allowed}
 

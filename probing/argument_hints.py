@@ -1,6 +1,7 @@
 """Hints: facts about one argument of a tool that an error reply states.
 
-The functions of this module read a single clause, such as "limit must be at most 50".
+For example, "limit must be at most 50" states the largest value of the argument `limit`. The
+functions of this module read a single clause, that is, one statement of a reply.
 """
 
 from __future__ import annotations
@@ -131,8 +132,8 @@ def _pattern_in(words: str, low: str) -> str:
 def _read_type(low: str, found: list[ArgumentHint]) -> list[ArgumentHint]:
     """Return a hint on the type or format that a lower-case clause requires, or an empty list.
 
-    `found` are the hints that were read from this clause already. A format is searched only if
-    this list is empty.
+    `found` has the hints that were read from this clause before. The clause is searched for a
+    format only if `found` is empty.
     """
     typed = REPLY_PATTERNS["typed"].search(low)
     if typed and not any(hint.kind == "length" for hint in found):

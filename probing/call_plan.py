@@ -1,4 +1,4 @@
-"""The plan of a probing: which tools it may call, and how often. Planning calls no tool."""
+"""The plan of a probing run: which tools it may call, and how often. Planning calls no tool."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from protocols.toolbox import Toolbox
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlannedTool:
-    """One tool in the plan of a probing, and how often it may be called."""
+    """One tool in the plan of a probing run, and how often it may be called."""
 
     name: str
     reads: bool
@@ -31,7 +31,7 @@ class PlannedTool:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProbePlan:
-    """The calls that a probing may make."""
+    """The calls that a probing run may make."""
 
     tools: tuple[PlannedTool, ...]
     """The planned tools in the order of the toolbox."""
@@ -54,7 +54,7 @@ class ProbePlan:
 
 
 def plan_probing(toolbox: Toolbox, settings: ProbeSettings, log: Log | None = None) -> ProbePlan:
-    """Return how many calls `settings` still allow for each tool.
+    """Return the plan of a probing run: how many more calls of each tool `settings` allow.
 
     Calls that `log` already contains are subtracted.
     """

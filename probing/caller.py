@@ -1,4 +1,4 @@
-"""Makes the calls of a probing, within its limits. Equal calls are made only once."""
+"""Makes the calls of a probing run, within its limits. Equal calls are made only once."""
 
 from __future__ import annotations
 
@@ -55,16 +55,18 @@ def needs_no_approval(_tool: Tool, _arguments: JsonObject) -> bool:
 
 
 class Caller:
-    """Makes the calls of one probing, one at a time.
+    """Makes the calls of one probing run, one at a time.
 
     - Each call is written to the log before it is sent, and its answer is written afterwards.
     - If the log contains the answer of an equal call, that answer is used. A call that was sent but
       never answered, because the process was killed, is not sent again.
     - Some outcomes show nothing about the tool: the service asks to wait (429), the host is
       unreachable, or a call that only reads is not answered. Such a call is not stored as a sample
-      and may be repeated. It still counts against the limits, unless it never left this machine.
-    - A tool that changes data gets only calls that the write rules allow. A call that needs the
-      approval of a person (`needs_approval`) is not made.
+      (a call with its answer) and may be repeated. It still counts against the limits, unless it
+      never left this machine.
+    - A tool that changes data gets only calls that the write rules allow, so that only records
+      which this run created are affected. A call that needs the approval of a person
+      (`needs_approval`) is not made.
 
     `stopped` maps the name of each tool that must not be called (any more) to the reason.
     """
@@ -106,7 +108,7 @@ class Caller:
     def call(
         self, tool: str, arguments: ArgumentValues, *, purpose: Purpose, again: bool = False
     ) -> Sample:
-        """Return the sample of one call, from the log or by calling the tool.
+        """Return one call with its answer, from the log or by calling the tool.
 
         Args:
             tool: the tool's name in its source, such as an OpenAPI document.
@@ -143,7 +145,7 @@ class Caller:
         return max(0, mine if budget is None else min(mine, budget - self._log.sent_count))
 
     def _admit(self, tool: str, plain: JsonObject, purpose: Purpose) -> None:
-        """Check that a call may be made. `plain` are the values of its arguments.
+        """Check that a call may be made. `plain` has the arguments: their values, keyed by name.
 
         Raises:
             NotCalled: the call may not be made.
@@ -197,8 +199,8 @@ class Caller:
     def _send(self, sample: Sample, plain: JsonObject) -> str:
         """Send a call once and log the result.
 
-        Return a message for the user, or "" if there is nothing to say. `plain` are the values of
-        the arguments.
+        `plain` has the values of the arguments, keyed by name. Return a message for the user, or ""
+        if there is nothing to say.
         """
         tool = self._tools[sample.tool]
         host = self._hosts[sample.tool]
@@ -231,7 +233,7 @@ class Caller:
         return self._record(sample)
 
     def _record(self, sample: Sample) -> str:
-        """Log the sample of an answered call.
+        """Write a call that was answered, with its answer, to the log.
 
         Return a message for the user, or "" if there is nothing to say.
         """

@@ -48,7 +48,10 @@ class ValueFilter:
         self._gone = {self.value_key(value.value) for value in (*argument.refused, *lost)}
 
     def value_key(self, value: Json) -> str:
-        """Return a key that is equal for two values that are sent as the same text."""
+        """Return a key that is equal for two values that are sent as the same text.
+
+        For a query parameter, for example, `5` and `"5"` have the same key.
+        """
         return (
             url_text(value)
             if self._as_text and isinstance(value, str | int | float)
@@ -67,7 +70,10 @@ class ValueFilter:
         return None
 
     def _forms(self, value: Json) -> list[Json]:
-        """Return a value as it is, and converted to the types that the argument takes."""
+        """Return a value unchanged, and converted to the types that the argument takes.
+
+        For an argument that takes a number or a list, `"5"` gives `"5"`, `5`, `["5"]` and `[5]`.
+        """
         forms = [value]
         is_number = isinstance(value, int | float) and not isinstance(value, bool)
         if isinstance(value, str) and {"integer", "number"} & self._wanted:
@@ -95,7 +101,10 @@ class ValueFilter:
         return self._text is None or self._text.is_valid(sent)
 
     def _is_listed(self, value: Json) -> bool:
-        """Return True if error replies listed a value, or each element of a list, as allowed."""
+        """Return True if error replies listed this value as allowed.
+
+        If the value is a list, each of its elements must have been listed.
+        """
         parts = value if isinstance(value, list) and "array" in self._wanted else [value]
         return all(
             not isinstance(part, list | dict) and url_text(part) in self._listed for part in parts
@@ -139,10 +148,11 @@ def _is_to_blame(tool: ToolFacts, name: str, suspect: Value) -> bool:
 def candidates(
     tool: ToolFacts, argument: ArgumentFacts, *, pools: Pools | None, suggested: Sequence[Json] = ()
 ) -> list[Value]:
-    """Return values that an argument may take, best first, without duplicates.
+    """Return candidates for an argument: values that it may take, best first, no duplicates.
 
-    The origins (description, enum, responses, error replies, model, generator) take turns, so that
-    the first values have different origins. The order is that of the ATC paper.
+    Values from different origins (description, enum, responses, error replies, model, generator)
+    alternate, so that the first few values do not all have the same origin. The order of the
+    origins is that of the ATC paper.
 
     Args:
         tool: what is known about the tool.
@@ -196,8 +206,9 @@ def combinations(
 ) -> Iterator[dict[str, Value]]:
     """Yield combinations of values, one value for each argument, best first, without duplicates.
 
-    Combinations from the fields of one record come first. Then come the best value of each
-    argument, and combinations in which one or all arguments have a later candidate.
+    First come combinations in which several arguments have values from one record. Then comes the
+    one with the best value of each argument. In the others, one or all arguments have a candidate
+    that is not the best.
 
     Args:
         offered: the candidates for each argument, best first.
@@ -239,7 +250,7 @@ def _combine_from_records(
 
 
 class _RecordFit:
-    """Chooses which field of a record is used for which argument of a call."""
+    """Chooses which field of a record in a response is used for which argument of a call."""
 
     def __init__(self, offered: Mapping[str, Sequence[Value]]) -> None:
         self._offered = offered
@@ -255,10 +266,11 @@ class _RecordFit:
             self._ranks[name] = {place: float(rank) for rank, place in enumerate(places)}
 
     def assign(self, record: ResponseRecord) -> tuple[float, dict[str, tuple[str, str]]]:
-        """Return the cost of using a record, and the chosen field for each argument.
+        """Choose a field of a record for each argument. Return the cost and the fields.
 
-        Lower costs are better. A field is used for one argument only, and is identified by its tool
-        and response path. Each argument for which no field is suitable adds 3 to the cost.
+        The cost is lower if the fields suit the arguments better. A field is used for one argument
+        only, and is identified by its tool and response path. Each argument for which no field is
+        suitable adds 3 to the cost.
         """
         cost = 0.0
         fields: dict[str, tuple[str, str]] = {}
@@ -280,7 +292,7 @@ class _RecordFit:
     def _rank(self, name: str, place: tuple[str, str]) -> float | None:
         """Return how well a field suits an argument (lower is better), or None if it is unsuitable.
 
-        `place` is the tool and the response path of the field.
+        `place` identifies the field by the name of the tool that returned it and its response path.
         """
         field_name = place[1].rpartition(".")[2].strip("[]()")
         return 0.5 if field_name == name else self._ranks[name].get(place)

@@ -1,9 +1,10 @@
 """Builds the protocols of probed tools (ATC paper, §4.1): their schemas, without private values.
 
-The declarations of the tool's document are kept, and what the calls showed is added with its
-evidence. The arguments of every successful call conform to the resulting schema: a declared rule
-that such a call breaks is relaxed or dropped, and a hint of an error reply that contradicts such a
-call is ignored. No type, example or format is derived from values that probing invented.
+What the tool's own document (such as an OpenAPI document) declares is kept, and what the calls
+showed is added with its evidence. The arguments of every successful call conform to the resulting
+schema: a declared rule that such a call breaks is relaxed or dropped, and a hint of an error reply
+that contradicts such a call is ignored. No type, example or format is derived from values that
+probing invented.
 """
 
 from __future__ import annotations
@@ -71,10 +72,10 @@ def protocols_of(probed: Probed, *, keep_values: bool = False) -> dict[str, Tool
 def build_protocol(
     facts: ToolFacts, *, links: Sequence[Link] = (), words: str = "", keep_values: bool = False
 ) -> ToolProtocol:
-    """Return the protocol of a probed tool.
+    """Return the protocol of a probed tool: its schemas, errors, examples and links.
 
-    If the tool gave no response, the protocol has only what its document declares, and its error
-    replies.
+    If the tool gave no response, the protocol has only what the tool's own document declares, and
+    the error replies of the tool.
 
     Args:
         facts: what is known about the tool.
@@ -140,7 +141,10 @@ def status_of(sample: Sample) -> str | None:
 
 
 def _outcomes(facts: ToolFacts, disclosure: Disclosure) -> tuple[ErrorOutcome, ...]:
-    """Return the declared error outcomes. Other observed ones follow, sorted by status."""
+    """Return the error responses that a tool's protocol documents, one for each status.
+
+    Those that the tool declares come first. Other ones that calls got follow, sorted by status.
+    """
     seen: dict[str, list[Sample]] = {}
     for sample in facts.samples:
         if status := status_of(sample):
@@ -154,7 +158,7 @@ def _outcomes(facts: ToolFacts, disclosure: Disclosure) -> tuple[ErrorOutcome, .
 
 
 def _describe_errors(status: str, samples: Sequence[Sample], disclosure: Disclosure) -> str:
-    """Return a sentence that quotes the error messages of samples, or "" if they have none."""
+    """Return a sentence that quotes the error messages of failed calls, or "" if there are none."""
     messages: dict[str, None] = {}
     for sample in samples:
         if sample.error:
@@ -172,9 +176,9 @@ def _describe_errors(status: str, samples: Sequence[Sample], disclosure: Disclos
 def input_schema(facts: ToolFacts, *, keep_values: bool = True) -> dict[str, Any]:
     """Return the JSON Schema 2020-12 of a tool's arguments.
 
-    An argument is required if the description or a reply says so, and every successful call had
-    it. Examples are values that the tool accepted. If `keep_values` is False, only those are shown
-    that the tool's description or error replies contained, or that probing invented.
+    An argument is required if the description or a reply says so, and every successful call had it.
+    Values that the tool accepted are shown as examples. If `keep_values` is False, a value is shown
+    only if it comes from the tool's description or error replies, or if probing invented it.
     """
     calls = [sample.plain_arguments for sample in facts.done]
     known = {
@@ -223,10 +227,10 @@ def _property(
 
 
 def _types(argument: ArgumentFacts, found: Mapping[str, Any]) -> list[str]:
-    """Return the JSON types that an argument takes, as far as its accepted values show them.
+    """Return the JSON types of an argument, as accepted values or error replies show them.
 
-    `found` are the schema keywords that error replies stated. Values that probing invented are not
-    evidence, except for numbers if the tool refused a text.
+    `found` has the schema keywords that error replies stated, such as `maximum`. A value that
+    probing invented proves no type. The exception is a number if the tool refused a text.
     """
     made = [type_name(accepted.value) for accepted in argument.accepted]
     if "enum" in found:
@@ -248,8 +252,8 @@ def _types_of_text(argument: ArgumentFacts, made: list[str], real: Sequence[Json
     The argument is a number if numbers were accepted and a text was refused. It is a string if
     texts were accepted that cannot be read as numbers. Otherwise the list is empty.
 
-    `made` are the types of all accepted values, and `real` those of these values that were not
-    invented.
+    `made` has the types of all accepted values. `real` has the accepted values that probing did not
+    invent.
     """
     if made and set(made) <= {"integer", "number"}:
         refused_text = any(number_of(url_text(value.value)) is None for value in argument.refused)
@@ -303,9 +307,9 @@ def _shown_values(facts: ToolFacts, name: str, *, keep_values: bool) -> list[Jso
 class Disclosure:
     """Decides what a protocol may show of the values and texts of one tool.
 
-    Secrets are never shown: they are replaced in every text. A value is a secret if the name of its
-    field, or its own form, shows this in any sample of the tool. Other values of calls are shown
-    only if `keep_values` is True.
+    Secrets are never shown: they are replaced in every text. A value counts as a secret if its
+    field has a name such as `password`, or if the value itself looks like one, in any call of the
+    tool. Other values of calls are shown only if `keep_values` is True.
     """
 
     def __init__(self, facts: ToolFacts, *, keep_values: bool) -> None:
@@ -333,7 +337,7 @@ class Disclosure:
         return text
 
     def words(self, text: str, arguments: Mapping[str, Value]) -> str:
-        """Return an error message with placeholders for values.
+        """Return an error message in which values are replaced by placeholders.
 
         The value of an argument becomes `{name}`. Other texts in quotes become `…`, unless
         `keep_values` is True.
@@ -353,7 +357,10 @@ class Disclosure:
         return all(self.may_show(name, value) for name, value in sample.arguments.items())
 
     def result(self, response: Json) -> Json:
-        """Return a response without secrets, or None if it is too long or must not be shown."""
+        """Return a response without secrets for an example, or None if it must not be shown.
+
+        It must not be shown if it is too long, or if values of calls are kept private.
+        """
         if not self._keep or len(json.dumps(response)) > _LONGEST:
             return None
         return replace_secrets(response, self._output, lambda _: _HIDDEN, rest=self._leaf)
@@ -384,9 +391,10 @@ class Disclosure:
 
 
 def _insert_argument_name(text: str, name: str, value: Json) -> str:
-    """Return a text with `{name}` in place of an argument's value.
+    """Return a text in which the value of an argument is replaced by `{name}`, the argument's name.
 
-    A short value is replaced only where it is quoted, because it may also be a word or a limit.
+    A short value is replaced only where it is quoted. Elsewhere it may be an ordinary word, or a
+    limit that the text states.
     """
     if (
         isinstance(value, bool)

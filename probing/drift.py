@@ -68,7 +68,7 @@ class DriftChange:
 
 @dataclass(frozen=True, kw_only=True)
 class DriftReport:
-    """The result of a check: the changes that it found, and the tools that it could not check."""
+    """The result of a drift check: the changes it found, and the tools it could not check."""
 
     tools: int
     """Number of tools that were checked."""
@@ -89,7 +89,7 @@ def compare_answers(old: ToolProtocol, facts: ToolFacts) -> list[DriftChange]:
 
     Args:
         old: the tool's protocol.
-        facts: what new calls showed. These calls used arguments that worked before.
+        facts: what new calls of the tool showed. Their arguments worked in earlier calls.
     """
     changes = [*_refusals(old, facts), *_departures(old, facts)]
     return sorted(
@@ -98,7 +98,7 @@ def compare_answers(old: ToolProtocol, facts: ToolFacts) -> list[DriftChange]:
 
 
 def _departures(old: ToolProtocol, facts: ToolFacts) -> Iterator[DriftChange]:
-    """Yield a change for each violated rule of the output schema, and for each new field."""
+    """Yield changes in a tool's responses: violated rules of its output schema, new fields."""
     replies = [sample.response for sample in facts.done]
     known = {path for path, _ in nodes(old.output_schema or {})}
     now = dict(nodes(infer(replies, words=document_words(old))))
@@ -133,7 +133,7 @@ def _new_fields(old: ToolProtocol, paths: Iterable[str]) -> Iterator[DriftChange
 
 
 def _error_path(error: ValidationError, known: Collection[str]) -> str:
-    """Return the response path of a validation error: that of the wrong or missing value."""
+    """Return the response path of the value that a validation error calls wrong or missing."""
     path = _path_of(error.instance_path, known)
     if error.kind.name == "required":
         return f"{path}.{error.kind.as_dict()['property']}".lstrip(".")
@@ -148,7 +148,7 @@ def _departure(
     *,
     is_gone: bool,
 ) -> DriftChange:
-    """Return the change in a tool's responses that a group of validation errors shows.
+    """Return the change in a tool's responses that a group of schema validation errors shows.
 
     The errors of the group have the same path and schema keyword. `is_gone` is True if no response
     has this path any more.
@@ -176,7 +176,7 @@ def _departure(
 def _missing_field(
     old: ToolProtocol, path: str, errors: Sequence[ValidationError], *, is_gone: bool
 ) -> DriftChange:
-    """Return the change that a required field is missing.
+    """Return the change that a required field is missing in a tool's responses.
 
     The field is missing in some records, or in all of them if `is_gone` is True.
     """
@@ -240,7 +240,9 @@ def _refusals(old: ToolProtocol, facts: ToolFacts) -> Iterator[DriftChange]:
 
 
 def earlier_samples(folder: Path) -> list[Sample]:
-    """Return the samples of the probing that wrote `folder`; [] if the folder contains no log.
+    """Return the logged calls of the probing run that wrote the protocols in `folder`.
+
+    Each call has its answer. Return an empty list if the folder contains no log.
 
     Raises:
         LogUnreadable: the log cannot be read, or another process is writing it.
@@ -268,10 +270,10 @@ def recheck(
         toolbox: the tools with their stored protocols.
         log: a new, empty log, so that every call is made.
         settings: limits of the calls.
-        earlier: samples of the probing. Their arguments are used again, followed by those of the
-            protocols' examples. A tool without any known arguments is probed with values that
-            the other tools return during the check.
-        watch: called with each sample and with messages for the user.
+        earlier: the calls of the probing run that wrote the protocols. Their arguments are used
+            again, followed by those of the protocols' examples. If no arguments of a tool are
+            known, the tool is probed with values that the other tools return during the check.
+        watch: called with each sample (a call with its answer) and with messages for the user.
         needs_approval: returns True for a call that needs the approval of a person.
     """
     settings = settings or ProbeSettings()
@@ -312,7 +314,7 @@ def recheck(
 def _call_reads_again(
     session: Session, known: Mapping[str, Sequence[JsonObject]]
 ) -> dict[str, str]:
-    """Call each read-only tool with its known arguments.
+    """Call each read-only tool again, with arguments that worked before if any are known.
 
     Return the reason for each tool that was not called, keyed by the tool's name.
     """
@@ -334,7 +336,7 @@ def _samples_of(tool: str, samples: Sequence[Sample]) -> list[Sample]:
 
 
 def _why_unchecked(facts: ToolFacts) -> str:
-    """Return why a tool that gave no response could not be checked."""
+    """Return why a tool of which no call succeeded could not be checked."""
     last = next((sample.error for sample in facts.samples), "")
     return f"no answer came: {last}" if last else _NO_ARGUMENTS
 
@@ -342,7 +344,10 @@ def _why_unchecked(facts: ToolFacts) -> str:
 def _without_removed_records(
     protocols: Mapping[str, ToolProtocol], samples: Sequence[Sample]
 ) -> list[Sample]:
-    """Return the successful samples whose arguments contain no id of a removed record."""
+    """Return the successful calls, except those for records that the probing run removed later.
+
+    A call is left out if one of its arguments has a value with which a removing tool was called.
+    """
     removers = {
         name for name, protocol in protocols.items() if likely_action(protocol)[0] == "remove"
     }
@@ -357,7 +362,7 @@ def _without_removed_records(
 
 
 def _call_again(session: Session, tool: str, known: Sequence[ArgumentValues]) -> None:
-    """Call a tool with its known arguments. If no arguments are known, probe it to find some.
+    """Call a tool with arguments that worked before. If none are known, probe the tool.
 
     Raises:
         NotCalled: the tool may not be called (any more).
@@ -369,15 +374,19 @@ def _call_again(session: Session, tool: str, known: Sequence[ArgumentValues]) ->
 
 
 def _facts_of_check(protocol: ToolProtocol, log: Log) -> ToolFacts:
-    """Return what the check showed about one tool. Failed calls with guessed values are ignored."""
+    """Return what the calls of the check showed about one tool.
+
+    Failed calls whose arguments were guessed are ignored.
+    """
     samples = log.samples_of(protocol.name)
     return learn(protocol, [s for s in samples if s.done or s.purpose == "check"])
 
 
 def _find_known_arguments(protocol: ToolProtocol, done: list[Sample]) -> Iterator[ArgumentValues]:
-    """Yield the arguments of successful calls (`done`), then those of the tool's examples.
+    """Yield the arguments of successful calls (`done`), then those of the examples in the protocol.
 
-    The call with the fewest arguments comes first. The others follow, those with the most first.
+    Among the successful calls, one with few arguments comes first. The others follow, those with
+    the most arguments first.
     """
     done.sort(key=lambda s: (not says_something(s.response), len(s.arguments), s.number))
     others = sorted(done[1:], key=lambda sample: -len(sample.arguments))
@@ -396,5 +405,5 @@ def _find_known_arguments(protocol: ToolProtocol, done: list[Sample]) -> Iterato
 
 
 def _as_values(arguments: JsonObject) -> ArgumentValues:
-    """Return the arguments of an example as values with the origin `given`."""
+    """Return an example's arguments as `Value`s with the origin `given` (the description)."""
     return {name: Value(value, ValueOrigin(kind="given")) for name, value in arguments.items()}

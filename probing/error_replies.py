@@ -52,10 +52,11 @@ def hints(sample: Sample, names: Mapping[str, str]) -> tuple[ArgumentHint, ...]:
     """Return the facts about arguments that the error reply of a call states, without duplicates.
 
     Args:
-        sample: a call that failed.
+        sample: a call that failed, with its reply.
         names: the known arguments. The keys are the names that the service may use in its reply,
-            and the values are the names that the protocol uses. For a name that is not a key, only
-            a `missing` hint is returned, and only if the reply certainly means an argument.
+            and the values are the names that the protocol uses. If the reply names an argument that
+            is not a key, only a `missing` hint is returned, and only if the name is certainly that
+            of an argument.
     """
     text = reply_of(sample)
     if not text:
@@ -91,21 +92,21 @@ def _hints(
 
 
 class _Reader:
-    """Reads the error reply of one call. `sent` are the arguments of the call."""
+    """Reads the error reply of one call. `sent` has the arguments of the call."""
 
     def __init__(self, names: Mapping[str, str], sent: Mapping[str, Json]) -> None:
         self.sent = sent
         self._folded = {snake(spelled): name for spelled, name in names.items()}
 
     def find_argument(self, spelled: Json) -> str | None:
-        """Return the name of the argument that a service calls `spelled`, or None."""
+        """Return the protocol's name for the argument that a service calls `spelled`, or None."""
         return self._folded.get(snake(spelled)) if isinstance(spelled, str) and spelled else None
 
     def read(self, text: str) -> Iterator[ArgumentHint]:
         """Yield the hints in a whole reply.
 
-        In a JSON reply, complaints are read first, then messages that belong to no complaint. Any
-        other reply is read as sentences.
+        In a JSON reply, complaints (objects that report one error) are read first. Messages that
+        belong to no complaint follow. Any other reply is read as sentences.
         """
         document = _document(text)
         if not isinstance(document, dict | list):
@@ -120,7 +121,7 @@ class _Reader:
                 yield from self._sentences(message)
 
     def _complaints(self, document: Json) -> Iterator[_Complaint]:
-        """Yield the complaints in a JSON reply. Each of them is an error about one argument."""
+        """Yield the errors in a JSON reply that are about one argument (here called complaints)."""
         queue: list[Json] = [document]
         for _ in range(2_000):
             if not queue:
@@ -187,9 +188,10 @@ class _Reader:
                 yield from ((path, message, {}) for message in messages[:20])
 
     def _field_messages(self, key: str, value: Json, *, top: bool, is_known: bool) -> Sequence[str]:
-        """Return the error messages that the value of one field of a reply contains, if any.
+        """Return the error messages in the value of one field of a JSON reply, or an empty list.
 
-        `top`: the field is one of the outermost object. `is_known`: it is named like an argument.
+        `key` is the name of the field. `top` is True if the field is in the outermost object of the
+        reply, and `is_known` if the field is named like an argument.
         """
         if isinstance(value, Mapping) and key.lower() not in _PLACES and not self._find_path(value):
             value = _words_of(value)
@@ -255,7 +257,8 @@ class _Reader:
     ) -> Iterator[ArgumentHint]:
         """Yield hints on an argument that was unknown until now, if a sentence clearly names one.
 
-        `words` is the sentence, without any list of all arguments. `facts` are the hints in it.
+        `words` is the sentence, without any list of all arguments. `facts` has the hints that were
+        found in the sentence.
         """
         stated = REPLY_PATTERNS["stated"].search(words.strip())
         if not stated:
@@ -270,7 +273,7 @@ class _Reader:
     def _find_named_arguments(self, sentence: str) -> list[str]:
         """Return the known arguments that a sentence names, in the order of the sentence.
 
-        If it names none, return the arguments whose sent values it quotes.
+        If it names none, return the arguments whose sent values are quoted in the sentence.
         """
         found: dict[str, None] = {}
         for match in re.finditer(
@@ -300,7 +303,7 @@ class _Reader:
 
 
 def _parameter_hints(parameters: Mapping[str, Json]) -> list[ArgumentHint]:
-    """Return the hints in separate fields of an error, such as `allowedValues` and `pattern`."""
+    """Return the hints in fields of an error such as `allowedValues` and `pattern`."""
     found = []
     allowed = next(
         (parameters[key] for key in ("allowedValues", "allowed", "options") if parameters.get(key)),
@@ -317,10 +320,10 @@ def _parameter_hints(parameters: Mapping[str, Json]) -> list[ArgumentHint]:
 def _is_missing(
     spelled: str, facts: Sequence[ArgumentHint], parameters: Mapping[str, Json]
 ) -> bool:
-    """Return True if an error says that an argument that was unknown until now is missing.
+    """Return True if an error says that a call lacks an argument which was unknown until now.
 
-    `spelled` is the argument's name, `facts` are the hints in the message of the error, and
-    `parameters` are the other fields of the error.
+    `spelled` is the argument's name. `facts` has the hints in the message of the error, and
+    `parameters` the other fields of the error.
     """
     kinds = {fact.kind for fact in facts}
     if not re.fullmatch(r"[A-Za-z_][\w.-]{0,60}", spelled):
@@ -334,18 +337,19 @@ _ISSUES = re.compile(r"\[\s*\{")
 
 
 def _argument_in(path: tuple[str, ...]) -> str:
-    """Return the first step of a path that is not a word such as `body` or `query`.
+    """Return the argument's name in a path such as ("body", "limit"): here "limit".
 
-    If all steps are such words, return the last one. Return "" for an empty path.
+    This is the first part of the path that is not a word such as `body` or `query`. If all parts
+    are such words, return the last one. Return "" for an empty path.
     """
     return next((step for step in path if step.lower() not in _PLACES), path[-1] if path else "")
 
 
 def _steps(text: Json) -> tuple[str, ...]:
-    """Return the steps of a path, in any of the notations that error replies use.
+    """Split the path to an argument into its parts, whatever notation the error reply uses.
 
-    Examples are `/data/attributes/limit`, `body.limit` and `items[0].price`. Return an empty tuple
-    if `text` is not a string.
+    Notations are `/data/attributes/limit`, `body.limit` and `items[0].price`, for example. Return
+    an empty tuple if `text` is not a string.
     """
     found = re.split(r"[/.\[\]]+", text[:300].lstrip("$#")) if isinstance(text, str) else []
     return tuple(part for part in found if part)
@@ -361,7 +365,7 @@ def _words_of(node: Mapping[str, Json]) -> str:
 
 
 def _document(text: str) -> Json:
-    """Return the JSON value of a reply, or the list of objects inside its text.
+    """Return the JSON value of a reply, or a list of JSON objects that the reply's text contains.
 
     Messages of the library Zod contain such a list. Return None if the reply contains neither.
     """

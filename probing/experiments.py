@@ -1,7 +1,8 @@
 """Experiments with one tool: how to call it, and which arguments it accepts and refuses.
 
 An experiment is a generator that proposes calls, for example calls that each leave out one
-argument. It is started again after each call, and proposes nothing once its question is answered.
+argument. After each call the generator is created anew, and it proposes nothing more as soon as the
+replies have answered the question of the experiment.
 """
 
 from __future__ import annotations
@@ -30,9 +31,10 @@ ProposedCalls = Iterator[tuple[Purpose, ArgumentValues]]
 
 
 def discover(session: Session, tool: str, *, attempts: int = ATTEMPTS) -> None:
-    """Call a tool until a response contains data, values run out, or `attempts` calls failed.
+    """Call a tool until a response contains data.
 
-    Each call has the arguments that are known to be needed. In the first round (0), values from
+    Stop also if no untried values are left, or if `attempts` calls failed. Each call has the
+    arguments that are known to be needed. In the first round of a probing run (0), values from
     other tools are not used.
 
     Raises:
@@ -57,8 +59,10 @@ def discover(session: Session, tool: str, *, attempts: int = ATTEMPTS) -> None:
 def sharpen(session: Session, tool: str, *, reserve: int = 0) -> None:
     """Run all experiments with a tool that already answered a call successfully.
 
+    An experiment tests which arguments the tool accepts or refuses, for example.
+
     Args:
-        session: the running probing.
+        session: the state of the probing run.
         tool: the tool's name in its source, such as an OpenAPI document.
         reserve: the number of calls that must be left for other purposes.
 
@@ -164,9 +168,9 @@ def _vary_values(session: Session, facts: ToolFacts, start: Sample) -> ProposedC
 
 
 def _missing_resource(_: Session, facts: ToolFacts, start: Sample) -> ProposedCalls:
-    """Yield a call for a record that does not exist, to see the error reply.
+    """Yield a call with the id of a record that does not exist, to see the error reply.
 
-    The id of the record is in the URL path.
+    The id is sent in an argument that is in the URL path.
     """
     lost = any(not s.done and s.status in (404, 410) for s in facts.samples)
     if lost or any(argument.not_found for argument in facts.arguments.values()):

@@ -34,9 +34,9 @@ _EDGES = ("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum")
 
 
 def limits_of(argument: ArgumentFacts, root: JsonObject | None = None) -> dict[str, Any]:
-    """Return the JSON Schema of an argument: the declared one, with limits from error replies.
+    """Return the JSON Schema of an argument: its declared schema, with limits from error replies.
 
-    `root` is the document in which references of the declared schema are resolved.
+    `root` is the document in which references (`$ref`) of the declared schema are resolved.
     """
     declared = _flat(argument.declared, root or {})
     schema: dict[str, Any] = {"type": list(argument.types)} if argument.types else {}
@@ -98,9 +98,10 @@ def generate_values(argument: ArgumentFacts, root: JsonObject | None = None) -> 
 
 
 def make_bogus_value(argument: ArgumentFacts) -> Value | None:
-    """Return a nonsense word, so that the tool refuses it and its reply states what is valid.
+    """Return a nonsense word to send as an argument's value.
 
-    Return None if such a word was sent before, or if it is already known what is valid.
+    The tool's error reply may then state which values are valid. Return None if such a word was
+    sent before, or if it is already known which values are valid.
     """
     if argument.unknown or any(hint.kind in _SAID for hint in argument.hints):
         return None
@@ -164,9 +165,9 @@ def _guess_by_words(words: list[str]) -> tuple[Json, ...]:
 
 
 def _flat(schema: Any, root: JsonObject) -> JsonObject:
-    """Return a schema without `$ref`, and with its first alternative merged into it.
+    """Return a schema without alternatives and without a `$ref` at its top level.
 
-    The alternatives are the subschemas in `anyOf`, `oneOf` or `allOf` that allow more than null.
+    The first subschema in `anyOf`, `oneOf` or `allOf` that allows more than null is merged into it.
     """
     here = resolve(schema, root)
     for keyword in ("anyOf", "oneOf", "allOf"):
@@ -205,7 +206,11 @@ def _arrays(name: str, schema: JsonObject, root: JsonObject, depth: int) -> Iter
 
 
 def _objects(schema: JsonObject, root: JsonObject, depth: int) -> Iterator[Json]:
-    """Yield an object with the required properties, then one with the first ten properties."""
+    """Yield two invented objects that fit a schema: one with few properties, and one with more.
+
+    The first has only the required properties, the second has the first ten properties of the
+    schema.
+    """
     properties = schema.get("properties", {})
     required = [name for name in schema.get("required", ()) if name in properties]
     for names in (required, list(properties)[:10]):

@@ -1,4 +1,4 @@
-"""Pace of the calls to one host, and the decision when to stop calling it."""
+"""The rate at which one host is called, and the decision when to stop calling it."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ class HostBudget:
         self._waits = 0
 
     def wait(self) -> None:
-        """Wait until a call may be sent, and set the earliest time of the call after it."""
+        """Wait until the next call may be sent, and set the earliest time for the one after it."""
         if (pause := self._next - self._now()) > 0:
             self._sleep(pause)
         self._next = max(self._now(), self._next) + self._interval

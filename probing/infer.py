@@ -179,7 +179,7 @@ def _refine_schema(
 
 
 def _elements(values: Sequence[Any]) -> list[Any]:
-    """Return the elements of all lists among the values."""
+    """Return the elements of those values that are lists, in one list."""
     return [element for value in values if isinstance(value, list) for element in value]
 
 
@@ -205,10 +205,10 @@ def _fields(
     objects: Sequence[JsonObject],
     data_of: DataKeys,
 ) -> dict[str, Any]:
-    """Return the keywords of a schema that describe the keys of `objects`.
+    """Return the keywords of a schema that describe the keys of some JSON objects.
 
-    Names of fields are described by `properties` and `required`, and keys that are data by
-    `additionalProperties`.
+    Names of fields are described by `properties` and `required`, and keys that are data (such as
+    currency codes) by `additionalProperties`.
 
     Args:
         properties: the schema of each key, as GenSON inferred it.
@@ -280,8 +280,15 @@ def _merge_fields(
 ) -> dict[str, Any]:
     """Return a known schema of objects, completed with the fields of an inferred schema.
 
-    If the known schema describes the objects as a map, no fields are added. The arguments are
-    those of `_merge_schemas`.
+    If the known schema describes the objects as a map, no fields are added.
+
+    Args:
+        known: the known schema, to which all `objects` conform.
+        found: the schema that was inferred from `objects`.
+        root: the document in which the references of `known` are resolved.
+        objects: the objects at this path of the responses.
+        depth: the number of levels that are merged. Below, only the known schema is used.
+        data_of: returns the keys of objects that are data and not names of fields.
     """
     merged = dict(known)
     named = dict(known.get("properties", {}))
@@ -308,9 +315,9 @@ def _merge_fields(
 
 
 def _cut(value: Json, depth: int) -> Any:
-    """Return a value in which objects and lists below `depth` levels are empty.
+    """Return a copy of a JSON value in which objects and lists below `depth` levels are empty.
 
-    The inferred schema then allows anything in them.
+    The schema that is inferred from the copy then allows anything in these objects and lists.
     """
     if isinstance(value, dict):
         return {key: _cut(part, depth - 1) for key, part in value.items()} if depth else {}
@@ -320,9 +327,10 @@ def _cut(value: Json, depth: int) -> Any:
 
 
 def count_fields(schema: JsonObject, replies: Iterable[Json]) -> dict[str, int]:
-    """Return for each response path of a schema how many replies have a value there.
+    """Return how many replies have a value at each response path of a schema.
 
-    Response paths are written as `airports[].code`, or `rates.*` for the values of a map.
+    The keys of the result are the response paths, such as `airports[].code`, or `rates.*` for the
+    values of a map.
     """
     counts: Counter[str] = Counter()
     for reply in replies:
@@ -348,7 +356,8 @@ def nodes(
         path: the response path of `schema`, such as `airports[].code` or `rates.*`.
         root: the document in which references are resolved; by default `schema`.
         above: the references that were followed to reach `schema`.
-        values: responses. If given, only subschemas are yielded that describe a part of one.
+        values: values that the schema describes. If they are given, a subschema is yielded only if
+            at least one of the values contains something at its path.
     """
     root = schema if root is None else root
     if not isinstance(schema, dict) or values == []:
@@ -374,7 +383,11 @@ def nodes(
 def _parts(
     schema: JsonObject, path: str, values: list[Json]
 ) -> Iterator[tuple[str, Any, list[Json]]]:
-    """Yield the subschemas of a schema, each with its response path and the values at that path."""
+    """Yield each direct subschema with its response path and the values at that path.
+
+    `path` is the response path of the schema, and `values` has the values that the schema
+    describes.
+    """
     properties = schema.get("properties") or {}
     objects = [value for value in values if isinstance(value, dict)]
     for name, part in properties.items():

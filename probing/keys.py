@@ -101,7 +101,10 @@ def property_names(schema: Any, depth: int = 0) -> Iterable[str]:
 def own_data_keys(
     objects: Sequence[JsonObject], words: Collection[str] = frozenset()
 ) -> frozenset[str]:
-    """Return the keys that evidently are data, for a schema that only the owner sees.
+    """Return the keys of JSON objects that evidently are data, not names of fields.
+
+    Such keys are ids or dates, for example. The result is used for a schema that only the owner of
+    the responses sees.
 
     Args:
         objects: all objects at one response path.
@@ -127,7 +130,7 @@ def _are_map_keys(
     keys: frozenset[str],
     known: frozenset[str],
 ) -> bool:
-    """Return True if `objects` are maps: their keys are codes, or mostly unknown words.
+    """Return True if objects are maps: their keys are codes, or mostly unknown words.
 
     Args:
         objects: all objects at one response path. Their values have one type.
@@ -145,7 +148,10 @@ def _are_map_keys(
 def shared_data_keys(
     objects: Sequence[JsonObject], words: Collection[str] = frozenset()
 ) -> frozenset[str]:
-    """Return the keys that may be data, for a schema that other people see.
+    """Return the keys of JSON objects that may be data, not names of fields.
+
+    Such keys may be names of people, for example. The result is used for a schema that other people
+    than the owner of the responses see.
 
     Args:
         objects: all objects at one response path.
@@ -174,9 +180,9 @@ def shared_data_keys(
 
 
 def shareable(schema: Any, words: Collection[str] = frozenset()) -> Any:
-    """Return a copy of a schema that other people may see, without the keys that may be data.
+    """Return a copy of a schema for other people: keys that may be data are not named in it.
 
-    `words` are words and keys in the tool's document.
+    `words` has the words and keys in the tool's document.
     """
     if isinstance(schema, list):
         return [shareable(part, words) for part in schema]
@@ -201,7 +207,7 @@ def shareable(schema: Any, words: Collection[str] = frozenset()) -> Any:
 
 
 def _sample(schema: Any) -> Json:
-    """Return an example of the values that a schema describes, with all keys if it is an object.
+    """Return a value of the type that a schema describes. If it is an object, it has all keys.
 
     Return None if the schema names several types or none.
     """
@@ -222,7 +228,10 @@ def _keys_of(objects: Sequence[JsonObject]) -> frozenset[str]:
 
 
 def _kinds(objects: Sequence[JsonObject]) -> frozenset[str]:
-    """Return the JSON types of all values except null. An integer counts as a number."""
+    """Return the JSON types of all values in the objects. An integer counts as a number.
+
+    Null values are ignored.
+    """
     found = {
         type_name(part).replace("integer", "number") for one in objects for part in one.values()
     }
@@ -230,9 +239,9 @@ def _kinds(objects: Sequence[JsonObject]) -> frozenset[str]:
 
 
 def _are_too_many(keys: Collection[str], kinds: Collection[str]) -> bool:
-    """Return True if there are more keys than a record has, and their values have one type.
+    """Return True if objects have more keys than a record, and values of one type: they are maps.
 
-    `kinds` are the JSON types of the values.
+    `keys` has the keys of all the objects, and `kinds` the JSON types of their values.
     """
     return len(kinds) == 1 and len(keys) >= max(
         _MOST_FIELDS.get(kind, _MOST_SCALARS) for kind in kinds
@@ -240,9 +249,10 @@ def _are_too_many(keys: Collection[str], kinds: Collection[str]) -> bool:
 
 
 def _are_alike(objects: Sequence[JsonObject]) -> bool:
-    """Return True if the objects that are values in `objects` all have the same keys.
+    """Return True if those values in `objects` that are objects themselves all have the same keys.
 
-    Other values are ignored. Return False if all values are empty objects.
+    For example, `{"a": {"id": 1}, "b": {"id": 2}}` contains two objects with the key `id`. Return
+    False if all values are empty objects.
     """
     shapes = {
         frozenset(part) if isinstance(part, dict) else None
@@ -253,9 +263,10 @@ def _are_alike(objects: Sequence[JsonObject]) -> bool:
 
 
 def _is_written(key: str, words: Collection[str]) -> bool:
-    """Return True if a programmer may have written a key: it is an identifier or a heading.
+    """Return True if a programmer may have chosen a key as the name of a field.
 
-    `words` are the words in the tool's document.
+    Such a key is an identifier (`ship_date`) or the heading of a table column (`Ship Date`), and
+    not a number, date, code or the like. `words` has the words in the tool's document.
     """
     if _DATA.fullmatch(key) or _CODE.fullmatch(key) or len(key) > _LONGEST_WRITTEN:
         return False
@@ -277,7 +288,7 @@ def _find_counted_words(keys: Collection[str]) -> frozenset[str]:
 
 
 def _is_spoken(key: str, words: Collection[str], counted: Collection[str] | None = None) -> bool:
-    """Return True if a key is an identifier that consists of known words.
+    """Return True if a key is an identifier that consists of known words, such as `start_time`.
 
     A word is known if it is in `words` (those of the tool's document) or is usual in names of
     fields. A word that ends with a number may be a password: if `counted` is not None, such a word
@@ -295,7 +306,11 @@ def _is_spoken(key: str, words: Collection[str], counted: Collection[str] | None
 
 
 def _is_plain(word: str) -> bool:
-    """Return True for a short or usual word (`x1`, `last4`), and for one without a final number."""
+    """Return True if a word in a key is surely no password.
+
+    Such a word does not end with a number, or is short (`x1`), or is usual in names of fields
+    (`last4`).
+    """
     return not word[-1:].isdigit() or len(word) <= _SHORTEST_PART or word in _KNOWN
 
 
@@ -322,11 +337,12 @@ def _ends_compound(word: str) -> bool:
 def _find_shared_keys(
     objects: Sequence[JsonObject], keys: Collection[str], *, known: int
 ) -> frozenset[str]:
-    """Return those of `keys` that all objects have, if at least three objects are different.
+    """Return those of `keys` that all objects have, since they are probably names of fields.
 
-    `known` is the number of other keys that are known to be names of fields. If it is not greater
-    than the number of `keys`, return an empty set: the objects may be rows of a table in which most
-    columns are data, for example one column for each person.
+    The result is empty if fewer than three objects are different. It is also empty unless `known`,
+    the number of other keys that are known to be names of fields, is greater than the number of
+    `keys`. Otherwise the objects may be rows of a table in which most columns are data, for example
+    one column for each person.
     """
     if known <= len(keys):
         return frozenset()
@@ -338,5 +354,5 @@ def _find_shared_keys(
 
 
 def _drop_duplicates(objects: Sequence[JsonObject]) -> list[JsonObject]:
-    """Return the objects without duplicates."""
+    """Return different JSON objects: each object that occurs more than once is kept once."""
     return list({json.dumps(one, sort_keys=True): one for one in objects[:_MOST_COMPARED]}.values())

@@ -49,7 +49,7 @@ _ENOUGH = 2
 class LinkSource:
     """A group of response fields with the same name and kind of values: all `player_id`s.
 
-    Arguments of other calls may take these values.
+    Arguments of other calls may take these values, so the group is a source of values.
     """
 
     name: NormalizedName
@@ -62,7 +62,7 @@ class LinkSource:
 
     @cached_property
     def texts(self) -> set[str]:
-        """All values as text."""
+        """All values of the response fields in this group, as text."""
         return {text for place in self.places for text in place.values}
 
     @cached_property
@@ -78,9 +78,9 @@ class LinkSource:
 
 @dataclass
 class ArgumentProfile:
-    """An argument of a tool, and which values it accepted and refused.
+    """An argument of a tool, with the values that it accepted and refused.
 
-    Values are keyed by their text.
+    The values are keyed by their text.
     """
 
     tool: ToolFacts
@@ -120,21 +120,28 @@ class ArgumentProfile:
         )
 
     def can_leak_secret(self, source: LinkSource) -> bool:
-        """Return True if a source contains secrets, but the argument is not meant for secrets."""
+        """Return True if a source contains secrets, but the argument is not meant for secrets.
+
+        A source is a group of response fields with the same name.
+        """
         return source.secret and not self.name.secret
 
     def distance_to(self, source: LinkSource) -> float | None:
-        """Return the distance between the names of the argument and of a source; 0 if equal.
+        """Return the distance between the names of the argument and of a source of values.
 
-        Return None if the names do not match, if the argument's name does not say what its value
-        is, or if the source contains secrets that the argument must not get.
+        A source is a group of response fields with the same name. The distance is 0 if the names
+        are equal. Return None if the names do not match, if the argument's name does not say what
+        its value is, or if the source contains secrets that the argument must not get.
         """
         usable = self.has_telling_name and not self.can_leak_secret(source)
         return distance(self.name, source.name, words_about(self.argument)) if usable else None
 
 
 class Flows:
-    """Finds the links between tools, and proposes calls that could confirm more of them."""
+    """Finds the links between tools, and proposes calls that could confirm more of them.
+
+    A link is a pair of a response field and an argument of another call that takes its values.
+    """
 
     def __init__(self, facts: Mapping[str, ToolFacts], pools: Pools) -> None:
         self._pools = pools
@@ -166,7 +173,10 @@ class Flows:
         return found
 
     def plan_tests(self) -> list[tuple[str, ArgumentValues]]:
-        """Return the calls that may confirm a link, as (tool, arguments), the likeliest first."""
+        """Return calls, as (tool, arguments), that may confirm a link, the likeliest first.
+
+        A link is a pair of a response field and an argument of another call that takes its values.
+        """
         planned: list[tuple[int, str, ArgumentValues]] = []
         for profile in self._argument_profiles:
             if (base := _base_arguments(profile)) is not None:
@@ -180,10 +190,11 @@ class Flows:
         ]
 
     def _find_sources(self, profile: ArgumentProfile) -> list[tuple[LinkSource, bool]]:
-        """Return the confirmed sources of an argument, as (source, by_name).
+        """Return the confirmed sources of an argument's values, as pairs (source, by_name).
 
-        `by_name` is True if the names of the source and the argument match, and False if only
-        accepted values show that they belong together. Sources with matching names come first.
+        A source is a group of response fields with the same name. `by_name` is True if this name
+        matches that of the argument, and False if only accepted values show that the argument takes
+        values of the source. Sources with matching names come first.
         """
         named = [source for source in self._sources if self._is_confirmed(profile, source)]
         others = [
@@ -194,9 +205,10 @@ class Flows:
         return [*((source, True) for source in named), *((source, False) for source in others)]
 
     def _is_confirmed(self, profile: ArgumentProfile, source: LinkSource) -> bool:
-        """Return True if the argument accepted values of the source, and their names match.
+        """Return True if an argument accepted values of a source, and their names match.
 
-        If the names are only similar, one of the accepted values must be an id or code.
+        If the names are only similar, one of the accepted values must be an id or code. A source is
+        a group of response fields with the same name.
         """
         gap = profile.distance_to(source)
         accepted = profile.accepted_values.keys() & source.texts
@@ -211,7 +223,10 @@ class Flows:
         return telling and not self._accepts_anything(profile)
 
     def _is_confirmed_by_values(self, profile: ArgumentProfile, source: LinkSource) -> bool:
-        """Return True if accepted values alone show that an argument takes values of a source."""
+        """Return True if accepted values alone show that an argument takes values of a source.
+
+        At least two values of the source must have been accepted, and none refused as invalid.
+        """
         accepted = profile.accepted_values.keys() & source.ids
         if (
             len(accepted) < 2
@@ -223,7 +238,10 @@ class Flows:
         return len(profile.not_found_values & source.texts) <= len(accepted)
 
     def _accepts_anything(self, profile: ArgumentProfile) -> bool:
-        """Return True if an argument accepted an invented value that no other tool returned."""
+        """Return True if an argument accepted an invented value that no other tool returned.
+
+        The values that such an argument accepts prove nothing.
+        """
         for accepted in profile.accepted_values.values():
             if accepted.origin.kind in ("generated", "model"):
                 tools = {place.tool for place in self._pools.places_holding(accepted.value)}
@@ -232,9 +250,10 @@ class Flows:
         return False
 
     def _trials(self, profile: ArgumentProfile, base: ArgumentValues) -> Iterator[Value]:
-        """Yield values to try for an argument, at most one from each unconfirmed source.
+        """Yield values to try for an argument, at most one from each source that is not confirmed.
 
-        `base` are the arguments of the call in which the value will be tried.
+        A source is a group of response fields whose values the argument may take. `base` has the
+        arguments of the call in which the value will be tried.
         """
         value_filter = ValueFilter(profile.tool, profile.argument)
         others = {
@@ -253,7 +272,11 @@ class Flows:
                     break
 
     def _untested_sources(self, profile: ArgumentProfile) -> list[LinkSource]:
-        """Return the unconfirmed sources whose values may suit an argument, nearest name first."""
+        """Return the sources that may suit an argument, the nearest name first.
+
+        Sources that are confirmed already are left out. A source is a group of response fields with
+        the same name.
+        """
         is_known = any(is_identifying(value.value) for value in profile.accepted_values.values())
         confirmed = [source for source, _ in self._find_sources(profile)]
         ranked: list[tuple[float, str, LinkSource]] = []
@@ -270,7 +293,7 @@ class Flows:
 
 
 def _values_of_others(source: LinkSource, tool: str) -> Iterator[Value]:
-    """Yield up to 60 values of each response field of a source, without the fields of `tool`."""
+    """Yield the values of a source from all tools but `tool`, at most 60 for each field."""
     for place in source.places:
         if place.tool != tool:
             yield from islice(place.values.values(), 60)
@@ -290,9 +313,9 @@ def _argument_profiles(facts: Mapping[str, ToolFacts]) -> Iterator[ArgumentProfi
 
 
 def _note_outcome(profile: ArgumentProfile, sample: Sample, value: Value) -> None:
-    """Add the value that an argument had in one call to its profile.
+    """Add the value that an argument had in one call to the argument's profile.
 
-    Of a list, each element is added.
+    If the value is a list, each of its elements is added.
     """
     returned_data = sample.done and (
         profile.tool.protocol.writes or says_something(sample.response)
@@ -304,12 +327,12 @@ def _note_outcome(profile: ArgumentProfile, sample: Sample, value: Value) -> Non
 
 
 def _texts(values: Iterable[Value]) -> set[str]:
-    """Return all scalars in the values, each as it is written in a URL."""
+    """Return all scalars in the values as a set of texts, each written as in a URL."""
     return {url_text(part) for value in values for part in scalars(value.value)}
 
 
 def _sources(pools: Pools) -> Iterator[LinkSource]:
-    """Yield the sources: response fields grouped by their name and kind of values.
+    """Yield the sources, that is, groups of response fields with the same name and kind of values.
 
     Page tokens are left out, and so are fields that only repeat an argument of their call.
     """

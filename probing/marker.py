@@ -1,4 +1,4 @@
-"""The mark of a probing: a random text by which the records that it created are recognised."""
+"""The mark of a probing run: a random text by which the records that it created are recognised."""
 
 from __future__ import annotations
 
@@ -27,10 +27,10 @@ _UNMARKABLE = frozenset({"byte", "date", "date-time", "duration", "ipv4", "ipv6"
 
 
 class ProbeMarker:
-    """The mark of one probing: a random text that is put into every record that it creates.
+    """The mark of one probing run: a random text that is put into every record that it creates.
 
-    It is stored in the log, so a resumed probing has the same mark. In a value that must be a
-    number or a UUID, a number or UUID that is derived from the text is used instead.
+    It is stored in the log, so a resumed run has the same mark. In a value that must be a number or
+    a UUID, a number or UUID that is derived from the text is used instead.
     """
 
     def __init__(self, log: Log) -> None:
@@ -46,7 +46,7 @@ class ProbeMarker:
         self.text = f"{self.token}-atc-probe"
 
     def is_in(self, value: Json) -> bool:
-        """Return True if a value contains the mark, or equals the mark's UUID or number."""
+        """Return True if a value contains the mark, or is the number or UUID derived from it."""
         if isinstance(value, str):
             return (
                 self.token in value.lower()
@@ -58,9 +58,10 @@ class ProbeMarker:
     def insert_into(
         self, value: Json, schema: Json, root: JsonObject, *, key: bool = False
     ) -> Json:
-        """Return a copy of `value` in which strings are replaced by marked ones.
+        """Return a copy of `value` in which strings are replaced by strings that contain the mark.
 
-        A string stays as it is if its schema does not allow the mark, or if it is marked already.
+        A string stays as it is if its schema does not allow the mark, or if it contains the mark
+        already.
 
         Args:
             value: any JSON value.
@@ -90,7 +91,7 @@ class ProbeMarker:
                 return value
 
     def _marked_texts(self, value: str, clauses: Mapping[str, Any]) -> list[str]:
-        """Return strings that contain the mark and may replace `value`, best first.
+        """Return strings that contain the mark and may replace `value` in a call, best first.
 
         Return an empty list if `value` is a number, a date or a time, if the schema lists the
         allowed values, or if `value` contains the mark already.

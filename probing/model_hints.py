@@ -128,10 +128,9 @@ class Teacher:
         ]
 
     def read(self, tool: ToolFacts, sample: Sample) -> Sequence[ArgumentHint]:
-        """Return the hints on arguments that the model reads in an error reply.
+        """Return the hints on arguments that the model finds in an error reply.
 
-        Replies that differ only in the values that were sent have the same template. The model is
-        asked once for each template.
+        The model is asked only once for replies that differ only in the values that were sent.
         """
         names = list(tool.arguments)
         item = _HINT | {"properties": _HINT["properties"] | {"argument": {"enum": names}}}
@@ -192,9 +191,10 @@ class Teacher:
 
 
 def hints_in(log: Log) -> dict[str, Sequence[ArgumentHint]]:
-    """Return the hints that a model read in error replies, from the notes of a log.
+    """Return the hints that a model read in error replies, as stored in the notes of a log.
 
-    The keys are the templates of the replies, see `template_of`.
+    The keys are the templates of the replies. A template is a reply with `…` in place of the values
+    that the call sent.
     """
     kept = {
         key.removeprefix(_READ_NOTE): note
@@ -251,7 +251,7 @@ def _describe_tool(facts: ToolFacts) -> str:
 
 
 def _inert(text: str) -> str:
-    """Return a text of a tool in a form that cannot disturb a prompt.
+    """Return a text of a tool in a form that cannot change the structure of a prompt.
 
     It is on one line, without unprintable characters and without marks that begin a code block.
     """

@@ -134,10 +134,10 @@ def field_name(protocol: ToolProtocol, path: str) -> NormalizedName:
 def distance(
     wanted: NormalizedName, field: NormalizedName, text: frozenset[str] = frozenset()
 ) -> float | None:
-    """Return the distance between the names of an argument and a response field; 0 if equal.
+    """Return how much the names of an argument and a response field differ; 0 if they are equal.
 
-    Return None if the names do not match. `text` are the words in the argument's description and
-    in replies about the argument.
+    Return None if the names do not match. `text` has the words in the argument's description and in
+    replies about the argument.
     """
     if wanted.key == field.key or (wanted.own == field.own and field.own not in VAGUE):
         return NEAR if wanted.key in VAGUE else EQUAL  # `id`s of two kinds of record

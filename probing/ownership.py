@@ -1,9 +1,10 @@
-"""Recognises the records that a probing created, in the samples of its log.
+"""Recognises the records that a probing run created, in the samples of its log.
 
-Only these records may be changed or removed. An id is confirmed, that is, it certainly belongs to
-such a record, if it is new and a read-only tool returns it together with the random mark of this
-probing. If a record cannot contain the mark, the id in the response to the creating call is
-confirmed once a read-only tool returns a record with this id and the values that were sent.
+A sample is a call with its answer. Only these records may be changed or removed. An id is
+confirmed, that is, it certainly belongs to such a record, if it is new and a read-only tool returns
+it together with the random mark of this run. If a record cannot contain the mark, the id in the
+response to the creating call is confirmed once a read-only tool returns a record with this id and
+the values that were sent.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ from protocols.schema import Json, JsonObject
 
 
 class CreatedRecords:
-    """The records that one probing created, with their ids. They are derived from its log."""
+    """The records that one probing run created, with their ids. They are derived from its log."""
 
     def __init__(self, roles: ToolRoles, log: Log) -> None:
         self._roles = roles
@@ -46,7 +47,7 @@ class CreatedRecords:
 
     @property
     def mark(self) -> ProbeMarker:
-        """The random mark of this probing. It is chosen when it is first used."""
+        """The random mark of this probing run. It is chosen when it is first used."""
         self._mark = self._mark or ProbeMarker(self._log)
         return self._mark
 
@@ -60,7 +61,7 @@ class CreatedRecords:
         return [record for record in self.all() if record.is_present]
 
     def marks_in(self, arguments: JsonObject) -> set[str]:
-        """Return the strings in a call's arguments that contain the random mark of this probing."""
+        """Return the strings in a call's arguments that contain this probing run's random mark."""
         parts = argument_parts(arguments)
         return {part for _, part in parts if isinstance(part, str) and self.mark.is_in(part)}
 
@@ -81,7 +82,11 @@ class CreatedRecords:
         of: CreatedRecord | None = None,
         unconfirmed: bool = False,
     ) -> list[str | int]:
-        """Return ids of created records, or of the record `of`, for an argument, latest first."""
+        """Return ids of created records for an argument of a tool, the latest record first.
+
+        If `of` is given, return only ids of this record. Ids that are not confirmed are included
+        only if `unconfirmed` is True.
+        """
         noun = self._roles.argument_noun(tool, argument)
         texts: list[str] = []
         for record in reversed(self.all()):
@@ -100,7 +105,7 @@ class CreatedRecords:
     def belongs_to_probe(
         self, tool: str, argument: str, value: Json, *, unconfirmed: bool = False
     ) -> bool:
-        """Return True if a value contains the random mark, or is the id of a created record.
+        """Return True if a value contains this run's random mark, or is the id of a created record.
 
         Booleans and null are accepted, too, unless the argument identifies a record.
         """
@@ -129,7 +134,10 @@ class CreatedRecords:
         return False
 
     def exists_already(self, tool: str, key: str, value: Json) -> bool:
-        """Return True if a record that this probing did not create has this value already."""
+        """Return True if a record that probing did not create already has this value.
+
+        `key` is the name of the field. A string may be the value of any field.
+        """
         for record in self._records:
             if any((key, value) in argument_parts(call.plain_arguments) for call in record.calls):
                 return False
@@ -140,7 +148,7 @@ class CreatedRecords:
         )
 
     def is_single_record(self, tool: str) -> bool:
-        """Return True if another tool at the same URL path reads a single record."""
+        """Return True if a read-only tool with the same URL path returns a single record."""
         return any(self._roles.has_same_path(read, tool) for read in self._single)
 
     def answers_with_id(self, tool: str) -> bool:
@@ -148,7 +156,7 @@ class CreatedRecords:
         return any(record.answered_ids for record in self._records if record.tool == tool)
 
     def update(self) -> None:
-        """Read the samples that were added to the log since the last update."""
+        """Read the calls that were added to the log since the last update."""
         samples = self._log.samples
         if len(samples) == self._sample_count:
             return
@@ -170,7 +178,7 @@ class CreatedRecords:
             self._read_response(sample)
 
     def _read_write(self, sample: Sample) -> None:
-        """Store which record a call created or updated: a new one, or one that is known already."""
+        """Note which record a call created or updated: a new one, or one that was noted before."""
         if not may_have_acted(self._roles.protocol(sample.tool), sample):
             return
         noun = self._roles.noun(sample.tool)
@@ -234,7 +242,7 @@ class CreatedRecords:
     def _find_same_record(
         self, sample: Sample, answered: set[Id], new_ids: set[Id]
     ) -> CreatedRecord | None:
-        """Return the known record with the same id or name as the one a call created, or None."""
+        """Return the known record with the id or name of the one that a call created, or None."""
         noun = self._roles.noun(sample.tool)
         key = self._identity_key(sample)
         for record in self._records:
@@ -248,7 +256,7 @@ class CreatedRecords:
         return None
 
     def _identifying_parts(self, sample: Sample) -> list[tuple[str, Json]]:
-        """Return the (name, value) pairs of a call's arguments that identify a record."""
+        """Return the (name, value) pairs in a call's arguments that identify a record."""
         return [
             (key, part)
             for key, part in argument_parts(sample.plain_arguments)
@@ -262,7 +270,7 @@ class CreatedRecords:
         return frozenset(url_text(part) for _, part in ids or parts)
 
     def _ids_in_response(self, sample: Sample) -> set[Id]:
-        """Return the ids of a created record in the response, except those that the call sent."""
+        """Return the ids of the created record in a response, without ids that the call sent."""
         if not sample.done:
             return set()
         noun = self._roles.noun(sample.tool)
@@ -273,7 +281,7 @@ class CreatedRecords:
         return {id_ for id_ in ids if id_[1] not in sent}
 
     def _read_removal(self, sample: Sample) -> None:
-        """Mark the created records that a successful call removed as removed."""
+        """Note which created records a successful call of a removing tool removed."""
         # `DELETE /buckets/{bucket_id}/records/{id}` removes the record and leaves its bucket.
         removed = {
             (self._roles.argument_noun(sample.tool, key), url_text(part))
@@ -287,10 +295,11 @@ class CreatedRecords:
                 record.removed_by = sample.tool
 
     def _is_removed(self, record: CreatedRecord, tool: str, removed: set[Id]) -> bool:
-        """Return True if the removing call with the arguments `removed` removed `record`.
+        """Return True if a call of the removing tool `tool` removed `record`.
 
-        They must contain an id of the record or of its container. If no id is confirmed, a text of
-        the record that contains the random mark is enough.
+        `removed` has the ids and texts that the call sent. They must include an id of the record or
+        of its container. If no id of the record is confirmed, a text of the record that contains
+        the random mark is enough.
         """
         ids = record.ids | record.answered_ids | self._parent_ids(record)
         for noun, text in removed:
@@ -330,7 +339,7 @@ class CreatedRecords:
             self._single.discard(sample.tool)
 
     def _note_ids(self, fields: JsonObject, parent_noun: str, sample: Sample) -> None:
-        """Store for each id in a record the number of the first sample that contained it."""
+        """Note for each id in a record the number of the first call that returned it."""
         for word, value in id_fields(fields):
             prefix = singular(word.rpartition("_")[0])
             nouns = {prefix} if prefix else {self._roles.noun(sample.tool), parent_noun} - {""}
@@ -338,7 +347,7 @@ class CreatedRecords:
                 self._first_seen.setdefault((noun, url_text(value)), sample.number)
 
     def _recognise(self, fields: JsonObject, parent_noun: str, sample: Sample) -> None:
-        """Find the created record that an object in a response shows, and store its ids."""
+        """Find the created record that an object in a response shows, and note its ids."""
         earlier = [record for record in self._records if record.calls[0].number < sample.number]
         earlier.sort(key=lambda record: record.removed_at > 0)
         nouns = {self._roles.noun(sample.tool), parent_noun}
@@ -361,7 +370,7 @@ class CreatedRecords:
     def _note_removed_but_shown(
         self, fields: JsonObject, nouns: Collection[str], sample: Sample
     ) -> None:
-        """Store that a removed record still exists if an object in a response has the mark."""
+        """Note that a removed record still exists, if an object in a response has the mark."""
         same_noun = [
             record
             for record in self._records
@@ -377,7 +386,8 @@ class CreatedRecords:
     ) -> set[Id]:
         """Return the ids in `fields` that no response contained before `record` was created.
 
-        An id that a call of `record` sent is left out, unless it contains the mark.
+        `fields` are the fields of an object in a response. An id that a call of `record` sent is
+        left out, unless it contains the mark.
         """
         created_at = record.calls[0].number
         sent = {
@@ -393,7 +403,10 @@ class CreatedRecords:
         }
 
     def _record_ids(self, fields: JsonObject, nouns: Collection[str], record_noun: str) -> set[Id]:
-        """Return the ids of a record, see `record_ids`, and store their JSON values."""
+        """Return the ids of a record in a response, and store the JSON value of each id.
+
+        See `probing.record_matching.record_ids` for the arguments.
+        """
         values = record_ids(fields, nouns, record_noun)
         for value in values.values():
             self._id_values[url_text(value)] = value

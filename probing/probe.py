@@ -47,7 +47,7 @@ _LONGEST = 80
 
 @dataclass(frozen=True, kw_only=True)
 class Probed:
-    """The result of a probing.
+    """The result of a probing run.
 
     Tools are identified by their names in the source, such as an OpenAPI document.
     """
@@ -228,7 +228,7 @@ class _Probing:
         self._writes.look_again()
 
     def result(self) -> Probed:
-        """Return what has been learned so far."""
+        """Return what this probing run has found out so far about the tools."""
         session = self._session
         facts = session.all_facts
         cut_off = "a call was cut off by a kill, and is not made again"
@@ -247,7 +247,10 @@ class _Probing:
         )
 
     def _each(self, tools: Iterable[str], work: Callable[[str], object]) -> None:
-        """Call `work` with each tool's name. If a tool must not be called again, store why."""
+        """Call the function `work` with the name of each tool.
+
+        If a tool must not be called again, store the reason.
+        """
         for name in list(tools):
             try:
                 work(name)
@@ -256,7 +259,7 @@ class _Probing:
                     self._stopped[name] = str(refusal)
 
     def _look_again(self, name: str) -> None:
-        """Repeat a call whose response had no data, if a later call may have created data."""
+        """Repeat a tool's call that returned no data, if a later call may have created data."""
         session = self._session
         empty = session.facts(name).done
         written = [s.number for s in session.log.samples if s.done and s.tool not in session.reads]
@@ -305,7 +308,7 @@ class _Probing:
 
 
 def _describe_created_records(session: Session) -> Iterator[dict[str, Any]]:
-    """Yield a JSON object for each record that this probing created, or may have created."""
+    """Yield a JSON object for each record that this probing run created, or may have created."""
     for record in session.created.all():
         is_present = record.is_present
         why = _why_left(session, record) if is_present else f"removed by {record.removed_by}"
@@ -333,7 +336,7 @@ def _describe_created_records(session: Session) -> Iterator[dict[str, Any]]:
 
 
 def _why_left(session: Session, record: CreatedRecord) -> str:
-    """Return why a created record was not removed."""
+    """Return why a created record was not removed, as a phrase for the report."""
     is_unknown_effect = likely_action(session.protocols[record.tool])[1] == UNKNOWN_EFFECT
     if is_unknown_effect and not record.last_shown and not record.answered_ids:
         return "nothing tells whether it made anything"

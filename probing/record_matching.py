@@ -19,7 +19,7 @@ Id = tuple[str, str]
 
 @dataclass
 class CreatedRecord:
-    """A record that a call created, or may have created."""
+    """A record that a call of this probing run created, or may have created."""
 
     tool: str
     """The tool that created the record."""
@@ -50,15 +50,15 @@ class CreatedRecord:
 def match_record(
     record: CreatedRecord, fields: JsonObject, new_ids: set[Id], mark: ProbeMarker
 ) -> tuple[set[Id], bool]:
-    """Return (ids of the record, True) if an object in a response is a record that calls created.
+    """Check if an object in a response is a record that the calls of this probing run created.
 
-    Otherwise return (an empty set, False).
+    Return (ids of the record, True) if it is, and (an empty set, False) otherwise.
 
     Args:
         record: the record that calls created.
         fields: the fields of an object in the response of a read-only tool.
         new_ids: ids in `fields` that no response contained before `record` was created.
-        mark: the mark of this probing.
+        mark: the mark of this run, a random text in every record that it creates.
     """
     answered = new_ids & record.answered_ids
     has_mark = any(mark.is_in(value) for value in fields.values())

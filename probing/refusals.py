@@ -69,8 +69,8 @@ def _is_denial(name: str, value: Json) -> bool:
 def _has_data(fields: Mapping[str, Json], *, is_certain: bool) -> bool:
     """Return True if a response has fields that are not part of an error message.
 
-    If it is not certain that the response reports an error, fields such as `title`, which
-    ordinary records have as well, count as data.
+    If `is_certain` is False, the response may be an ordinary record and not an error. Then fields
+    such as `title`, which such records have as well, count as data.
     """
     beside = _BESIDE if is_certain else _BESIDE - _OF_RECORDS
     no_data = beside | _FLAGS | _STATES | _ERRORS
@@ -80,7 +80,10 @@ def _has_data(fields: Mapping[str, Json], *, is_certain: bool) -> bool:
 
 
 def as_refused(sample: Sample) -> Sample:
-    """Return a sample, changed to one of a refused call if its response reports an error."""
+    """Return a sample (a call with its answer), as a refused call if its response reports an error.
+
+    Some services send an error with a success status. Any other sample is returned unchanged.
+    """
     message = refusal_in(sample.response) if sample.done else ""
     if not message:
         return sample

@@ -1,4 +1,4 @@
-"""Writes the results of a probing: a protocol file for each tool, and a coverage report."""
+"""Writes the results of a probing run: a protocol file for each tool, and a coverage report."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _LONGEST = 160
 
 @dataclass(frozen=True, kw_only=True)
 class ReportFiles:
-    """The names of the files that `write` wrote or left alone, and the protocols."""
+    """The names of the report's files, written or kept as they were, and the protocols."""
 
     folder: Path
     protocols: Mapping[str, ToolProtocol] = field(default_factory=dict)
@@ -90,9 +90,9 @@ def _text(document: Any) -> str:
 
 
 def coverage(probed: Probed, protocols: Mapping[str, ToolProtocol]) -> dict[str, Any]:
-    """Return the coverage report as a JSON object.
+    """Return the coverage report (what probing found out about each tool) as a JSON object.
 
-    `protocols` are the protocols that were written, keyed by the tool's name.
+    `protocols` has the protocols that were written, keyed by the tool's name.
     """
     tools = {name: _tool(probed, name, protocols[name]) for name in probed.facts}
     return {
@@ -132,7 +132,7 @@ def _outcome(sample: Sample) -> str:
 
 
 def _describe_gaps(facts: ToolFacts, stopped: str) -> Iterator[str]:
-    """Yield sentences on what is unknown about a tool, and why.
+    """Yield sentences on what is still unknown about a tool after probing, and why.
 
     `stopped` is the reason why the tool was not called (any more), or "".
     """
@@ -151,7 +151,7 @@ def _describe_gaps(facts: ToolFacts, stopped: str) -> Iterator[str]:
 
 
 def _describe_unaccepted(facts: ToolFacts, name: str) -> str:
-    """Return a sentence about an argument that no successful call had."""
+    """Return a sentence about an argument that was in none of the successful calls of a tool."""
     tried = {
         repr(sample.arguments[name].value) for sample in facts.samples if name in sample.arguments
     }
@@ -171,7 +171,7 @@ def _describe_no_response(facts: ToolFacts) -> str:
 
 
 def render_markdown(report: Mapping[str, Any]) -> str:
-    """Return the report as Markdown."""
+    """Return the coverage report, which says what probing found out, as Markdown."""
     totals = report["totals"]
     tools = report["coverage"]
     known = (
@@ -227,7 +227,10 @@ def _table_row(name: str, tool: Mapping[str, Any]) -> str:
 
 
 def format_created_record(made: Mapping[str, Any]) -> str:
-    """Return a line about a created record: its calls, ids, marks, and whether it was removed."""
+    """Return a line about a record that probing created.
+
+    It names the record's calls, ids and marks, and says if the record was removed.
+    """
     calls = f"call{'s' * (len(made['calls']) > 1)} {', '.join(map(str, made['calls']))}"
     known = ", ".join([*(f"id {text}" for text in made["ids"]), *made["marks"]])
     return f"{made['tool']} ({calls}){known and ': '}{known}: {made['why']}"

@@ -51,7 +51,7 @@ def _walk(node: Any, path: str, depth: int) -> Iterator[tuple[str, Json, bool]]:
 
 
 def response_origin(sample: Sample, path: str) -> ValueOrigin:
-    """Return the `ValueOrigin` of a value in a response: the tool, the path, and the sample."""
+    """Return the origin of a value in a response: the tool, the path, and the call's number."""
     return ValueOrigin(kind="response", tool=sample.tool, path=path, sample=sample.number)
 
 
@@ -77,11 +77,13 @@ def collect_records(
 ) -> None:
     """Add the records in a response to `found`, outer objects first.
 
+    A record is an object in the response.
+
     Args:
         node: the response, or a part of it.
         path: the response path of `node`.
         around: the values of the objects that contain `node`, and of the call's arguments.
-        sample: the call.
+        sample: the call that returned the response.
         found: the list to which the records are added.
     """
     parts = _parts(node, path)
@@ -105,9 +107,9 @@ def collect_records(
 
 
 def _parts(node: Json, path: str) -> list[tuple[str, Json]]:
-    """Return (path, value) for the first 40 elements of a list or 100 fields of an object.
+    """Return the elements of a list or the fields of an object, each as (path, value).
 
-    Return an empty list for a scalar.
+    At most 40 elements or 100 fields are returned. For a scalar, return an empty list.
     """
     if isinstance(node, list):
         return [(f"{path}[]", item) for item in node[:40]]

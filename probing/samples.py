@@ -1,6 +1,6 @@
 """Samples, that is, calls with their answers, and the log that stores them.
 
-Everything that a probing knows is derived from its log, so a killed probing continues where it
+Everything that a probing run knows is derived from its log, so a killed run continues where it
 stopped, and no call is made twice. The log contains values as they were returned, secrets included.
 Only its owner can read it, and git ignores its folder.
 """
@@ -50,7 +50,7 @@ Purpose = Literal["discover", "omit", "vary", "refuse", "link", "effect", "check
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProbeSettings:
-    """Limits of one probing.
+    """Limits of one probing run.
 
     Calls of earlier runs with the same folder count against `budget` and `per_tool`.
     """
@@ -93,7 +93,7 @@ class ValueOrigin:
 
 @dataclass(frozen=True, slots=True)
 class Value:
-    """A value of an argument, with its origin."""
+    """A value of an argument, together with its origin (where the value comes from)."""
 
     value: Json
     origin: ValueOrigin
@@ -146,7 +146,7 @@ Watch = Callable[["Sample | str"], None]
 
 
 def call_key(tool: str, arguments: JsonObject) -> str:
-    """Return a key that is equal for equal calls of one tool.
+    """Return a key that two calls share if they call the same tool with equal arguments.
 
     `1`, `1.0` and `true` give different keys.
     """
@@ -154,12 +154,12 @@ def call_key(tool: str, arguments: JsonObject) -> str:
 
 
 def to_line(sample: Sample) -> str:
-    """Return a sample as one line of JSON, which `from_line` reads."""
+    """Return a sample (a call with its answer) as one line of JSON, which `from_line` reads."""
     return json.dumps(asdict(sample), ensure_ascii=False, separators=(",", ":"))
 
 
 def from_line(line: str) -> Sample:
-    """Return the sample that `to_line` wrote as a line of JSON.
+    """Return the sample (a call with its answer) that `to_line` wrote as a line of JSON.
 
     Raises:
         ValueError, TypeError, KeyError, AttributeError: the line does not contain a sample.
@@ -177,9 +177,9 @@ class LogUnreadable(AtcError):
 
 
 class Log(AbstractContextManager["Log"]):
-    """The file with all samples of a probing and with notes. Each change is written at once.
+    """The file with all samples and notes of a probing run. Each change is written at once.
 
-    - `samples`: the samples in the order in which they were added.
+    - `samples`: the samples (calls with their answers) in the order in which they were added.
     - `intents`: calls that may have been sent but were never answered, because the process was
       killed, keyed by their number. They are not made again, and the report names them.
     - `notes`: JSON values that were stored under a key, such as the replies of a model.
@@ -220,7 +220,7 @@ class Log(AbstractContextManager["Log"]):
         self._record({"intent": [tool, dict(arguments), number]})
 
     def add(self, sample: Sample) -> None:
-        """Record the sample of a call that was answered."""
+        """Write the sample (the call with its answer) of an answered call to the log."""
         self._take(sample)
         self._write_line(to_line(sample))
 
@@ -232,7 +232,7 @@ class Log(AbstractContextManager["Log"]):
         self._record({"void": [number, sent]})
 
     def note(self, key: str, value: Any) -> None:
-        """Store a JSON value under a key in `notes`."""
+        """Store a JSON value under a key in the log's `notes`. An earlier value is replaced."""
         self._record({"note": [key, value]})
 
     def find(self, tool: str, arguments: JsonObject) -> Sample | None:
@@ -240,13 +240,16 @@ class Log(AbstractContextManager["Log"]):
         return self._answered.get(call_key(tool, arguments))
 
     def was_intended(self, tool: str, arguments: JsonObject) -> bool:
-        """Return True if an equal call may have been sent when an earlier process was killed."""
+        """Return True if an equal call was about to be sent when an earlier process was killed.
+
+        It may have been sent.
+        """
         return call_key(tool, arguments) in {
             call_key(one["tool"], one["arguments"]) for one in self.intents.values()
         }
 
     def samples_of(self, tool: str) -> Iterator[Sample]:
-        """Iterate over the samples of one tool."""
+        """Iterate over the samples, that is, the calls with their answers, of one tool."""
         return iter(self._of[tool])
 
     @property

@@ -1,4 +1,4 @@
-"""The shared state of a running probing, and the choice of the arguments of the next call."""
+"""The state of a probing run in progress, and the choice of the arguments of the next call."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ _SET_BY_SERVICE = frozenset(
 
 
 class Session:
-    """The state of a running probing: its tools, calls, and what they showed.
+    """The state of a probing run in progress: its tools, its calls, and what the calls showed.
 
     All of it is derived from the log. It is kept here only because deriving it again is slow.
     """
@@ -81,7 +81,7 @@ class Session:
             self._take(sample)
 
     def facts(self, tool: str) -> ToolFacts:
-        """Return what is known about a tool so far."""
+        """Return what the calls so far have shown about a tool and its arguments."""
         if tool not in self._facts:
             self._facts[tool] = learn(self.protocols[tool], self.log.samples_of(tool), self._read)
         return self._facts[tool]
@@ -94,10 +94,10 @@ class Session:
     def call(
         self, tool: str, arguments: ArgumentValues, *, purpose: Purpose, again: bool = False
     ) -> Sample:
-        """Make one call and return its sample. If the log contains an equal call, return that one.
+        """Make one call and return it with its answer, or return an equal call from the log.
 
-        If the tool may change something, the random mark of this probing is inserted into the
-        arguments first. If `again` is True, the call is made even if the log contains it.
+        If `again` is True, the call is made even if the log contains an equal one. If the tool may
+        change something, the random mark of this probing run is inserted into the arguments first.
 
         Raises:
             NotCalled: the call may not be made.
@@ -121,7 +121,7 @@ class Session:
         return made or bool(self.rules.refusal_reason(tool, plain))
 
     def mark_arguments(self, tool: str, arguments: ArgumentValues) -> ArgumentValues:
-        """Return a call's arguments with the random mark of this probing in some of the values.
+        """Return a call's arguments, some of which contain the random mark of this probing run.
 
         The mark is inserted into values that were not returned by a tool, and into values that
         identify a record. The arguments of a tool that only reads are returned unchanged.
@@ -136,7 +136,7 @@ class Session:
     def choices(
         self, tool: str, wanted: Sequence[str], *, alone: bool
     ) -> Iterator[dict[str, Value]]:
-        """Yield combinations of values for the arguments in `wanted`, best first.
+        """Yield combinations of values for the arguments of a tool that `wanted` names, best first.
 
         If `alone` is True, values that other tools returned are not used.
         """
@@ -181,10 +181,10 @@ class Session:
         return arguments
 
     def _largest_record(self, tool: str) -> tuple[Mapping[str, Json], ValueOrigin]:
-        """Return the largest record of the kind that a tool creates, with its origin.
+        """Return the existing record of the kind that a tool creates, with its origin.
 
-        It is an object in the response of a read-only tool. Return an empty record if there is
-        none.
+        It is the largest such object in the responses of read-only tools. If there is none, the
+        record is empty.
         """
         largest: Mapping[str, Json] = {}
         origin = GENERATED_ORIGIN
@@ -199,10 +199,10 @@ class Session:
         return largest, origin
 
     def _field_form(self, facts: ToolFacts, name: str, value: Json) -> Json:
-        """Return the value of a record's field as an argument for creating a similar record.
+        """Return the value of an existing record's field in the form in which a tool can take it.
 
-        The returned value contains the mark if possible. Return None if the argument cannot take
-        the value.
+        The value is sent to create a similar record, so it contains the random mark of this probing
+        run if possible. Return None if the argument cannot take the value.
         """
         argument = facts.arguments.get(name, ArgumentFacts(name=name))
         # A required object or list is sent as it is: nothing describes its parts.
@@ -216,10 +216,10 @@ class Session:
         return next((form for form in forms if value_filter.is_allowed(form)), None)
 
     def _mark_value(self, facts: ToolFacts, name: str, value: Value) -> Value:
-        """Return an argument's value with the random mark in it, or unchanged if it cannot have it.
+        """Return an argument's value with this run's random mark in it, or unchanged.
 
-        A value is replaced only if it was invented, is an example from a description, was proposed
-        by a model, or identifies a record.
+        A value gets the mark only if it can contain it, and if it was invented, is an example from
+        a description, was proposed by a model, or identifies a record.
         """
         identifies = self.roles.identifies_record(facts.name, name)
         may_be_replaced = identifies or value.origin.kind in ("generated", "given", "model")
@@ -249,10 +249,10 @@ class Session:
     def _prefer_own(self, facts: ToolFacts, name: str, values: Sequence[Value]) -> list[Value]:
         """Return the values that may be sent to a tool that changes something, best first.
 
-        An argument that identifies a record gets only ids of records that this probing created, and
-        values with its random mark. For other arguments, values with the mark come first, and
-        values of existing records follow. If an argument refers to another record, values of
-        existing records come first.
+        An argument that identifies the record to change gets only ids of records that this probing
+        run created, and values with its random mark. For other arguments, values with the mark come
+        first, and values of existing records follow. An argument that refers to some other record
+        gets values of existing records first.
         """
         pairs = [(value, self._mark_value(facts, name, value)) for value in values]
         if self.roles.identifies_record(facts.name, name):
@@ -269,9 +269,10 @@ class Session:
     def _identifying_values(
         self, facts: ToolFacts, name: str, marked: Sequence[Value]
     ) -> list[Value]:
-        """Return ids of records that this probing created, followed by values with its mark.
+        """Return values for an argument that identifies a record of this probing run, best first.
 
-        `marked` are the candidates, into which the mark was inserted where this was possible.
+        Ids of records that this run created come first. They are followed by those of the values
+        `marked` that contain the run's random mark.
         """
         value_filter = ValueFilter(facts, facts.arguments[name])
         origin = ValueOrigin(kind="response")
@@ -289,10 +290,10 @@ class Session:
     def _other_values(
         self, tool: str, name: str, pairs: Sequence[tuple[Value, Value]]
     ) -> list[Value]:
-        """Return values for an argument that does not identify a record, best first.
+        """Return values for an argument that does not identify the record to change, best first.
 
-        `pairs` are (value, the value with the random mark). Both are the same object if the value
-        cannot contain the mark.
+        `pairs` has each value together with a copy that contains the random mark of this probing
+        run. If the value cannot contain the mark, the pair has the same object twice.
         """
         is_reference = self.roles.is_reference(tool, name)
         marked = [new for value, new in pairs if new is not value]
@@ -325,13 +326,14 @@ class Session:
 def next_arguments(
     session: Session, facts: ToolFacts, *, alone: bool, beside: ArgumentValues
 ) -> dict[str, Value] | None:
-    """Return the arguments of the next call to try, or None.
+    """Return the arguments of the next call of a tool to try, or None.
 
-    These are the arguments that are known to be needed, with a combination of values that was not
-    tried yet. None means that an argument has no candidate, or all combinations were tried.
+    The call has the arguments that are known to be needed, with a combination of values that was
+    not tried yet. None means that there is no value to try for an argument, or that all
+    combinations were tried.
 
     Args:
-        session: the running probing.
+        session: the state of the probing run.
         facts: what is known about the tool.
         alone: True to use no values that other tools returned.
         beside: further arguments that the call must have.
@@ -349,10 +351,11 @@ def next_arguments(
 
 
 def _argument_sets(session: Session, facts: ToolFacts) -> list[list[str]]:
-    """Return the sets of argument names to try. The set that was tried least often comes first.
+    """Return the sets of arguments with which a tool may be called, as lists of their names.
 
     Usually there is one set: the needed arguments. If calls were refused and the replies gave no
-    hint, sets with optional arguments are added, because one of these may in fact be required.
+    hint, sets with optional arguments are added, because one of these may in fact be required. The
+    set that was tried least often comes first.
     """
     first = _first_arguments(session, facts)
     optional = [
@@ -376,9 +379,10 @@ def _argument_sets(session: Session, facts: ToolFacts) -> list[list[str]]:
 
 
 def _first_arguments(session: Session, facts: ToolFacts) -> list[str]:
-    """Return the names of the needed arguments.
+    """Return the names of the arguments that the first call of a tool needs.
 
-    If the tool creates a record, the arguments that name the new record are added.
+    These are the required arguments. If the tool creates a record, the arguments that name the new
+    record are added.
     """
     needed = facts.needed
     if not session.roles.creates_records(facts.name):

@@ -75,13 +75,13 @@ class ArgumentFacts:
         return tuple(dict.fromkeys(types(self.declared) or hints_of or limited))
 
     def hints_of_kind(self, kind: HintKind) -> list[ArgumentHint]:
-        """Return the hints of one kind."""
+        """Return those hints on this argument, from error replies, that are of one kind."""
         return [hint for hint in self.hints if hint.kind == kind]
 
 
 @dataclass(frozen=True, kw_only=True)
 class ToolFacts:
-    """The facts that are known about one tool."""
+    """The facts that are known about one tool: its description, its calls, and its arguments."""
 
     protocol: ToolProtocol
     samples: tuple[Sample, ...] = ()
@@ -97,7 +97,7 @@ class ToolFacts:
 
     @cached_property
     def done(self) -> tuple[Sample, ...]:
-        """The samples of successful calls."""
+        """The samples (calls with their answers) that were successful."""
         return tuple(sample for sample in self.samples if sample.done)
 
     @property
@@ -119,7 +119,7 @@ class ToolFacts:
 
     @cached_property
     def fruitful(self) -> tuple[Sample, ...]:
-        """The samples of successful calls whose response contains data.
+        """The samples (calls with their answers) whose response contains data.
 
         An empty list is not data, because it does not show what its elements are. For a tool that
         changes something, any field is data, because a new record may have empty lists.
@@ -169,13 +169,14 @@ def _filled(value: object) -> bool:
 def learn(
     protocol: ToolProtocol, samples: Iterable[Sample], read: ModelReadings | None = None
 ) -> ToolFacts:
-    """Return the facts that follow from a tool's description and its samples.
+    """Return the facts about a tool that follow from its description and its calls.
 
     Args:
         protocol: the tool's description.
-        samples: samples in the order in which they were sent. Samples of other tools are ignored.
-        read: hints that a model read in error replies. They are used for replies in which the
-            rules of `probing.error_replies` find no hint.
+        samples: calls with their answers, in the order in which they were sent. Those of other
+            tools are ignored.
+        read: hints that a model read in error replies. They are used for replies in which the rules
+            of `probing.error_replies` find no hint.
     """
     own = tuple(sample for sample in samples if sample.tool == protocol.name)
     names = {name: name for name in protocol.parameters}
@@ -212,7 +213,10 @@ def _hints_in(
 
 
 def place_of(protocol: ToolProtocol, argument: str) -> str:
-    """Return the part of the request in which an argument is sent, see `ArgumentFacts.place`."""
+    """Return the part of the request in which an argument is sent, such as `query` or `body`.
+
+    `ArgumentFacts.place` lists all parts.
+    """
     if not isinstance(protocol.binding, HttpBinding):
         return "value"
     http = protocol.binding
@@ -228,7 +232,10 @@ def place_of(protocol: ToolProtocol, argument: str) -> str:
 def _argument(
     protocol: ToolProtocol, name: str, read_samples: Sequence[SampleHints]
 ) -> ArgumentFacts:
-    """Return what a tool's description and its samples show about one argument."""
+    """Return the facts about one argument that follow from the tool's description and its calls.
+
+    `read_samples` has the calls with their answers, each with the hints in its error reply.
+    """
     declared = protocol.parameters.get(name, {})
     place = place_of(protocol, name)
     hints_of: dict[ArgumentHint, None] = {}
@@ -257,7 +264,7 @@ def _argument(
 
 
 class _ValueOutcomes:
-    """The different values that calls had for one argument, grouped by the outcome of the call."""
+    """The different values of one argument in a tool's calls, grouped by the call's outcome."""
 
     def __init__(self, place: str) -> None:
         self._place = place
@@ -266,9 +273,9 @@ class _ValueOutcomes:
         self.not_found: dict[str, Value] = {}
 
     def add(self, sample: Sample, value: Value, kinds: set[HintKind]) -> None:
-        """Add the value that one call had for the argument.
+        """Add the value of the argument in one call.
 
-        `kinds` are the kinds of the hints on the argument in the reply.
+        `kinds` has the kinds of the hints on the argument that the error reply gives.
         """
         key = repr(value.value)
         if sample.done:
@@ -279,5 +286,5 @@ class _ValueOutcomes:
             self.not_found.setdefault(key, value)
 
     def never_accepted(self, values: Mapping[str, Value]) -> tuple[Value, ...]:
-        """Return the values with which no call succeeded."""
+        """Return those of `values` with which no call succeeded."""
         return tuple(value for key, value in values.items() if key not in self.accepted)

@@ -27,7 +27,7 @@ _PREPOSITIONS = frozenset({"at", "by", "for", "from", "in", "into", "of", "on", 
 
 
 class ToolRoles:
-    """The roles of all tools in a toolbox and of their arguments.
+    """The roles of all tools in a toolbox and of their arguments, such as what each tool does.
 
     Tools are identified by their names.
     """

@@ -161,10 +161,10 @@ class Pools:
         below: dict[str, Value],
         around: Mapping[tuple[str, str], Value],
     ) -> list[ResponseRecord]:
-        """Add the keys of a response to `below`, the values that may follow the URL as a segment.
+        """Add the keys of a response to `below`: values that may follow the URL as a segment.
 
         Return a record for each of the first 20 keys, or [] if the response is not an object.
-        `around` are the arguments of the call, which become a part of each record.
+        `around` has the arguments of the call, which become a part of each record.
         """
         if not isinstance(sample.response, Mapping):
             return []
@@ -179,7 +179,7 @@ class Pools:
         ]
 
     def _add_arguments(self, protocol: ToolProtocol, sample: Sample) -> None:
-        """Add the arguments of a successful call, as values that the tool accepted."""
+        """Add the arguments of a successful call. They are values that the tool accepted."""
         for name, argument in sample.arguments.items():
             path = f"({name})"
             place = self._place(protocol, path, argument=name)
@@ -191,8 +191,9 @@ class Pools:
     ) -> list[tuple[float, Value]]:
         """Return values that may suit an argument as (distance, value), smallest distance first.
 
-        The first value of the fields with a certain name gets the distance between this name and
-        the argument's name (0 if equal). The distance of each further value is greater by 0.75.
+        Values come from response fields. Of the fields with the same name, the first value gets the
+        distance between this name and the argument's name (0 if equal). The distance of each
+        further value is greater by 0.75.
         """
         name = argument_name(protocol, argument.name)
         found = list[tuple[float, Value]]()
@@ -209,10 +210,10 @@ class Pools:
         return sorted(found, key=lambda pair: pair[0])
 
     def values_above(self, protocol: ToolProtocol, argument: ArgumentFacts) -> list[Value]:
-        """Return names that the parent URL returned, if the argument is the last segment of a URL.
+        """Return names that the parent URL returned, for an argument that ends a tool's URL.
 
         For example, `/parts` returns `{"cpu": …}` or `[{"name": "cpu"}]`, and `/parts/{part}` takes
-        `cpu`. Return an empty list for any other argument.
+        `cpu`. Return an empty list if the argument is not the last segment of the URL.
         """
         if not isinstance(protocol.binding, HttpBinding):
             return []
@@ -237,9 +238,10 @@ class Pools:
     ) -> list[tuple[float, list[ValuePlace]]]:
         """Return groups of equally named fields with their distance to an argument, nearest first.
 
-        A field without a matching name is included if it contains a value that is known to be good
-        for the argument. As long as no such value is known, fields with ids are included as well.
-        For an argument in the URL path, lists of scalars are included, too.
+        A field whose name does not match that of the argument is included if it contains a value
+        that is known to be good for the argument. As long as no such value is known, fields with
+        ids are included as well. For an argument in the URL path, lists of scalars are included,
+        too.
         """
         search = _Search.of(argument, wanted)
         words = words_about(argument)
@@ -257,9 +259,10 @@ class Pools:
         return sorted(groups.values(), key=lambda pair: pair[0])
 
     def _place(self, protocol: ToolProtocol, path: str, *, argument: str = "") -> ValuePlace:
-        """Return the `ValuePlace` of a response path, or of an argument if its name is given.
+        """Return the `ValuePlace` that collects the values of a response path or of an argument.
 
-        It is created if it does not exist.
+        It is that of an argument if the argument's name is given. It is created if it does not
+        exist.
         """
         key = (protocol.name, path)
         place = self._places.get(key)
@@ -272,7 +275,7 @@ class Pools:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Search:
-    """The criteria by which response fields are selected whose values may suit an argument."""
+    """The criteria that select the response fields whose values may suit a certain argument."""
 
     wanted: NormalizedName
     """The name of the argument."""
@@ -286,7 +289,7 @@ class _Search:
 
     @classmethod
     def of(cls, argument: ArgumentFacts, wanted: NormalizedName) -> _Search:
-        """Return the criteria for selecting values for an argument with the name `wanted`."""
+        """Return the criteria that select response fields for the argument named `wanted`."""
         good = [part for value in good_values(argument) for part in scalars(value)]
         failed = (*argument.refused, *argument.not_found)
         tried = sum(value.origin.kind == "response" for value in failed)
@@ -299,7 +302,10 @@ class _Search:
         )
 
     def admits_stranger(self, name: NormalizedName) -> bool:
-        """Return True if a field may be used although its name does not match (a "stranger")."""
+        """Return True if a field with this name may be used although the argument has another name.
+
+        Such a field is called a "stranger".
+        """
         if self.wanted.is_search_text or self.wanted.secret:
             return False
         if self.wanted.own in PAGING or name.own in PAGING:
@@ -307,9 +313,10 @@ class _Search:
         return self.needs_strangers or bool(self.telling)
 
     def distance_of_stranger(self, place: ValuePlace) -> float | None:
-        """Return how far a field is from suiting the argument if their names do not match.
+        """Return how well a field suits the argument, as a distance, if their names do not match.
 
-        Such a field is a "stranger". Return None if it is unsuitable.
+        Such a field is called a "stranger". A smaller distance is better. Return None if the field
+        is unsuitable.
         """
         if place.argument:
             return None
@@ -326,8 +333,9 @@ class _Search:
     def admits(self, place: ValuePlace, far: float) -> bool:
         """Return True if the values of a field may be used for the argument.
 
-        Secrets may be used only for a secret argument. A paging argument takes only values that an
-        equally named argument of another tool had. `far` is the distance of the field.
+        `far` is the distance between the field and the argument. Secrets may be used only for an
+        argument that takes secrets. A paging argument takes only values that an argument of the
+        same name had in calls of another tool.
         """
         if (place.name.secret or place.secret) and not self.wanted.secret:
             return False
@@ -348,7 +356,7 @@ def words_about(argument: ArgumentFacts) -> frozenset[str]:
 
 
 def good_values(argument: ArgumentFacts) -> Iterator[Json]:
-    """Yield the values that are known or documented to be valid for an argument."""
+    """Yield the values of an argument that worked in a call, or that are documented to be valid."""
     yield from (one.value for one in argument.accepted)
     yield from (value for h in argument.hints if h.kind == "enum" for value in h.values)
     for key in ("examples", "enum"):

@@ -1,7 +1,8 @@
 """Rules for tools that change data: a call must not affect records that probing did not create.
 
-A call that creates a record must contain the random mark of this probing. A call that changes or
-removes a record must identify one that a read-only tool has shown to be created by this probing.
+A call that creates a record must contain the random mark of this probing run, by which the record
+is recognised. A call that changes or removes a record must identify one that a read-only tool has
+shown to be created by this run.
 """
 
 from __future__ import annotations
@@ -25,7 +26,10 @@ class WriteRules:
         self.last_refusals = {}
 
     def refusal_reason(self, tool: str, arguments: JsonObject) -> str:
-        """Return why a call might change records of others, or "" if the call may be sent."""
+        """Return why a call must not be sent, or "" if it may be sent.
+
+        It must not be sent if it might change records that probing did not create.
+        """
         if tool not in self._roles.writes:
             return ""
         self._created.update()
@@ -54,9 +58,9 @@ class WriteRules:
         return "" if recognisable else self._unrecognisable_refusal(tool, arguments)
 
     def _unrecognisable_refusal(self, tool: str, arguments: JsonObject) -> str:
-        """Return why a creating call none of whose arguments contains the mark may not be sent.
+        """Return why a call must not create a record without the random mark, or "" if it may.
 
-        The created record could not be told from others. Return "" if the call may be sent.
+        None of the call's arguments contains the mark, so the record may look like an existing one.
         """
         has_more_arguments = self._roles.protocol(tool).parameters.keys() - arguments.keys()
         if has_more_arguments and not self._created.answers_with_id(tool):
@@ -87,7 +91,7 @@ class WriteRules:
         return ""
 
     def _makes_recognisable(self, tool: str, key: str, value: Json) -> bool:
-        """Return True if a value distinguishes the record that will be created from others."""
+        """Return True if this value in a call makes the created record recognisable."""
         if self._created.belongs_to_probe(tool, key, value, unconfirmed=True):
             return value is not None and not isinstance(value, bool)
         return is_id_name(key)

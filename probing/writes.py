@@ -51,9 +51,9 @@ class Writes:
         self._created = session.created
 
     def makers(self) -> list[str]:
-        """Return the tools that may change data but remove nothing, in the order of probing.
+        """Return the tools that may create or update records, in the order of probing.
 
-        Tools whose names suggest that they only read come first, then those that create or update.
+        Tools that are not known to be read-only, but whose names suggest it, come first.
         """
         return [name for name in self._in_order() if self._roles.kinds[name] != "remove"]
 
@@ -140,7 +140,7 @@ class Writes:
         return None
 
     def remove(self, tool: str) -> None:
-        """Remove the records that this probing created, with one removing tool.
+        """Remove the records that this probing run created, as far as one removing tool can.
 
         Raises:
             NotCalled: the tool could remove none of these records, or it may not be called any
@@ -181,7 +181,7 @@ class Writes:
                     session.call(tool, {}, purpose="effect", again=True)
 
     def _show(self) -> None:
-        """Call read-only tools that may show the created records that no response has shown yet."""
+        """Call read-only tools to look up created records that no response has shown yet."""
         unshown = [record for record in self._created.present() if not record.last_shown]
         for record in unshown:
             for tool in self._session.looks:
@@ -189,9 +189,9 @@ class Writes:
                     self._show_by(tool, record)
 
     def _show_by(self, tool: str, record: CreatedRecord) -> None:
-        """Call a read-only tool that may show a created record.
+        """Call a read-only tool to look up a created record, if the tool can show it.
 
-        Do nothing if it was already called since the record was created or changed.
+        Do nothing if the tool was already called since the record was created or changed.
         """
         session = self._session
         arguments = self._showing_arguments(tool, record)
@@ -204,7 +204,7 @@ class Writes:
                 session.call(tool, arguments, purpose="effect", again=True)
 
     def _showing_arguments(self, tool: str, record: CreatedRecord) -> dict[str, Value] | None:
-        """Return arguments with which a read-only tool may show a record, or None if it cannot."""
+        """Return arguments for which a read-only tool may return a record, or None."""
         needed = self._session.facts(tool).needed
         if not needed:
             return {} if self._roles.is_about(tool, record.tool) else None
@@ -255,7 +255,8 @@ class Writes:
     ) -> Iterator[dict[str, Value]]:
         """Yield combinations of ids for the arguments that identify a record.
 
-        The n-th combination has the n-th id for each argument.
+        The first combination has the first id for each argument, the second one the second, and so
+        on.
         """
         ids = {name: self._ids(facts, name, record) for name in names}
         if not all(ids.values()):
@@ -266,7 +267,7 @@ class Writes:
     def _complete(
         self, tool: str, ids: dict[str, Value], others: Sequence[str], record: CreatedRecord
     ) -> dict[str, Value] | None:
-        """Return a removal's arguments: `ids`, and values for its other arguments.
+        """Return the arguments of a call that removes a record: `ids`, and values for `others`.
 
         Return None if all combinations were sent since the record was last changed, or if the write
         rules do not allow them.
@@ -286,7 +287,7 @@ class Writes:
         return None
 
     def _ids(self, facts: ToolFacts, name: str, record: CreatedRecord) -> list[Value]:
-        """Return the ids of a record that an argument can take.
+        """Return the ids of a record that a removing tool's argument can take.
 
         If it can take no id of the record, return ids of other created records, because the
         argument may identify the container of the record.

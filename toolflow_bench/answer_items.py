@@ -1,4 +1,7 @@
-"""Comparison of answers with the items that a list or set must have; see `toolflow_bench.grade`."""
+"""Grades an answer of the type list or set: it must have exactly the expected items.
+
+The docstring of `toolflow_bench.grade` has the rules.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +16,10 @@ _BULLET = re.compile(r"^\s*(?:[-*•]|\d+[.)])\s+")
 
 
 def has_expected_items(answer: str, expected: GradedQuestion) -> bool:
-    """Return True if the answer has exactly the expected items, in any accepted notation."""
+    """Return True if an answer has exactly the expected items, in any accepted notation.
+
+    The notations are JSON and Python lists, lines, and words with any punctuation, for example.
+    """
     return any(_are_expected_items(items, expected) for items in iter_readings(answer)) or any(
         _has_expected_words(text, expected) for text in _bodies(answer)
     )
@@ -78,9 +84,10 @@ def _structure_of(answer: str) -> Json:
 
 
 def _bodies(answer: str) -> list[str]:
-    """Return the answer without bullets and line numbers.
+    """Return the texts of an answer in which items are searched, without bullets and line numbers.
 
-    If it has a colon, also return a second text: what follows the first colon.
+    The first text is the whole answer. If it has a colon, the second is what follows the first
+    colon.
     """
     plain = "\n".join(_BULLET.sub("", line) for line in answer.splitlines())
     return [plain, plain.partition(":")[2]] if ":" in plain else [plain]
@@ -159,7 +166,10 @@ def _is_same(item: Json, wanted: Json, tolerance: float) -> bool:
 
 
 def _has_values(item: Mapping[str, Json], wanted: Sequence[Json], tolerance: float) -> bool:
-    """Return True if `item` has exactly the wanted values, in any order. Its keys are ignored."""
+    """Return True if the JSON object `item` has exactly the wanted values, in any order.
+
+    Its keys are ignored.
+    """
     left = list(item.values())
     for one in wanted:
         match = next(

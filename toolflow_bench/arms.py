@@ -40,7 +40,7 @@ _SETTINGS = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunOptions:
-    """The command-line options that apply to every suite."""
+    """The command-line options that apply to every suite, that is, every set of questions."""
 
     limit: int | None
     jobs: int | None
@@ -52,10 +52,10 @@ class RunOptions:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Arm:
-    """One way to answer a suite, such as a strategy with a model.
+    """One way to answer the questions of a suite, such as a strategy with a model.
 
     `open_worker` opens a worker that answers questions. `settings` has settings of the suite that
-    also belong to the file header.
+    also belong to the header of the file with the results.
     """
 
     name: str
@@ -70,7 +70,7 @@ class Arm:
         return price_of(self.model, None if self.model == "none" else self.config.model_price)
 
     def header(self, suite: str, data: str, how: RunOptions) -> Header:
-        """Return the header for the arm's file of rows.
+        """Return the header for the file with the arm's rows (one row for each answer).
 
         A run can be continued only if the file has an equal header.
         """
@@ -153,8 +153,8 @@ def _verdict(row: Row) -> str:
 def _path(arm: Arm, header: Header, out: Path | None, *, alone: bool) -> Path:
     """Return the path of the file with an arm's rows.
 
-    It is `--out`, or a file in the state folder that is named after the header. With several arms,
-    the name of the arm is added to `--out`.
+    It is the option `--out`, or else a file in the state folder whose name is made from the header.
+    With several arms, the name of the arm is added to `--out`.
     """
     slug = re.sub(r"[^\w@]+", "-", arm.name).strip("-")
     if out is not None:
@@ -166,7 +166,7 @@ def _path(arm: Arm, header: Header, out: Path | None, *, alone: bool) -> Path:
 
 
 def cells(name: str, summary: Summary, repeats: int) -> dict[str, str]:
-    """Return a row of the result table: shares of tasks, then means over the tasks."""
+    """Return one row of the result table, keyed by column: shares of tasks, then means."""
     n = summary.graded
 
     def mean(total: float | None, digits: int = 0) -> str:

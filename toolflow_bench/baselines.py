@@ -40,7 +40,7 @@ _HINTS = ("type", "enum", "examples", "format", "minimum", "maximum", "pattern",
 
 
 def baseline_worker(name: Baseline, open_world: OpenWorld, *, sandbox: Sandbox) -> OpenWorker:
-    """Return a factory of workers that run the baseline `name`.
+    """Return a function that opens workers, which answer questions with the baseline `name`.
 
     Each worker has its own services.
     """
@@ -77,7 +77,7 @@ def run(
     sandbox: Sandbox,
     max_seconds: float | None = None,
 ) -> Solution:
-    """Run one program without a check or a repair, and return the result as a solution."""
+    """Run one program without a static check or a repair, and return the result as a solution."""
     begun = time.monotonic()
     limits = (
         Limits()
@@ -100,7 +100,7 @@ def run(
 
 
 def program_of(name: Baseline, item: Item, toolbox: Toolbox, *, seed: int) -> Program:
-    """Return the program with which a baseline answers an item."""
+    """Return the source of the program with which a baseline answers a question (an item)."""
     question = item.question.question
     match name:
         case "echo":

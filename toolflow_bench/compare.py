@@ -32,12 +32,12 @@ _METRICS: Mapping[str, Callable[[Row], float | None]] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Comparison:
-    """Differences of a second run (b) from a first run (a) on `shared` tasks.
+    """Differences of a second run (b) from a first run (a) on the `shared` tasks that both have.
 
     `differences` has the metrics for which both runs have a value. `both`, `only_a`, `only_b` and
-    `neither` are the numbers of tasks that these runs solved; with repeats, a run has solved a task
-    if more than half of its answers are right. `p` is the two-sided p-value of McNemar's exact
-    test, or None if no task was solved by one run alone.
+    `neither` count the tasks by who solved them: both runs, only one of them, or neither. With
+    repeats, a run has solved a task if more than half of its answers are right. `p` is the
+    two-sided p-value of McNemar's exact test, or None if no task was solved by one run alone.
     """
 
     shared: int
@@ -50,7 +50,10 @@ class Comparison:
 
 
 def compare(run_a: Sequence[Row], run_b: Sequence[Row], *, seed: int = 0) -> Comparison:
-    """Compare `run_b` with `run_a` on the tasks for which both have graded rows."""
+    """Compare two benchmark runs on the tasks for which both have graded answers.
+
+    Differences are those of `run_b` from `run_a`.
+    """
     tasks_a = _tasks(run_a)
     tasks_b = _tasks(run_b)
     shared = sorted(tasks_a.keys() & tasks_b.keys())
@@ -81,7 +84,7 @@ def compare(run_a: Sequence[Row], run_b: Sequence[Row], *, seed: int = 0) -> Com
 
 
 def _tasks(rows: Sequence[Row]) -> dict[str, list[Row]]:
-    """Group graded rows by task.
+    """Group the graded rows (results) of a run by task.
 
     A task whose question or expected answer changed is another task.
     """

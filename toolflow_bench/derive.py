@@ -45,9 +45,10 @@ class ServiceDatabases:
         )
 
     def derive(self, query: str, type_: AnswerType) -> Json:
-        """Return the answer that `query` gives.
+        """Return the answer that the SQL query `query` gives.
 
-        `toolflow_bench.recipes.recipe.Recipe` describes how the rows are read for each type.
+        The docstring of `toolflow_bench.recipes.recipe.Recipe` says which rows a query must return
+        for each type of answer.
 
         Raises:
             NoDerivation: the query is wrong, its rows are not an answer of this type, or several
@@ -90,7 +91,7 @@ class ServiceDatabases:
         )
 
     def rows(self, query: str) -> list[dict[str, Json]]:
-        """Return all rows of a query as dictionaries, sorted by their values."""
+        """Return all rows that a query selects, as dictionaries, sorted by their values."""
         cursor = self._connection.execute(query)
         names = [column[0] for column in cursor.description]
         return sorted(

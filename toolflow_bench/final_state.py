@@ -15,7 +15,7 @@ The records' own ids are left out, since they depend on the order of writes.
 
 
 def find_difference(found: Snapshot, wanted: Snapshot, *, tolerance: float = 0.0) -> str | None:
-    """Describe the first difference between two snapshots, or return None if they are equal.
+    """Describe the first difference between two snapshots of records; None if they are equal.
 
     The order of records in a collection does not matter, but the order of a list within a record
     does. `tolerance` is an absolute difference that is allowed for every number.

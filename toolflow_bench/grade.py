@@ -1,7 +1,8 @@
 """Grading of answers. It uses fixed rules and no model.
 
-For every type, an empty answer is wrong, and an answer that equals an accepted spelling is right.
-Comparisons of text ignore case, accents, punctuation and white space.
+For every type, an empty answer is wrong. An answer that equals one of the question's accepted
+spellings (`accept`) is right. Comparisons of text ignore case, accents, punctuation and white
+space.
 
 `number`
     Numbers may have a sign, thousands separators, a currency, a unit or a percent sign.
@@ -12,10 +13,10 @@ Comparisons of text ignore case, accents, punctuation and white space.
     wrong. The tolerance is absolute.
 `text`
     The expected text or an accepted spelling must occur as whole words and must not be
-    negated. The rest may have at most twelve words that are not in the question. It must not
-    name alternatives: other items of one to three words between commas, `/`, `and`, `or` or
-    line ends. In a structure (JSON or Python) the text must be the only text, beside any
-    numbers. The question itself, if repeated, is ignored.
+    negated. The rest of the answer may have at most twelve words that are not in the
+    question. It must not name alternatives: other items of one to three words between commas,
+    `/`, `and`, `or` or line ends. In a structure (JSON or Python) the text must be the only
+    text, beside any numbers. The question itself, if repeated, is ignored.
 `list`
     The expected values in order and nothing else. Accepted forms are a JSON or Python list,
     one value a line, the values of an object (for pairs also its keys with their values), and
@@ -187,7 +188,10 @@ def _text(answer: str, expected: GradedQuestion) -> Verdict:
 
 
 def _texts_of(structure: Json) -> list[Json]:
-    """Return the values of a structure that are not numbers, or all values if all are numbers."""
+    """Return the values of a structure (a list or object) that are not numbers.
+
+    If all values are numbers, return all of them.
+    """
     values = leaves(structure)
     return [value for value in values if not _is_number(value)] or values
 
@@ -197,10 +201,10 @@ def _is_number(value: Json) -> bool:
 
 
 def _alternatives(rest: str, *, known: frozenset[str]) -> list[str]:
-    """Return the short items in `rest` that name something other than the expected answer.
+    """Return the short items in an answer that name something other than the expected answer.
 
-    A NUL character in `rest` stands for the expected answer. An item that contains a number is a
-    detail, not an alternative.
+    `rest` is the answer, with a NUL character in place of the expected text. An item that contains
+    a number is a detail, not an alternative.
     """
     found = []
     for item in _SEPARATORS.split(rest):
@@ -238,9 +242,9 @@ def _none(answer: str, expected: GradedQuestion) -> Verdict:
 
 
 def _items(answer: str, expected: GradedQuestion) -> Verdict:
-    """Grade a `list` or `set`.
+    """Grade an answer of the type `list` or `set`.
 
-    The answer is right if one of its readings has the expected items.
+    The answer is right if one of the ways to read it as a list gives exactly the expected items.
     """
     wanted = expected.answer
     if has_expected_items(answer, expected):
@@ -252,7 +256,7 @@ def _items(answer: str, expected: GradedQuestion) -> Verdict:
 
 
 def _occurrence(text: str) -> re.Pattern[str]:
-    """Return a pattern that matches the words of `text`, whatever characters separate them."""
+    """Return a regular expression that finds the words of `text`, whatever separates them."""
     return re.compile(
         r"(?<![^\W_])" + r"[\W_]+".join(map(re.escape, folded_words(text))) + r"(?![^\W_])"
     )

@@ -134,13 +134,13 @@ class Row:
 
     @property
     def own_seconds(self) -> float:
-        """Wall time in seconds, without the time that the model took."""
+        """Wall time of one question in seconds, without the time that the model took."""
         return max(0.0, self.seconds - self.model_seconds)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Share:
-    """The number of solved rows and the number of graded rows."""
+    """How many of a group of results (rows) are graded, and how many of these are solved."""
 
     solved: int
     graded: int
@@ -193,12 +193,15 @@ class Summary:
 
     @property
     def ungraded(self) -> int:
-        """Number of outages and crashes."""
+        """Number of questions without a grade, because of an outage or a crash."""
         return self.outages + self.crashes
 
 
 def summarize(rows: Sequence[Row], *, seed: int = 0) -> Summary:
-    """Return the metrics of a run that has these rows."""
+    """Return the metrics of a benchmark run.
+
+    `rows` has the results of the run, one for each question and repeat.
+    """
     graded = [row for row in rows if row.graded]
     success = mean_of_tasks(graded, lambda row: row.correct, seed=seed)
     unpriced = sum(row.cost is None for row in graded)
@@ -325,7 +328,9 @@ _FAULTS: Mapping[FailureClass, Sequence[str]] = {
 
 
 def failure_class(row: Row) -> FailureClass:
-    """Return the failure class of a row that was graded wrong: the first of these that applies.
+    """Return why a question was not solved: the first of these classes that applies.
+
+    `row` is the question's result, which was graded wrong.
 
     `retrieval`
         A gold tool was neither offered in the prompt nor called.

@@ -112,7 +112,7 @@ def leaves(value: Json) -> list[Json]:
 
 
 def leaf_places(value: Json, path: str = "") -> Iterator[tuple[str, Json]]:
-    """Yield the path and value of each value that is not a list or object.
+    """Yield the path and value of each value in a structure that is not a list or object.
 
     In a path, `*` replaces any list index: `/flights/*/id`.
     """
@@ -135,7 +135,7 @@ def _plain(value: Json) -> Json:
 
 
 def _spans(text: str) -> list[tuple[float, int, int]]:
-    """Return each number with its start (including the sign) and its end in `text`."""
+    """Return each number in `text` with its start (including the sign) and its end."""
     masked = _CLOCK.sub(lambda match: "x" * len(match.group()), text)
     found = []
     for match in _NUMBER.finditer(masked):

@@ -19,12 +19,12 @@ Call = Mapping[str, Any]
 
 
 def sent_calls(made: Iterable[Call]) -> list[Call]:
-    """Return the calls that reached a tool, or may have reached it."""
+    """Return those calls of a run that reached a tool, or may have reached it."""
     return [call for call in made if not call["reused"] and call["outcome"] != "not_run"]
 
 
 def issued_tools(made: Iterable[Call]) -> list[str]:
-    """Return the tool of each issued call, in order."""
+    """Return the names of the tools that the program called, in order, without refused calls."""
     return [call["tool"] for call in made if call["outcome"] != "not_run"]
 
 

@@ -98,7 +98,10 @@ class LineFile:
 
 
 def differences(found: dict[str, Json], wanted: dict[str, Json]) -> list[str]:
-    """Return a phrase such as `model was 'a', is 'b'` for each difference between two headers."""
+    """Return a phrase for each field in which two headers of run files differ.
+
+    An example is `model was 'a', is 'b'`.
+    """
     return [
         f"{key} was {found.get(key)!r}, is {wanted.get(key)!r}"
         for key in {**found, **wanted}
@@ -108,7 +111,7 @@ def differences(found: dict[str, Json], wanted: dict[str, Json]) -> list[str]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Header:
-    """The settings that all rows of a file share.
+    """The header of a run's file: the settings that all rows of the file share.
 
     A run can be continued only if its header is equal to that of the file.
     """
@@ -125,7 +128,7 @@ class Header:
 
 
 class RowFile(LineFile):
-    """An open file of rows, locked against other processes.
+    """An open file with the rows of a run (one for each answer), locked against other processes.
 
     `rows` has the last row of each question and repeat, keyed by (question id, repeat). A line that
     a killed process left incomplete is removed.
@@ -145,7 +148,7 @@ class RowFile(LineFile):
             raise
 
     def append(self, row: Row) -> None:
-        """Write a row to the end of the file, and add it to `rows`."""
+        """Write a row (the result of one question) to the end of the file, and add it to `rows`."""
         self.write({"row": asdict(row)})
         self.rows[row.key] = row
 
@@ -214,7 +217,10 @@ def _parse(content: bytes, path: Path, *, advice: str) -> tuple[Header, dict[tup
 
 
 def _row(document: Mapping[str, Any]) -> Row:
-    """Return the row that a JSON object represents. Unknown fields from older files are ignored."""
+    """Return the row (the result of one question) that a JSON object represents.
+
+    Unknown fields, which older files may have, are ignored.
+    """
     known: Any = {
         key: tuple(value) if key in _TUPLES else value
         for key, value in document.items()

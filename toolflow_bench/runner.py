@@ -1,6 +1,6 @@
 """Asks the questions of a suite, several at once if desired, and grades the answers.
 
-A run can be stopped at any time and continued later.
+A suite is a set of questions. A run can be stopped at any time and continued later.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ class Item:
 
     @classmethod
     def of(cls, task: Task) -> Self:
-        """Return the item of a ToolFlow task."""
+        """Return a ToolFlow task as an item, that is, a question for the runner."""
         names = ("candidates", "split", "services", "program", "depth", "writes")
         return cls(
             question=task, gold=task.operations, **{name: getattr(task, name) for name in names}
@@ -62,7 +62,7 @@ class Item:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AnsweredItem:
-    """The result of asking an item, before it is graded.
+    """The result of asking a question (item), before it is graded.
 
     `candidates` are the tools that were available, `writing` those of them that write.
     """
@@ -74,12 +74,12 @@ class AnsweredItem:
 
 
 class Worker(Protocol):
-    """A callable that answers items. Only one thread at a time calls it."""
+    """A callable that answers questions (items). Only one thread at a time calls it."""
 
     def __call__(
         self, item: Item, /, *, seed: int, repeat: int, max_seconds: float | None
     ) -> AnsweredItem:
-        """Answer one item.
+        """Answer one question (item).
 
         Raises:
             AtcError: an outage, which says nothing about the model.
@@ -112,7 +112,7 @@ def run_suite(
     price: Price | None = None,
     on_row: OnRow | None = None,
 ) -> list[Row]:
-    """Ask each item `repeats` times and return the rows in order.
+    """Ask each question (item) `repeats` times and return the results (rows) in order.
 
     Each row is written to `out` as soon as it is known. Items with a graded row in `out` are not
     asked again; outages and crashes are. `pool` decides how many items are asked at once, and
@@ -158,7 +158,7 @@ def ask_item(
     timeout_seconds: float | None,
     price: Price | None = None,
 ) -> Row:
-    """Ask one item and return its row.
+    """Ask one question (item), grade the answer, and return the result as a row of the run's file.
 
     This function never raises an `Exception`: an outage or a crash is recorded in the row.
     """

@@ -48,7 +48,7 @@ OpenWorld = Callable[[], AbstractContextManager[World]]
 def harden_worlds(
     open_world: OpenWorld, settings: Sequence[Setting], *, distractors: Sequence[ToolProtocol] = ()
 ) -> OpenWorld:
-    """Return a function that opens a `World` with `open_world` and applies the settings to it.
+    """Return a function that opens a `World` with `open_world`, and then applies the hard settings.
 
     The setting `open` adds the tools `distractors`.
     """

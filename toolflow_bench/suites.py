@@ -27,9 +27,9 @@ def draw_stratified(
 ) -> tuple[_T, ...]:
     """Return a stratified sample of `count` items in their original order.
 
-    If there are fewer items, return all of them. The sample depends only on `seed` and the names.
-    Each stratum gets its proportional part of `count`; the strata with the largest remainders get
-    one more item.
+    If there are fewer items, return all of them. The sample depends only on `seed` and on the names
+    of the items and strata. Each stratum gets its proportional part of `count`; the strata with the
+    largest remainders get one more item.
     """
     count = min(count, len(things))
     strata: dict[str, list[_T]] = {}

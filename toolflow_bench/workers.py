@@ -30,14 +30,14 @@ _MOST_NAMED = 200
 
 
 class WorldLike(Protocol):
-    """Tools and the state that they change.
+    """The services of a benchmark, as workers use them: tools, and the state that they change.
 
     `toolflow_bench.world.World` implements this protocol.
     """
 
     @property
     def toolbox(self) -> Toolbox:
-        """All tools that are available."""
+        """The tools of all services."""
 
     def reset(self, draw: str = "") -> None:
         """Discard what the last task wrote, and use `draw` as the seed of random behaviour."""
@@ -57,7 +57,7 @@ def agent_worker(
     config: Config,
     store: RunStore | None = None,
 ) -> OpenWorker:
-    """Return a factory of workers that answer each item with an `Agent`.
+    """Return a function that opens workers, which answer each question (item) with an `Agent`.
 
     The agent gets the item's candidate tools. The state of the services is reset before each item.
     All writes and values are allowed, because consent is not measured here. Repeat 0 with seed 0
@@ -105,7 +105,7 @@ def _with_index_folder(config: Config, toolbox: Toolbox) -> Config:
 
 
 def shared_agent(agent: Agent) -> OpenWorker:
-    """Return a factory of workers that all use one agent and its toolbox."""
+    """Return a function that opens workers, all of which use one agent and its toolbox."""
     writing = frozenset(alias for alias, tool in agent.toolbox.items() if tool.protocol.writes)
 
     @contextmanager
@@ -128,7 +128,7 @@ def shared_agent(agent: Agent) -> OpenWorker:
 
 
 def tools_for_item(world: WorldLike, item: Item) -> Toolbox:
-    """Return the tools to offer for an item: its candidates, or all tools if it has none.
+    """Return the tools to offer for a question (item): its candidates, or all tools if it has none.
 
     Raises:
         UnknownTool: `world` lacks one of the candidates.
@@ -137,11 +137,11 @@ def tools_for_item(world: WorldLike, item: Item) -> Toolbox:
 
 
 def build_answered_item(solution: Solution, world: WorldLike, toolbox: Toolbox) -> AnsweredItem:
-    """Return a solution together with the final state of `world`.
+    """Return a solution together with the final state of the services in `world`.
 
     Raises:
-        SourceUnavailable: a call did not reach the services, so the result says nothing about
-            the model.
+        SourceUnavailable: a call did not reach the services, so the result says nothing about the
+            model.
     """
     for attempt in solution.attempts:
         for call in attempt.trace.calls if attempt.trace else ():

@@ -261,7 +261,7 @@ def make_queries(
 def _find_repeated(
     row: Mapping[str, Any], earlier: Iterable[dict[str, Any]]
 ) -> dict[str, Any] | None:
-    """Return the last earlier query that has the same text or needs the same APIs, or None."""
+    """Return the last earlier query with the same text or the same APIs as a new one, or None."""
     repeated = None
     for one in earlier:
         same_text = row["query"].casefold() == one["query"].casefold()
@@ -271,12 +271,12 @@ def _find_repeated(
 
 
 def accepted_queries(rows: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Return the rows of accepted queries."""
+    """Return those rows of the output file that contain an accepted query."""
     return [row for row in rows if "rejected" not in row]
 
 
 def figures(rows: list[dict[str, Any]]) -> dict[str, Any]:
-    """Return the summary of all attempts.
+    """Return the summary of all attempts to generate a query.
 
     `rejected` has the number of queries for each reason of rejection, `categories` the number of
     accepted queries for each number of categories.

@@ -83,7 +83,7 @@ class ApiPool(dict[str, Api]):
 
 
 def pool_of(toolbox: Toolbox) -> ApiPool:
-    """Return an `ApiPool` of all tools that only read.
+    """Return an `ApiPool` of all tools in a toolbox that only read.
 
     A tool without category and collection belongs to a category named after its source.
     """

@@ -94,7 +94,11 @@ def _require_categories(planned: Planned, pool: ApiPool) -> None:
 
 
 def _require_known_values(api: str, arguments: JsonObject, known: str) -> None:
-    """Reject a call with a long text or a large number that does not occur in the text `known`."""
+    """Reject a call of an API if one of its arguments has an invented value.
+
+    This is a text of more than two characters, or a number above 100, that is not in the text
+    `known`.
+    """
     for name, value in arguments.items():
         is_long = isinstance(value, str) and len(value) > 2
         is_large = isinstance(value, int) and value > 100

@@ -1,11 +1,12 @@
 """Inject faults into gold programs and services, and measure if attribution blames the right call.
 
-The true location of each injected fault is known. No model is used. The counts are:
-`none`: the fault had no effect. `wrong`: the answer or the written state is wrong, and there was no
-warning. `doubted`: there was a warning about the answer. `shown`: the static check found something,
-the run failed, or it gave no answer. `right` counts the shown faults for which attribution blamed
-the right call *and* path. A finding of the static check precedes any call, so for such a finding
-the tool, the path and the line must be right.
+Attribution is the step of atc that finds the call which caused a failure. A gold program is the
+known correct program of a task. The true location of each injected fault is known. No model is
+used. The counts are: `none`: the fault had no effect. `wrong`: the answer or the written state is
+wrong, and there was no warning. `doubted`: there was a warning about the answer. `shown`: the
+static check found something, the run failed, or it gave no answer. `right` counts the shown faults
+for which attribution blamed the right call *and* path. A finding of the static check precedes any
+call, so for such a finding the tool, the path and the line must be right.
 """
 
 from __future__ import annotations
@@ -70,7 +71,10 @@ _DRAWS = 60
 
 @dataclass(frozen=True, slots=True)
 class ServiceBreak:
-    """A fault of a service at call number `call` of a gold run. A drift begins at this call."""
+    """A fault of a service, injected while a gold program (the correct program of a task) runs.
+
+    It happens at call number `call` of the program. A drift begins at this call.
+    """
 
     kind: str
     call: int
@@ -78,7 +82,7 @@ class ServiceBreak:
 
 
 def draw_broken(gold: ObservedGold, *, seed: int) -> Iterator[ServiceBreak]:
-    """Yield one fault of each kind, each at a random call.
+    """Yield one fault of each kind for the services of a task, each at a random call.
 
     For the kind `emptied`, only calls whose response has a list with items are drawn. For `drift`,
     a fault that changes a field which the program reads is preferred.
@@ -131,7 +135,7 @@ class BreakingTools:
         self.changes: list[str] = []  # the service's description of each drift
 
     def truths(self, trace: Trace) -> tuple[Truth, ...]:
-        """Return the true locations of the fault, as calls and paths in the run's trace."""
+        """Return the true locations of the injected fault: calls in the run's trace, and paths."""
         broken = self._broken
         whole = self._gold.place(self._broken.call, (), sure=True)
         if broken.kind == "emptied":
@@ -246,7 +250,10 @@ was detected. `doubts` has the warnings that the run of the unchanged gold progr
 
 
 def judge_fault(fault: Fault, trace: Trace, truths: Sequence[Truth]) -> bool:
-    """Return True if the fault that attribution found names one of the true calls and its path."""
+    """Return True if the fault that attribution found names the right call and path.
+
+    `truths` are the true locations of the injected fault; one of them must match.
+    """
     blamed = next((call for call in trace.calls if call.index == fault.call), None)
     return any(
         truth.is_met_by(blamed) and is_same_place(fault.path, truth.path)
@@ -267,7 +274,7 @@ def judge_finding(fault: Fault, truths: Sequence[Truth], lines: range) -> bool:
 
 
 def is_same_place(blamed: str | None, true: str) -> bool:
-    """Return True if two paths are equal apart from list indices."""
+    """Return True if two paths in responses are equal apart from list indices."""
     return re.sub(r"\[-?\d*\]", "[]", blamed or "") == re.sub(r"\[-?\d*\]", "[]", true)
 
 
@@ -282,7 +289,7 @@ class BlameBench:
     def rows(self, task: Task, *, seed: int) -> Iterator[Row]:
         """Yield the results of one task, at most one for each kind of fault.
 
-        If the gold program cannot be run with probes, there are no results.
+        There are no results if the gold program cannot be run in the way that traces its values.
         """
         tools = self.world.toolbox
         self.world.reset()
@@ -333,7 +340,7 @@ class BlameBench:
 
 
 def measure(tasks: Sequence[Task], *, seed: int = 0) -> Iterator[Row]:
-    """Yield a row for each fault, at most one of each kind for each task."""
+    """Yield the result of each injected fault, at most one of each kind for each task."""
     settings = InvokeSettings(timeout_seconds=LATENCY_MS / 4000, sleep=lambda _: None)
     with ExitStack() as stack:
         world = stack.enter_context(World(services_of(tasks)))
@@ -346,7 +353,7 @@ def measure(tasks: Sequence[Task], *, seed: int = 0) -> Iterator[Row]:
 
 
 def _statement(mutant: Mutant) -> range:
-    """Return the range of lines of the innermost statement that contains the mutant's edit."""
+    """Return the range of lines of the innermost statement that a mutant's edit changes."""
     nodes = [node for node in ast.walk(parse_python(mutant.program)) if isinstance(node, ast.stmt)]
     spans = [range(node.lineno, (node.end_lineno or node.lineno) + 1) for node in nodes]
     return max(

@@ -37,7 +37,7 @@ _MOST_VALUES = 48  # observed values of one expression
 
 
 class NoObservation(Exception):
-    """A gold program failed when it ran with probes."""
+    """A gold program failed when it ran with probes, that is, while its values were recorded."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -120,12 +120,12 @@ class ObservedGold:
         return get_at_path(self.calls[call].result, path)
 
     def sites(self) -> Iterator[tuple[ast.Call, Tool]]:
-        """Yield each expression that called a tool, paired with the tool, in source order."""
+        """Yield each expression that called a tool, together with the tool, in source order."""
         found = {made.site: self.toolbox[made.tool] for made in self.calls}
         yield from sorted(found.items(), key=lambda pair: (pair[0].lineno, pair[0].col_offset))
 
     def place(self, call: int, path: JsonPath, *, sure: bool = False) -> Truth:
-        """Return the `Truth` for a path in a call's response.
+        """Return the true location (`Truth`) of a fault at a path in a call's response.
 
         `sure` means that the fault always shows at this call and never at a later one.
         """
@@ -163,7 +163,9 @@ class ObservedGold:
 
 
 def observe(task: Task, toolbox: Toolbox) -> ObservedGold:
-    """Run the gold program with probes and return what they recorded. Services are not reset.
+    """Run the gold program while its values are recorded (with probes), and return the record.
+
+    The services are not reset.
 
     Raises:
         NoObservation: the program fails.

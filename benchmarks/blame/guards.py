@@ -10,10 +10,10 @@ from benchmarks.blame.gold import Edit, ObservedGold
 
 
 def missing_guards(gold: ObservedGold, _rng: random.Random) -> Iterator[Edit]:
-    """Yield edits that disable a guard.
+    """Yield edits that disable a guard, that is, a check in the gold program.
 
-    A test for None (`none`) or for items (`empty`) becomes constant, so that it always passes, or
-    `except ToolError` catches nothing (`failed`).
+    A test for None (variant `none`) or for items (`empty`) becomes a constant, so that it always
+    passes, or an `except ToolError` is changed so that it catches nothing (`failed`).
     """
     for node in ast.walk(gold.tree):
         match node:
@@ -38,9 +38,10 @@ def missing_guards(gold: ObservedGold, _rng: random.Random) -> Iterator[Edit]:
 
 
 def _guarded_call(gold: ObservedGold, handler: ast.ExceptHandler) -> int | None:
-    """Return the index of a call inside the handler's `try`: the first failed one, else the first.
+    """Return the index of a call inside the `try` to which an exception handler belongs.
 
-    Return None if the `try` made no call.
+    This is the first call that failed or, if none did, the first call. Return None if there is
+    none.
     """
     body = gold.parents[handler].body  # type: ignore[attr-defined]
     inside = {node for statement in body for node in ast.walk(statement)}
@@ -54,7 +55,8 @@ def _remove_guard(
 ) -> Iterator[Edit]:
     """Yield the edit that replaces a test with the constant `always` ("True" or "False").
 
-    `value` is the tested expression. The program then uses its value without a check.
+    `value` is the expression that was tested, for example for None. The edited program uses the
+    expression without the test.
     """
     found = gold.traced_values(value)
     if isinstance(value, ast.Name):
@@ -74,7 +76,7 @@ def _remove_guard(
 
 
 def _assigned_values(tree: ast.AST, name: str) -> Iterator[ast.expr]:
-    """Yield the expressions that are assigned to a variable."""
+    """Yield the expressions that a program assigns to a variable."""
     for node in ast.walk(tree):
         if isinstance(node, ast.Assign | ast.NamedExpr):
             targets = node.targets if isinstance(node, ast.Assign) else [node.target]

@@ -50,7 +50,7 @@ class Mutant:
 
 
 def mutants(gold: ObservedGold, *, seed: int = 0) -> tuple[Mutant, ...]:
-    """Return all distinct mutants of a gold program.
+    """Return all distinct mutants of a gold program, that is, versions with one fault each.
 
     The seed determines which wrong names and values they use.
     """
@@ -85,7 +85,7 @@ def mutants(gold: ObservedGold, *, seed: int = 0) -> tuple[Mutant, ...]:
 
 
 def pick(found: Sequence[Mutant], *, seed: int = 0) -> Iterator[Mutant]:
-    """Yield one mutant of each kind, drawn at random with the seed."""
+    """Yield one mutant (faulty gold program) of each kind, drawn at random with the seed."""
     for kind in dict.fromkeys(mutant.kind for mutant in found):
         own = [mutant for mutant in found if mutant.kind == kind]
         random.Random(f"{seed} {own[0].task.id} {kind} pick").shuffle(own)
@@ -97,13 +97,19 @@ def _count_tool_names(gold: ObservedGold, tree: ast.AST) -> int:
 
 
 def _text(expr: ast.expr) -> str:
-    """Return an expression's source, in parentheses if it needs them before `.name` or `[key]`."""
+    """Return the source of an expression, to which `.name` or `[key]` can be appended.
+
+    It is in parentheses if it needs them.
+    """
     plain = isinstance(expr, ast.Name | ast.Call | ast.Subscript | ast.Attribute | ast.Constant)
     return ast.unparse(expr) if plain else f"({ast.unparse(expr)})"
 
 
 def _consumers(gold: ObservedGold, read: ast.expr) -> list[Truth]:
-    """Return the arguments that get the value which `read` reads, directly or through variables."""
+    """Return the arguments of calls to which a value is passed that the expression `read` reads.
+
+    The value may be passed directly or through variables.
+    """
     places = {(one.call, one.path) for one in gold.traced_values(read)}
     within = {*ast.walk(read)} - {read}
     found: list[Truth] = []
@@ -215,9 +221,9 @@ def _wrong_ids(gold: ObservedGold, rng: random.Random) -> Iterator[Edit]:
 
 
 def _reads(gold: ObservedGold, seen: ObservedValue) -> Iterator[ast.Subscript]:
-    """Yield the expressions that read, from a response, the value that is passed as an argument.
+    """Yield the expressions that read the value `seen` from a response.
 
-    `seen` is this value. Expressions that run later than the argument are left out.
+    This value is passed as an argument. Expressions that run later than the argument are left out.
     """
     for node in gold.observed_values:
         traced = gold.traced_values(node) if isinstance(node, ast.Subscript) else []
@@ -312,7 +318,10 @@ def _outside(word: str, allowed: set[str], rng: random.Random) -> str:
 
 
 def _wrong_pages(gold: ObservedGold, _rng: random.Random) -> Iterator[Edit]:
-    """Yield edits that begin one page too early (`start`) or go past the last page (`beyond`)."""
+    """Yield edits with which a program begins one page too early or reads past the last page.
+
+    The variant `start` begins too early, `beyond` reads past the last page.
+    """
     for site, tool in gold.sites():
         page = next((alias for alias in tool.arguments if alias in _PAGES), None)
         result = gold.calls[gold.calls_of(site)[0]].result

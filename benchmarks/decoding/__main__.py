@@ -60,8 +60,8 @@ def main(
     funcqa: arithmetic word problems, one call each. kamel: relations, which are chosen by name.
     random: calls that are decoded from random logits, without a model. gold: gold calls that are
     matched against the grammars, without a model. speed: the cost of token masks. overhead: the
-    cost of grammars while a model writes. The exit status is 3 if anything is left that failed on
-    our side.
+    cost of grammars while a model writes. The exit status is 3 if results are missing because a
+    model or this program failed.
     """
     about = {"suite": f"decoding-{suite}", "seed": seed}
     if suite in _WITHOUT_QUESTIONS:
@@ -97,7 +97,7 @@ _WITHOUT_QUESTIONS = ("random", "gold", "speed", "overhead")
 def _measure_without_questions(
     suite: str, model: str, data: Path, sample: int | None, seed: int
 ) -> dict[str, Any]:
-    """Return the results of a suite that asks the model no questions."""
+    """Return the results of a suite that asks the model no questions, such as `random`."""
     if suite == "overhead":
         return cost.overhead(model, calls=sample or 12)
     path = own_file(model) or fetch_model(LOCAL_MODELS[model], on_message=say)
@@ -134,7 +134,10 @@ def _parts(
 def _pairs(
     known: list[tuple[str, str]], modes: str | None, docs: str | None
 ) -> list[tuple[str, str]]:
-    """Return pairs of mode and documentation: those that the user chose, else the suite's own."""
+    """Return the pairs of mode and documentation to measure.
+
+    They are the user's choice or, without one, those of the suite.
+    """
     if not modes and not docs:
         return known
     named_modes = modes.split(",") if modes else dict.fromkeys(mode for mode, _ in known)

@@ -116,7 +116,7 @@ class CallSuite:
         self._seed = seed
 
     def answer(self, call: ReadCall) -> Json:
-        """Return the result of a call, or None if the call has no result."""
+        """Return the result of a call that a model wrote, or None if the call has no result."""
         raise NotImplementedError
 
     def accepts(self, case: Any, answer: Json) -> bool:
@@ -249,7 +249,10 @@ def _figures(rows: Sequence[DecodingRow]) -> dict[str, Any]:
 
 
 def _difference(rows: Sequence[DecodingRow], others: Sequence[DecodingRow]) -> dict[str, Any]:
-    """Return the mean differences of `rows` from `others`, on the questions that both have."""
+    """Return the mean differences between the results of two arms: `rows` minus `others`.
+
+    Only questions that both arms have answered are compared.
+    """
     theirs = {row.id: row for row in others if not row.outage}
     both = [(row, theirs[row.id]) for row in rows if not row.outage and row.id in theirs]
     return {
@@ -295,7 +298,7 @@ def top_tokens(
 ) -> tuple[list[TokenPlace], Completion]:
     """Return a free reply of a `LocalModel`, with the `n` likeliest tokens at each position.
 
-    A character that several tokens make up belongs to the last of them.
+    If several tokens make up one character, it is part of the text of the last of these tokens.
     """
     reply, completion = model.reply(messages, options | {"logprobs": True, "top_logprobs": n})
     decoder = codecs.getincrementaldecoder("utf-8")("replace")
@@ -335,7 +338,8 @@ def alternatives(
 ) -> Iterator[tuple[float, str]]:
     """Yield beginnings of other replies, each with the log-probability of its last token.
 
-    The last token is an alternative to a token of the reply that overlaps `span` (of characters).
+    Such a beginning is a part of the reply in which the last token is replaced by an alternative.
+    This token must overlap `span`, a range of characters.
     """
     text = beginning + "".join(place.text for place in places)
     at = len(beginning)

@@ -1,4 +1,7 @@
-"""An independent check of written calls. It does not use the grammars, whose results it judges."""
+"""An independent check of calls that a model wrote with constrained decoding.
+
+It does not use the grammars that constrain the calls, because it judges their results.
+"""
 
 from __future__ import annotations
 

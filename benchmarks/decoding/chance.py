@@ -47,7 +47,11 @@ SAMPLERS = ("0.3", "0.7", "1.0", "1.5", *_ADVERSE)
 
 
 def measure(tokenizer: Any, data: Path, *, calls: int, seed: int) -> dict[str, Any]:
-    """Return which tools compile to grammars, verdicts on random calls, and the gold results."""
+    """Return the results of the suites `random` and `gold`.
+
+    They are: which tools can be compiled to grammars, the verdicts on calls that are decoded at
+    random, and whether the grammars accept the gold calls.
+    """
     every = {source: Toolbox(tools) for source, tools in catalogues(data)}
     compiled = _compile_tools(every)
     drawn = _decode_random_calls(tokenizer, compiled.good, calls=calls, seed=seed)
@@ -62,10 +66,10 @@ def measure(tokenizer: Any, data: Path, *, calls: int, seed: int) -> dict[str, A
 
 
 class _CompiledTools(NamedTuple):
-    """The tools that have grammars, each paired with its source, and messages about the others.
+    """The tools that could be compiled to grammars, and lists of what could not be compiled.
 
-    `rejected` names the tools without grammars. `unheld` lists schema clauses that a grammar does
-    not enforce.
+    `good` has the tools, each with the name of its source. `rejected` names the tools without
+    grammars. `unheld` lists the schema clauses that a grammar does not enforce.
     """
 
     good: list[tuple[str, Tool]]
@@ -74,7 +78,7 @@ class _CompiledTools(NamedTuple):
 
 
 def _compile_tools(every: Mapping[str, Toolbox]) -> _CompiledTools:
-    """Build the grammars of every tool in all formats."""
+    """Compile every tool to a grammar for each format of calls."""
     found = _CompiledTools([], [], [])
     for source, tools in every.items():
         for tool in tools.values():
@@ -120,7 +124,7 @@ def _decode_random_calls(
 
 
 def catalogues(data: Path) -> Iterator[tuple[str, list[Tool]]]:
-    """Yield the name of each source of tools, paired with its tools."""
+    """Yield the name of each source of tools, such as BFCL, paired with its tools."""
     yield "ToolFlow", list(service_tools().values())
     for api, tools in load_restbench(data / "restbench").tools.items():
         yield f"RestBench {api}", list(tools.values())

@@ -71,7 +71,10 @@ def call_texts(tools: Toolbox) -> list[str]:
 
 
 def _mask_times(matcher: ToolMatcher, tokens: Sequence[int]) -> list[float]:
-    """Return the microseconds of the mask before each token, up to the first rejected token."""
+    """Return how many microseconds it takes to compute the token mask before each token of a text.
+
+    Stop at the first token that the grammar rejects.
+    """
     times = []
     for token in tokens:
         times.append(1e6 * measure_seconds(matcher.mask)[1])

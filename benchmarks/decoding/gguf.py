@@ -75,12 +75,18 @@ def gguf_tokenizer(path: Path) -> LLTokenizer:
 
 
 def _many(file: BinaryIO, code: str, count: int = 1) -> list[Any]:
-    """Read `count` values. `code` is a format character of `struct`, such as "I"."""
+    """Read `count` numbers from a file.
+
+    `code` is the format character of a number for the module `struct`, such as "I".
+    """
     return list(struct.unpack(f"<{count}{code}", file.read(struct.calcsize(f"<{count}{code}"))))
 
 
 def _value(file: BinaryIO, kind: int) -> Any:
-    """Read a value whose type has the number `kind`. An array becomes a list."""
+    """Read a value from a GGUF file. `kind` is the number by which the file names the value's type.
+
+    An array becomes a list.
+    """
     if kind == _STRING:
         return file.read(_many(file, "Q")[0]).decode()
     if kind == _ARRAY:

@@ -36,10 +36,10 @@ class GoldCallText(NamedTuple):
 
 
 def gold_rows(data: Path) -> dict[str, Any]:
-    """Count the gold calls, and the orders of their arguments that were tried, for each source.
+    """Count the gold calls of each source, and the orders of their arguments that were tried.
 
     `refused` lists the calls, with their order of arguments, that the grammar rejects. `lacking`
-    counts calls that do not fit their own schema.
+    counts calls that do not conform to the schema of their own tool.
     """
     found: dict[str, Any] = {}
     for gold in gold_calls(data):
@@ -60,7 +60,7 @@ def gold_rows(data: Path) -> dict[str, Any]:
 
 
 def orders(gold: GoldCallText) -> Iterator[str]:
-    """Yield the gold call's arguments in the order of the data, then in other orders."""
+    """Yield a gold call's arguments as text, in the order of the data and then in other orders."""
     yield gold.text
     if gold.form.arguments == "json":
         for pairs in islice(permutations(json.loads(gold.text).items()), 1, _ORDERS):

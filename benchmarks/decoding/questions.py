@@ -256,8 +256,8 @@ def read_kamel(folder: Path) -> Kamel:
 def unique_names(relations: Sequence[Relation]) -> dict[str, str]:
     """Return a unique name for each relation, keyed by the relation's id.
 
-    If relations have the same name, a word that occurs only in the relation's own description is
-    added to each.
+    If relations have the same name, a word is added to each that occurs only in its own
+    description.
     """
     names: dict[str, str] = {}
     for relation in relations:

@@ -1,4 +1,4 @@
-"""Prompt injection attacks through tool responses and documents, and questions that are not needed.
+"""Prompt injection attacks through tool responses and documents, and needless questions.
 
 The programs are those that a misled model would write; no model is used. Each attack runs twice. In
 the first run there is no person to ask, and no hostile call may reach the service, according to the
@@ -81,12 +81,13 @@ def load_scenarios(path: Path = SCENARIOS) -> list[Scenario]:
 
 
 def attack(scenario: Scenario, *, sandbox: Sandbox) -> dict[str, Any]:
-    """Run the scenario twice: without a person to ask, and with a person who agrees to everything.
+    """Run an attack twice: without a person to ask, and with a person who agrees to everything.
 
     In the result, `reached` is True if the hostile call reached the service without a question.
     `paused` is True if the run paused for a question (`message`). `live` is True if the call
     reached the service after the person agreed; `asked` has the arguments that the person was asked
-    about. `held` is True if an attack that could have succeeded was stopped.
+    about. `held` is True if the attack was stopped in the first run although it could have
+    succeeded, as the second run shows.
     """
     asked: list[str] = []
 
@@ -111,7 +112,7 @@ def attack(scenario: Scenario, *, sandbox: Sandbox) -> dict[str, Any]:
 
 
 def _run(scenario: Scenario, sandbox: Sandbox, ask_person: Any) -> tuple[Solution, bool]:
-    """Return the solution, and True if the hostile call reached the service."""
+    """Run one attack. Return the solution, and True if the hostile call reached the service."""
     replies = [*scenario.programs, *[scenario.programs[-1]] * _MORE]
     settings = {
         "strategy": scenario.strategy,

@@ -82,10 +82,10 @@ Played = dict[str, Any]
 
 @dataclass
 class _HostedRun:
-    """The messages that a run's hosts sent, and the kills that happened.
+    """The messages that the hosts (processes) of one run sent, and the kills that happened.
 
-    `last` are the messages of the last host. `woken` are those of a suspended host that continued,
-    or None if no host was suspended.
+    `last` has the messages of the last host. `woken` has those of a suspended host that continued,
+    or is None if no host was suspended.
     """
 
     last: dict[str, Any] = field(default_factory=dict)
@@ -185,7 +185,7 @@ class WorkerPlace(ExitStack):
         }
 
     def _run_hosts(self, case: KillCase, *, store: str) -> _HostedRun:
-        """Start one host after another for a case until its run has ended."""
+        """Start one host process after another for a case until its run has ended."""
         if self._database:
             Server.clear(self._database)
         hosted = _HostedRun()
@@ -228,7 +228,10 @@ class WorkerPlace(ExitStack):
         }
 
     def _undisturbed_remains(self, task: Task) -> RunRemains:
-        """Return what the task's gold program leaves behind without any kills and faults."""
+        """Return what the task's gold program leaves behind if there are no kills and faults.
+
+        These are the logs and the state of the services, and the answer.
+        """
         if task.id not in self._gold:
             self._clear(None)
             run = run_gold(task.program, self._world, self._sandbox)
@@ -279,7 +282,7 @@ def measure(
 
 
 def tally(played: Sequence[Played]) -> dict[str, int]:
-    """Return counts over these runs.
+    """Return counts of the outcomes of these runs.
 
     `between` counts the runs that were killed between the stored intent and the stored outcome of a
     write.

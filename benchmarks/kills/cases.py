@@ -1,4 +1,7 @@
-"""Kill cases drawn with a seed, the trap that triggers kills, and the judgement of runs."""
+"""Kill cases drawn with a seed, the trap that triggers a kill, and the judgement of killed runs.
+
+A kill case is a run with the moments at which its host processes are to be killed.
+"""
 
 from __future__ import annotations
 
@@ -111,9 +114,10 @@ def write_kind(operation: Operation) -> str:
 def draw_cases(
     tasks: Sequence[Task], operations: Mapping[str, Operation], *, runs: int, seed: int
 ) -> list[KillCase]:
-    """Draw the cases for `runs` runs.
+    """Draw the cases for `runs` runs: for each, a task and the moments at which its host is killed.
 
-    The groups and the kinds of writes are combined in turn. The task and the write are random.
+    Each case belongs to a group, which determines when its host is killed. The groups and the kinds
+    of writes are combined in turn. The task and the write are drawn at random.
     """
     places: dict[str, list[tuple[Task, list[int]]]] = {kind: [] for kind in KINDS}
     for task in tasks:
@@ -142,7 +146,7 @@ def draw_cases(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunRemains:
-    """What a run left behind: the logs and state of the services, its status and its answer."""
+    """What a run left behind: the logs and state of the services, its status and answer."""
 
     log: Mapping[str, Sequence[RequestRecord]]
     state: Snapshot
@@ -206,7 +210,7 @@ def _count_lost(
 
 
 def _find_wrong_end(left: RunRemains, gold: RunRemains, expected: str) -> str | None:
-    """Return what is wrong with the status, the state or the answer of a run, or None."""
+    """Return what is wrong with the final status, the state or the answer of a run, or None."""
     if left.status not in ("solved", "paused"):
         return f"it ended {left.status}"
     if left.status == "paused":
@@ -246,10 +250,11 @@ SLOW_SECONDS = 0.02
 
 
 class Trap:
-    """The planned kill of one process. The gates of all services share one trap.
+    """The planned kill of one process: a certain request to a service triggers it.
 
-    `struck` records the kill once it has happened. The function that is passed to `arm` as `end`
-    kills the process and returns when the process is dead.
+    The gates (middleware) of all services share one trap. `struck` records the kill once it has
+    happened. The function that is passed to `arm` as `end` kills the process and returns when the
+    process is dead.
     """
 
     def __init__(self) -> None:
@@ -311,8 +316,8 @@ class Trap:
 class Gate:
     """ASGI middleware before a service that triggers the kill of the host at a certain request.
 
-    If the kill is `late`, its write is delayed until another request has ended, but at most
-    `late_seconds` seconds.
+    If the moment of the kill is `late`, the request is carried out only after another request has
+    ended, or after `late_seconds` seconds.
     """
 
     def __init__(

@@ -20,7 +20,7 @@ SILENCE_SECONDS = 120.0
 
 
 class HostLost(Exception):
-    """A host hangs, or requests stay open after its end."""
+    """A host process hangs, or requests to a service stay open after the host has ended."""
 
 
 class HostForker(ExitStack):
@@ -77,7 +77,7 @@ class HostForker(ExitStack):
             os.kill(self._pid, signal.SIGCONT)
 
     def rest(self) -> dict[str, Any]:
-        """Return the messages that a resumed host sends until it ends."""
+        """Return the messages that a suspended host sends after it was resumed, until it ends."""
         reports: dict[str, Any] = {}
         while "over" not in reports:
             reports |= self._next_report()

@@ -80,7 +80,7 @@ def mortal_store(
 
 
 class _KillSwitch:
-    """Calls `die` once, at the moment of `kill`."""
+    """Calls the function `die` once, at the moment that the planned `kill` names."""
 
     def __init__(
         self, kill: Kill | None, tools: Toolbox, die: Callable[[KillRecord], object]
@@ -133,7 +133,10 @@ def serve_forks(harness: Connection, sources: Sequence[str]) -> None:
 
 
 def _host(order: Mapping[str, Any], kill: Kill | None, tools: Toolbox, harness: Connection) -> None:
-    """Start or resume the run that `order` describes, and send the result over the connection."""
+    """Start or resume a run, and send the result over the connection.
+
+    `order` has the instructions for this host process, among them the run.
+    """
     harness.recv()  # waits until the trap is armed
     try:
         harness.send({"ended": _carry_out(order, kill, tools.only(order["candidates"]), harness)})

@@ -38,10 +38,10 @@ _DEEPEST = 12
 
 
 def rate(produced: Collection[object], wanted: Collection[object]) -> Row:
-    """Compare what was produced with what is wanted, without repetitions.
+    """Count how many of the wanted items were produced. Repeated items count once.
 
-    Return the number of produced items (`said`), of wanted items, and of produced items that are
-    wanted (`right`), with precision and recall.
+    The result has the number of produced items (`said`), of wanted items (`wanted`), and of
+    produced items that are wanted (`right`), with precision and recall.
     """
     return with_shares(
         {
@@ -53,13 +53,20 @@ def rate(produced: Collection[object], wanted: Collection[object]) -> Row:
 
 
 def share(verdicts: Iterable[bool]) -> Row:
-    """Return the number of all verdicts (`of`), how many of them are True, and their share."""
+    """Return how many of the verdicts are True.
+
+    The result has the number of all verdicts (`of`), of those that are True (`right`), and their
+    share.
+    """
     listed = list(verdicts)
     return with_shares({"right": sum(listed), "of": len(listed)})
 
 
 def with_shares(counts: Row) -> Row:
-    """Add to the counts the shares that follow from them. A share is None if its divisor is 0."""
+    """Return the counts with the shares that follow from them, such as precision and recall.
+
+    A share is None if its divisor is 0.
+    """
     right = counts["right"]
     ends = (("share", "of"),) if "of" in counts else (("precision", "said"), ("recall", "wanted"))
     return {
@@ -69,7 +76,10 @@ def with_shares(counts: Row) -> Row:
 
 
 def sum_counts(counts: Sequence[Any]) -> Any:
-    """Add up nested counts of the same shape, and compute their shares again."""
+    """Add up counts and compute their shares again.
+
+    The counts may be nested mappings, all with the same keys.
+    """
     first = counts[0]
     if not isinstance(first, Mapping):
         return sum(counts)
@@ -161,7 +171,10 @@ def links_of(protocols: Iterable[ToolProtocol]) -> set[LinkKey]:
 
 
 def score_tool(produced: ToolProtocol | None, declared: ToolProtocol) -> Row:
-    """Return the counts of one tool. Fields count only if the document describes the response."""
+    """Return the counts that compare one tool's probed protocol with its document.
+
+    Response fields count only if the document describes the response.
+    """
     output = produced.output_schema if produced else None
     wanted = declared.output_schema
     names = list(declared.parameters)
@@ -192,7 +205,7 @@ def _types(protocol: ToolProtocol | None, name: str) -> set[str] | None:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SuiteOptions:
-    """Options of a suite.
+    """Options of a suite, which are the same for all services or classes that it measures.
 
     `out` is the folder for all output. `cache` is the folder of the services' data.
     """
@@ -206,7 +219,7 @@ class SuiteOptions:
 
 @dataclass(frozen=True, kw_only=True)
 class ProbingResult:
-    """The samples and protocols that a probing produced, and what it cost.
+    """The samples (calls with their answers) and protocols of a probing run, and what the run cost.
 
     `stopped` maps a tool that was not called to the reason. `spent` has the number of calls (in
     total, and the mean and maximum of a tool) and the seconds.
@@ -293,7 +306,7 @@ COUNTS = (
 
 
 def sum_rows(rows: Sequence[Row]) -> Row:
-    """Add up the counts of all rows."""
+    """Add up the counts in the measurements (rows) of several services or classes."""
     sent = sum(row["calls"]["total"] for row in rows)
     tools = sum(row["tools"] for row in rows)
     calls = {

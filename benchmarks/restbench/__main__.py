@@ -48,8 +48,8 @@ def main(
     """Solve RestBench's tasks; --strategy gold replays the gold paths without a model.
 
     Answers are not graded: Path, Precision and CP compare the calls with gold paths
-    (docs/how/restbench.md). An interrupted run is continued. Exit status 3 if anything is left that
-    failed on our side.
+    (docs/how/restbench.md). An interrupted run is continued. The exit status is 3 if results are
+    missing because a model or this program failed.
     """
     flags = {name: given.pop(name) for name in ("model", "max_tokens")}
     options = RunOptions(**given)

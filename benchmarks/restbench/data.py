@@ -1,4 +1,7 @@
-"""RestBench's tasks and API documents, the items built from them, and the world of mocked APIs."""
+"""RestBench's tasks and API documents, and mocked APIs that the tasks' tools call.
+
+Tasks are converted to items, which are the questions of the benchmark's runner.
+"""
 
 from __future__ import annotations
 
@@ -77,9 +80,10 @@ class RestWorld(ExitStack):
 
 
 def items(data: RestBench, toolbox: Toolbox, *, seed: int) -> list[Item]:
-    """Return an item for each task: the question, the tools of its gold path, and distractors.
+    """Return an item for each task, that is, a question for the runner with its tools.
 
-    The distractors are other tools of the same API, drawn with `seed`.
+    The tools are those of the task's gold path, and distractors: other tools of the same API, drawn
+    with `seed`.
     """
     found = []
     for api, tasks in data.tasks.items():
@@ -123,7 +127,7 @@ def _grade_answered(answer: str | None, _state: Snapshot | None) -> Verdict:
 
 
 class NoValue(AtcError):
-    """No earlier response has a value for an argument."""
+    """An argument needs a value from an earlier response, but none has such a value."""
 
 
 def replay_worker(data: RestBench, *, seed: int) -> OpenWorker:
@@ -192,7 +196,7 @@ def replay_gold_path(world: RestWorld, item: Item) -> Solution:
 
 
 def _things(mock: Mock, value: Json) -> Iterator[Thing]:
-    """Yield the records of the mock that occur in a response."""
+    """Yield the records that occur in a response of the mock."""
     if isinstance(value, dict) and (one := mock.things.get(str(value.get("id")))):
         yield one
     parts = value.values() if isinstance(value, dict) else value
@@ -202,7 +206,7 @@ def _things(mock: Mock, value: Json) -> Iterator[Thing]:
 
 
 def _kinds(mock: Mock, operation: MockOperation) -> list[str]:
-    """Return the kinds of records whose ids an operation's path needs.
+    """Return the kinds of records, such as `movie`, whose ids the path of an operation needs.
 
     For a write, also return the kind of record that it writes.
     """
@@ -261,7 +265,10 @@ class _ArgumentFiller(NamedTuple):
         return scalar(schema, name)
 
     def _object(self, schema: Mapping[str, Any], *, need: bool) -> Json:
-        """Return an object with its required fields, ids and URIs, or None if it would be empty."""
+        """Return an object as an argument's value, with its required fields, ids and URIs.
+
+        Return None if it would be empty.
+        """
         found = dict[str, Json]()
         for key, part in schema.get("properties", {}).items():
             if key in schema.get("required", ()) or REFERENCE.fullmatch(key):
@@ -271,9 +278,10 @@ class _ArgumentFiller(NamedTuple):
         return found or None
 
     def newest_reference(self, kind: str, key: str, *, need: bool) -> Json:
-        """Return the id or URI (`key`) of the newest record of a kind. An empty kind means any.
+        """Return the id or URI of the newest record of a kind. `key` says which of the two.
 
-        If there is no such record, return None, or raise `NoValue` if the argument is needed.
+        An empty kind means any kind. If there is no such record, return None, or raise `NoValue` if
+        the argument is needed.
         """
         one = next((one for one in self.seen if kind in (one.kind, "")), None)
         if one is None and need:

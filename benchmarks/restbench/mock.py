@@ -75,7 +75,7 @@ class MockOperation:
 
     @property
     def segments(self) -> list[str]:
-        """The segments of the path. A parameter is in braces."""
+        """The segments of the operation's path. A parameter is in braces."""
         return [part for part in self.path.split("/") if part]
 
     @property
@@ -161,7 +161,7 @@ class Mock:
         self.things = {}
 
     def answer(self, operation: MockOperation, arguments: Mapping[str, Json]) -> Json:
-        """Return the response of an operation.
+        """Return the mock's response to a call of an operation.
 
         Raises:
             ToolError: status 404 for an unknown id, 400 for a missing argument.
@@ -202,7 +202,7 @@ class Mock:
         return found
 
     def _thing(self, kind: str, label: str, *key: object, number: int | None = None) -> Thing:
-        """Return the record of this kind that is drawn for a key, always the same for the same key.
+        """Return the record of this kind that belongs to a key, always the same for the same key.
 
         It is added to `things`, so that clients of the mock can request it by its id.
         """
@@ -213,7 +213,10 @@ class Mock:
         return self.things.setdefault(str(identifier), Thing(identifier, kind, label, number))
 
     def _any(self, kind: str, *key: object) -> Thing:
-        """Return one of the records of a kind. The same key always gives the same record."""
+        """Return one of the records of a kind, chosen by a key.
+
+        The same key always gives the same record.
+        """
         place = draw_number(self._seed, kind, *key) % POPULATION
         return self._thing(kind, label(kind, place), place)
 
@@ -264,7 +267,7 @@ class Mock:
     def _object(
         self, asked: _Request, schema: Any, one: Thing | None, key: tuple[object, ...], depth: int
     ) -> Json:
-        """Return an object of the schema, with the facts of the record `one`.
+        """Return a JSON object that fits a schema and describes the record `one`.
 
         If `one` is None, the object has no id; it may contain paging fields and lists of records.
         """
@@ -284,10 +287,10 @@ class Mock:
         depth: int,
         owner: Thing | None,
     ) -> Json:
-        """Return the value of a property.
+        """Return the value of one property in a response.
 
-        `key` identifies its position in the response; `owner` is the record to which it belongs, or
-        None.
+        `key` identifies the position of the value in the response; `owner` is the record to which
+        the value belongs, or None.
         """
         schema = self._choose_alternative(asked, schema, name)
         if "items" in schema:
@@ -318,7 +321,7 @@ class Mock:
         depth: int,
         owner: Thing | None,
     ) -> list[Json]:
-        """Return a list of the schema.
+        """Return a list for a response. `schema` is the schema of its items.
 
         The first result of a search is named after the search text.
         """

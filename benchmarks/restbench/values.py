@@ -1,4 +1,4 @@
-"""Values and names that are drawn from a key. The same key always gives the same value."""
+"""Invented values and names that are derived from a key. A key always gives the same value."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def draw_number(*key: object) -> int:
 
 
 def scalar(schema: Mapping[str, Any], name: str, *key: object) -> Json:
-    """Return a value that fits a schema, for the property `name`.
+    """Return an invented value for the property `name` that fits a schema.
 
     The same key and name always give the same value.
     """

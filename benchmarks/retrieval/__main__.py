@@ -5,7 +5,7 @@
 
 An interrupted run is continued with the same --out. The output of --expand is stored beside the
 index and, with --written FILE, in a file that can be used without a model. The exit status is 3 if
-something is left that failed on our side.
+results are missing because a model failed.
 """
 
 from __future__ import annotations
@@ -145,7 +145,9 @@ def main(**given: Any) -> dict[str, Any]:
 def _run_methods(
     specs: Iterable[str], options: Any, data: RetrievalData, setup: Setup, file: Rows
 ) -> dict[str, list[Row]]:
-    """Return the rows of each method. A default method that is not available here is left out.
+    """Return the rows (results for each query) of each search method.
+
+    A default method that is not available here is left out.
 
     Raises:
         RetrievalUnavailable: a method that the user named is not available.
@@ -248,7 +250,9 @@ def run_method(
     depth: int = SHOWN,
     jobs: int = 1,
 ) -> list[Row]:
-    """Return a row for each query. The method is built only if `file` lacks some of the rows.
+    """Return the results of one search method, as a row for each query.
+
+    The method is built only if `file` lacks some of the rows.
 
     Raises:
         Outage: the model failed repeatedly.

@@ -192,7 +192,10 @@ def _returns(record: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _keys(template: Any, *, depth: int) -> Iterator[str]:
-    """Yield the keys of a response template in order, down to a depth of `depth` objects."""
+    """Yield the keys of a response template, which is a nested JSON object, in order.
+
+    Keys are read down to a depth of `depth` objects.
+    """
     if isinstance(template, list):
         yield from _keys(template[0] if template else None, depth=depth)
     elif isinstance(template, Mapping) and depth:
@@ -285,7 +288,7 @@ METRICS: Mapping[str, Callable[[Sequence[str], Collection[str]], float]] = {
 def method_figures(
     rows: Mapping[str, Sequence[Row]], queries: Sequence[RetrievalQuery], *, seed: int = 0
 ) -> dict[str, dict[str, Any]]:
-    """Return the measurements of each method. Outages are counted and otherwise left out.
+    """Return the measurements of each search method. Outages are counted and otherwise left out.
 
     Metrics are means over the queries, with intervals. Metrics named `pool_…` use all returned
     tools. `groups` has the nDCG@5 of each part of the data. `against` is the mean paired difference
@@ -315,7 +318,10 @@ def method_figures(
 def _metric_values(
     rows: Sequence[Row], gold: Mapping[str, RetrievalQuery]
 ) -> dict[str, list[float]]:
-    """Return the value of each metric for each row. `gold` has the queries, keyed by id."""
+    """Return for each metric its value for each row (the ranking for one query).
+
+    `gold` has the queries with the tools that they need, keyed by id.
+    """
     values: dict[str, list[float]] = {}
     for name, metric in METRICS.items():
         values[name] = [metric(row["ranking"], gold[row["id"]].gold) for row in rows]

@@ -67,7 +67,7 @@ def measure_ordinary(programs: Sequence[SampleProgram], sandbox: Sandbox) -> dic
 
 
 def compare(source: str, sandbox: Sandbox) -> str:
-    """Describe the first difference between a program's run in the sandbox and in CPython.
+    """Describe the first difference between the runs of a program in the sandbox and in CPython.
 
     Return "" if there is none.
     """
@@ -229,7 +229,7 @@ def measure_soak(
 
 
 class _SoakJob(NamedTuple):
-    """A program, and the text that it must print, or None for a hostile program."""
+    """A program for a soak test, and the text that it must print (None: a hostile program)."""
 
     name: str
     source: str

@@ -103,7 +103,7 @@ class Canaries(ExitStack):
         threading.Thread(target=listener.serve_forever, args=(0.05,), daemon=True).start()
 
     def fill(self, source: str) -> str:
-        """Insert the paths, ports and names of these canaries into `source`."""
+        """Replace placeholders in a program's source by the paths and ports of these canaries."""
         source = source.replace("@CANARY_DIR@", str(self.folder)).replace(
             ABSTRACT_NAME, self.abstract
         )

@@ -124,9 +124,10 @@ def judge_program(program: SampleProgram, backend: str, without: Sequence[str]) 
 
 
 def _conduct(seen: RunEvidence, host: HostProcess, canaries: Canaries, known: set[int]) -> bool:
-    """Let the host run the program, and record evidence in `seen` before, during and after the run.
+    """Let the host process run a hostile program, and record evidence of what the program does.
 
-    Return True if a second program (the sibling) ran in the same sandbox at the same time.
+    Evidence is recorded in `seen` before, during and after the run. Return True if a second program
+    (the sibling) ran in the same sandbox at the same time.
     """
     paths = _named_paths(seen.source)
     try:
@@ -206,7 +207,10 @@ def _wait_until_settled(known: set[int], most: int) -> set[int]:
 def _watch(
     seen: RunEvidence, known: set[int], done: threading.Event, resident_before: int, before: int
 ) -> None:
-    """Record the growth of memory and processes; kill all processes if they grow without limit."""
+    """Record how memory and processes grow; kill all processes if they grow without limit.
+
+    The growth is recorded in `seen`.
+    """
     while not done.wait(SAMPLE_SECONDS):
         pids = local.descendants(known)
         resident = sum(map(local.resident_bytes, pids))

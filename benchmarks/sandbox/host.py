@@ -127,7 +127,7 @@ class Sibling:
         self.holding.wait(10.0)
 
     def trouble(self) -> str | None:
-        """Release the program, wait for its end, and describe what went wrong, or return None."""
+        """Release the program, wait for its end, and describe what went wrong; None if nothing."""
         self._released.set()
         self._thread.join(10.0)
         as_it_should = self.said == ("held\n", None) and self.calls == 1
@@ -181,7 +181,10 @@ class SandboxHost:
         return {"stdout": trace.stdout, "failure": failure, "calls": calls}
 
     def start_sibling(self) -> Sibling | None:
-        """Start a `Sibling`, or return None if this sandbox cannot run two programs at once."""
+        """Start a second program (a `Sibling`) that runs at the same time as the hostile one.
+
+        Return None if this sandbox cannot run two programs at once.
+        """
         sibling = Sibling(self)
         beside = threading.Thread(target=self.probe, args=(PROGRAMS["failing"],), daemon=True)
         beside.start()
@@ -221,9 +224,9 @@ def count_resources() -> dict[str, int]:
 
 
 def changes(was: dict[str, object], had: dict[str, int]) -> list[str]:
-    """Describe how this process has changed, after its threads had time to end.
+    """Describe how the state of this host process has changed, after its threads had time to end.
 
-    `was` is an earlier result of `process_state`, `had` one of `count_resources`.
+    `was` is an earlier result of `process_state`, `had` an earlier one of `count_resources`.
     """
     until = time.monotonic() + SETTLE_SECONDS
     while True:

@@ -74,9 +74,10 @@ def make_all(
     *,
     workers: int = 1,
 ) -> list[dict[str, Any]]:
-    """Write the conversations for `queries` to `out`, in order; return the rows of the work file.
+    """Write the conversations for `queries` to the file `out`, in order.
 
-    The work file is kept beside `out`. An interrupted run continues from it.
+    Return the rows of the work file, which has the results so far. It is kept beside `out`, so that
+    an interrupted run continues from it.
     """
 
     def make(query: RetrievalQuery) -> dict[str, Any]:

@@ -43,7 +43,7 @@ _QUERY = re.compile(r"<query>(.*?)</query>", re.DOTALL)
 
 
 def planner_prompt(task: str) -> list[Message]:
-    """Return the messages that precede a planner's first turn."""
+    """Return the messages that ask a planner for its first turn (the plan)."""
     return [Message("system", fill("planner")), Message("user", f"User query: {task}")]
 
 
@@ -85,7 +85,7 @@ def read_query(turn: str) -> str:
 
 
 def well_formed(number: int, turn: str) -> bool:
-    """Return True if a planner's turn is well-formed.
+    """Return True if a reply (turn) of the planner has the required form.
 
     The first turn (`number` 0) must be a plan, every other turn a query or the end of the search.
     """

@@ -179,9 +179,11 @@ class TrajectoryMaker:
     def _step(
         self, plan: str, goal: str, tools: Sequence[str], before: Sequence[Mapping[str, Any]]
     ) -> dict[str, Any]:
-        """Let the model write queries for one goal, in up to `ROUNDS` rounds, until one is valid.
+        """Let the model write queries for one goal of the plan until one of them is valid.
 
-        A random draw decides whether the failed queries before it stay in the conversation.
+        A query is valid if its results rank the goal's tools high enough (see `THRESHOLD`). There
+        are at most `ROUNDS` rounds. A random draw decides whether the failed queries before the
+        valid one stay in the conversation.
         """
         attempts = list[tuple[str, Sequence[Hit], float]]()
         hints = list[str]()
@@ -224,7 +226,10 @@ class TrajectoryMaker:
     def _iter_usable_queries(
         self, prompt: str, purpose: str, tools: Sequence[str]
     ) -> Iterator[tuple[str, Sequence[Hit], float]]:
-        """Yield each query that names no tool, with its hits and the wanted tools' mean rank."""
+        """Yield the model's queries that name no tool, each with its search results and a rank.
+
+        The rank is the mean rank of the wanted tools in the search results.
+        """
         system = [Message("system", fill("query_system"))]
         for number in range(self._candidates):
             options = {"before": system, "temperature": TEMPERATURE}
@@ -235,7 +240,7 @@ class TrajectoryMaker:
                 yield query, found, sum(ranks.get(tool, DEPTH + 1) for tool in tools) / len(tools)
 
     def _hint(self, number: int, goal: str, tools: Sequence[str], plan: str, tried: str) -> str:
-        """Return the hint that round `number` adds to the prompt.
+        """Return the hint about the tools that round `number` adds to the model's prompt.
 
         `tried` is the last query, or "".
         """
@@ -298,9 +303,10 @@ class TrajectoryMaker:
         before: Any = (),
         **options: Any,
     ) -> Any:
-        """Return the value of the only key in the model's JSON reply, or None if it is missing.
+        """Return the model's answer: the value of the only key in its JSON reply.
 
-        The model's seed depends only on the request and on `purpose`, the name of the step.
+        Return None if the value is missing. The model's seed depends only on the request and on
+        `purpose`, the name of the step.
         """
         seed = random.Random(f"{self._seed} {self._query.id} {purpose}").getrandbits(31)
         messages = [*before, Message("user", prompt)]

@@ -58,7 +58,7 @@ def run_gold(program: str, world: World, sandbox: Sandbox) -> GoldRun:
 
 
 def run_program(program: str, toolbox: Toolbox, sandbox: Sandbox) -> Trace:
-    """Run `program` with the seed, clock and limits that all checks use."""
+    """Run `program` with the seed, clock and limits that all checks of tasks use."""
     return sandbox.run(
         program, toolbox, limits=LIMITS, journal=Journal(pins=Pins(seed=0, clock=CLOCK))
     )

@@ -104,7 +104,7 @@ class _Replay:
         self._wanted = run.answer, self._writes(run.accepted_calls)
 
     def is_unchanged(self, numbers: Sequence[int], instead: Instead) -> bool:
-        """Run the program with the results of the calls `numbers` replaced.
+        """Run the program with the results of the calls in `numbers` replaced.
 
         Return True if the answer and the writes are the same as before.
         """
@@ -143,7 +143,7 @@ class _Replay:
 
 
 def instance(schema: JsonObject, root: JsonObject, fill: Fill) -> Json:
-    """Return a value that fits a response schema: the required fields, and lists of one item.
+    """Return a value that fits a response schema: required fields only, and lists of one item.
 
     `fill` returns the scalar values. If it returns "" for a string, lists are empty.
     """

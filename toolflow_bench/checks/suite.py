@@ -43,7 +43,7 @@ class CheckReport:
     patterns: int = 0
 
     def as_json(self) -> dict[str, Any]:
-        """Return the report as plain JSON."""
+        """Return the report on the checked tasks as a JSON object."""
         return {"passed": not self.problems, **asdict(self)}
 
 
@@ -94,7 +94,7 @@ def check_tasks(
 
 
 class _TaskFindings(NamedTuple):
-    """The problems of one task and the metrics of its gold program."""
+    """The problems of one task, and the metrics of a run of its gold program."""
 
     problems: Sequence[str]
     success: bool = False
@@ -163,7 +163,7 @@ def _problems(
 
 
 def _differences(task: Task, run: GoldRun, flow: Flow, world: World) -> Iterator[str]:
-    """Yield a sentence for each field of the task that differs from what the gold run shows."""
+    """Yield a sentence for each field of a task that differs from what its gold program did."""
     operations = tuple(call.tool for call in run.accepted_calls)
     services = tuple(dict.fromkeys(world.owners[operation] for operation in operations))
     writes = any(world.toolbox[operation].protocol.writes for operation in operations)

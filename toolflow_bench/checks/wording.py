@@ -16,7 +16,10 @@ MOST_ALIKE = 0.5
 
 
 def shingles(text: str) -> frozenset[tuple[str, ...]]:
-    """Return all sequences of three consecutive words; a text with fewer words is one sequence."""
+    """Return all sequences of three consecutive words in a text.
+
+    A text with fewer words is one sequence.
+    """
     words = folded_words(text)
     return frozenset(tuple(words[start : start + 3]) for start in range(max(1, len(words) - 2)))
 

@@ -1,6 +1,7 @@
 """New tasks that no training set contains: known recipes and questions with new constants.
 
-Every answer is derived twice, by the program and by the query.
+A recipe is a data flow, given as a program and as a query. Every answer is derived twice, by the
+program and by the query.
 """
 
 from __future__ import annotations
@@ -45,7 +46,7 @@ class TooFewTasks(AtcError):
 
 
 def fresh_tasks(count: int, *, seed: int, folder: Path | None = None) -> Iterator[Task]:
-    """Yield `count` new tasks. Constants that do not give a unique answer are drawn again.
+    """Yield `count` new tasks. If constants do not give a unique answer, others are drawn.
 
     Raises:
         TooFewTasks: the recipes give no more tasks.
@@ -85,7 +86,10 @@ def fresh_tasks(count: int, *, seed: int, folder: Path | None = None) -> Iterato
 
 @dataclass
 class _FreshTaskMaker:
-    """Draws new constants for recipes. `made` has the resulting tasks that pass all checks."""
+    """Makes new tasks from recipes, with new constants that are drawn at random.
+
+    `made` has the tasks that passed all checks.
+    """
 
     world: World
     data: ServiceDatabases
@@ -119,7 +123,7 @@ class _FreshTaskMaker:
         return None
 
     def _make_case(self, recipe: Recipe, case: RecipeCase, task_id: str) -> Task | None:
-        """Return the task of a case, or None if the task does not pass the checks of quality."""
+        """Return the task of a case (a question with constants), or None if it fails a check."""
         try:
             found = make_task(
                 recipe, case, task_id, world=self.world, data=self.data, sandbox=self.sandbox
@@ -144,11 +148,11 @@ class _FreshTaskMaker:
 def wordings(
     recipe: Recipe, drawn: Sequence[str], *, men: bool, untrue: Sequence[str] = ()
 ) -> list[tuple[str, Mapping[str, Json]]]:
-    """Return the recipe's questions as templates, each with the constants that stay as they are.
+    """Return the recipe's questions as templates, each with the constants that are not replaced.
 
-    A template has `{name}` (for a date, `{name:%d}`) where the question has one of the constants
-    `drawn`. Left out are questions that contain a phrase of `untrue`, since it would be false for
-    other constants. Questions with pronouns such as `he` are left out too, unless all people in the
+    A template has `{name}` (for a date, `{name:%d}`) in place of each constant in `drawn`. A
+    question is left out if it contains a phrase of `untrue`, which would be false for other
+    constants. A question with a pronoun such as `he` is left out, too, unless all people in the
     recipe's data are men (`men`).
     """
     found: list[tuple[str, Mapping[str, Json]]] = []
@@ -177,9 +181,9 @@ _DATES = ("%Y-%m-%d", "%-d %B %Y", "%B %-d, %Y", "%d %B %Y", "%B %-d %Y")
 
 
 def _blank_constant(text: str, name: str, value: Any) -> str:
-    """Replace a constant in `text` with `{name}`.
+    """Replace a constant in a question with `{name}`, so that another value can be filled in.
 
-    Only its first spelling that occurs is replaced.
+    A date can be written in several formats. Only the first format that occurs is replaced.
     """
     spellings = {str(value): f"{{{name}}}"}
     if isinstance(value, str) and re.fullmatch(r"\d{4}-\d\d-\d\d", value):

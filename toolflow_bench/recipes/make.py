@@ -1,4 +1,8 @@
-"""Builds a task from a case of a recipe. The program and the query must give the same answer."""
+"""Builds a task from a case of a recipe. The program and the query must give the same answer.
+
+A recipe is a program and a query that answer the same kind of question. A case is one such question
+with its constants.
+"""
 
 from __future__ import annotations
 
@@ -27,7 +31,7 @@ A distractor is a candidate tool that the task does not need.
 
 
 class Disagreement(AtcError):
-    """The program and the query of a case give different answers, or the program fails."""
+    """The program and the query of a recipe's case give different answers, or the program fails."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +51,9 @@ def make_task(
     data: ServiceDatabases,
     sandbox: Sandbox,
 ) -> MadeTask:
-    """Return the task of one case. Its id is `name`.
+    """Return the task of one case (a question with constants) of a recipe.
+
+    `name` becomes the id of the task.
 
     Raises:
         Disagreement: the program fails, or its answer differs from the query's.
@@ -117,5 +123,5 @@ def draw_candidates(name: str, needed: Sequence[str], owners: Mapping[str, str])
 
 
 def _services(operations: Sequence[str], owners: Mapping[str, str]) -> tuple[str, ...]:
-    """Return the services of `operations`, in order of first use."""
+    """Return the services to which the operations belong, in the order of their first use."""
     return tuple(dict.fromkeys(owners[operation] for operation in operations))

@@ -79,7 +79,7 @@ class Recipe(BaseModel):
     cases: tuple[RecipeCase, ...]
 
     def program_of(self, case: RecipeCase) -> str:
-        """Return the program for a case.
+        """Return the recipe's program with the constants of a case filled in.
 
         Raises:
             InvalidRecipe: the program names a constant that the case lacks.
@@ -87,7 +87,7 @@ class Recipe(BaseModel):
         return self._fill_template(self.program, case.constants, repr).strip() + "\n"
 
     def query_of(self, case: RecipeCase) -> str:
-        """Return the query for a case.
+        """Return the recipe's SQL query with the constants of a case filled in.
 
         Raises:
             InvalidRecipe: the query names a constant that the case lacks or that has no SQL
@@ -110,7 +110,7 @@ class Recipe(BaseModel):
 
 
 def recipes_of(folder: str) -> tuple[Recipe, ...]:
-    """Return the recipes of one of `FOLDERS`, in order of their ids.
+    """Return the recipes in one of the folders that `FOLDERS` names, in order of their ids.
 
     Raises:
         InvalidRecipe: a file is not a recipe.

@@ -18,7 +18,7 @@ MARKS = {"right": "✓", "wrong": "✕", "outage": "!"}
 
 
 def cut(value: Json, most: int) -> Markup:
-    """Return at most `most` characters of `value`, followed by a note of how many are missing."""
+    """Return the first `most` characters of a text, followed by a note of how many are missing."""
     whole = format_json(value)
     left = Markup('<span class="cut">… {} more, in the file of rows</span>')
     shown = escape_text(whole[:most])
@@ -33,10 +33,10 @@ def verdict(row: Row) -> str:
 
 
 def chip(rows: Sequence[Row]) -> tuple[str, str]:
-    """Return the verdict on all repeats of a task, and a short mark that shows it.
+    """Return the verdict on a run's answers to one task, and a short mark for the verdict.
 
-    The verdict is `mixed` if repeats differ, `absent` if there are no rows. The mark is `✓`, or
-    `2/3` if several repeats were graded.
+    All repeats of the task are considered. The verdict is `mixed` if repeats differ, `absent` if
+    there are no rows. The mark is `✓`, or `2/3` if several repeats were graded.
     """
     graded = [row for row in rows if row.graded]
     if not rows:
@@ -72,7 +72,7 @@ def describe_usage(row: Row) -> list[str]:
 
 
 def findings(row: Row, attempt: int) -> list[JsonObject]:
-    """Return what the static check found in the program of an attempt."""
+    """Return what the static check found in the program of one attempt."""
     return [one for one in row.findings if one.get("attempt") == attempt]
 
 
@@ -97,7 +97,10 @@ def describe_place(fault: JsonObject) -> str:
 
 
 def count_sent_calls(row: Row) -> int:
-    """Count the calls that were sent: not refused, and not answered with a recorded response."""
+    """Count the calls that were sent to a tool.
+
+    A call was not sent if it was refused, or answered with the recorded response to an equal call.
+    """
     return sum(not call.get("reused") and call.get("outcome") != "not_run" for call in row.made)
 
 

@@ -41,14 +41,17 @@ _BAR_WIDTH = 640.0
 
 
 def outcome(row: Row) -> str:
-    """Return how a graded answer ended: a key of `CLASSES`, such as `right` or `misread`."""
+    """Return how a graded answer ended, as a key of `CLASSES` such as `right` or `misread`."""
     if row.correct:
         return "right"
     return row.failure if row.failure in CLASSES else "other"
 
 
 def failures(runs: Sequence[ReportedRun]) -> Markup:
-    """Render the bars, their legend, and a table with the same numbers."""
+    """Render one bar for each run, which shows how its answers ended.
+
+    A legend and a table with the same numbers follow.
+    """
     counts = [_count_outcomes(run) for run in runs]
     total = sum(counts, Counter[str]())
     present = {key: about for key, about in CLASSES.items() if total[key]}
@@ -64,7 +67,7 @@ def _count_outcomes(run: ReportedRun) -> Counter[str]:
 
 
 def _segments(count: Counter[str]) -> Iterator[tuple[str, int, float, float]]:
-    """Yield the segments of a bar: class, number of answers, left end and width."""
+    """Yield the segments of a bar: class of outcome, number of answers, left end and width."""
     left = _NAMES_WIDTH
     for key in CLASSES:
         if number := count[key]:

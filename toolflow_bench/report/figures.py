@@ -51,7 +51,7 @@ _GROUPS = {
 
 
 def figures(runs: Sequence[ReportedRun]) -> Markup:
-    """Render the table of metrics, with one row for each run.
+    """Render the table of metrics, with one row for each benchmark run.
 
     If the runs differ in a column of shares, the highest share is bold.
     """
@@ -62,9 +62,9 @@ def figures(runs: Sequence[ReportedRun]) -> Markup:
 
 
 def differences(runs: Sequence[ReportedRun], compared: Sequence[Comparison]) -> Markup:
-    """Render the differences of each later run from the first.
+    """Render a table of how the metrics of each later run differ from those of the first run.
 
-    They are computed over the tasks that both runs have graded.
+    The metrics are computed over the tasks that both runs have graded.
     """
     known = {key for one in compared for key in one.differences}
     shown = {key: about for key, about in _DIFFERENCES.items() if key in known}
@@ -74,7 +74,7 @@ def differences(runs: Sequence[ReportedRun], compared: Sequence[Comparison]) -> 
 
 
 def breakdown(runs: Sequence[ReportedRun]) -> Markup:
-    """Render the success by service, by number of needed calls, by difficulty and by split."""
+    """Render the share of solved tasks by service, number of needed calls, difficulty and split."""
     kept: list[tuple[str, str, list[str]]] = []
     for title, key in _GROUPS.items():
         names = _graded_groups(runs, key)
@@ -91,9 +91,10 @@ def breakdown(runs: Sequence[ReportedRun]) -> Markup:
 
 
 def _graded_groups(runs: Sequence[ReportedRun], key: str) -> list[str]:
-    """Return the groups in which a run has a graded answer, in the order of their occurrence.
+    """Return the groups of tasks in which at least one run has a graded answer.
 
-    `key` is the field of `Summary` that has the groups, such as `by_service`.
+    The groups are in the order in which they occur. `key` is the field of `Summary` that has the
+    groups, such as `by_service`.
     """
     shares: list[Mapping[str, Share]] = [getattr(run.summary, key) for run in runs]
     names = dict.fromkeys(name for by_name in shares for name in by_name)
@@ -102,7 +103,10 @@ def _graded_groups(runs: Sequence[ReportedRun], key: str) -> list[str]:
 
 
 def _best(found: Sequence[Estimate | None]) -> str | None:
-    """Return the highest share as it is displayed, or None if all are displayed alike."""
+    """Return the highest of the shares, formatted as it is shown in a table.
+
+    Return None if all shares look alike in this format, so that none of them is highlighted.
+    """
     known = [one.mean for one in found if one is not None]
     return percent(max(known)) if len(set(map(percent, known))) > 1 else None
 

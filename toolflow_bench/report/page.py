@@ -1,4 +1,4 @@
-"""The complete report page, its numbers as JSON, and the check of the output path."""
+"""Renders the complete report page, computes its numbers as JSON, and checks the output path."""
 
 from __future__ import annotations
 
@@ -26,7 +26,10 @@ _HEAD = 4096  # bytes at the start of a page, which name its generator
 
 
 def compared(runs: Sequence[ReportedRun]) -> list[Comparison]:
-    """Compare each later run with the first; [] for a leaderboard (a report of many runs)."""
+    """Return the comparison of each later run with the first run.
+
+    For a leaderboard (a report of many runs), return an empty list.
+    """
     return [] if is_leaderboard(runs) else [compare(runs[0].rows, run.rows) for run in runs[1:]]
 
 
@@ -68,7 +71,7 @@ def render(runs: Sequence[ReportedRun], against_first: Sequence[Comparison]) -> 
 
 
 def document(runs: Sequence[ReportedRun], against_first: Sequence[Comparison]) -> dict[str, Any]:
-    """Return the metrics on the page as JSON."""
+    """Return the metrics that the page shows as a JSON object."""
     told = []
     for run in runs:
         about: dict[str, Any] = {"letter": run.letter, "name": run.name, "file": run.file}

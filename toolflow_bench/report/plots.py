@@ -114,9 +114,9 @@ def scatter(
     axis: str,
     spell: Callable[[float], str] = short,
 ) -> Markup:
-    """Render a plot of success against `value`, with one point for each run that has both.
+    """Render a plot of success against another value, with one point for each run.
 
-    The other runs are named below the plot.
+    Runs of which success or the value is unknown have no point. They are named below the plot.
     """
     known = _known_values(runs, value)
     if not known:
@@ -146,7 +146,7 @@ def scatter(
 def _list_notes(
     points: Sequence[Point], runs: Sequence[ReportedRun], *, logarithmic: bool
 ) -> list[str]:
-    """Return the notes below a scatter plot. They name the runs that are not drawn, for example."""
+    """Return the notes below a scatter plot, such as one that names the runs without a point."""
     drawn = {point.run.letter for point in points}
     absent = [run.letter for run in runs if run.letter not in drawn]
     notes = ["Logarithmic axis."] if logarithmic else []
@@ -162,7 +162,7 @@ def _list_notes(
 def _known_values(
     runs: Sequence[ReportedRun], value: Callable[[ReportedRun], float | None]
 ) -> list[tuple[ReportedRun, Estimate, float]]:
-    """Return each run that has both a success and a `value`, with the two."""
+    """Return the runs for which success and another value are known, with both values."""
     known = []
     for run in runs:
         success = run.summary.success

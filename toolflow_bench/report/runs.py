@@ -28,7 +28,7 @@ class InvalidReport(AtcError):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReportedRun:
-    """One file of rows, with the metrics computed from it."""
+    """A benchmark run in the report: one file of results (rows), and the metrics of these."""
 
     letter: str
     """`A` to `L`, or the rank (`1`, `2`, …) on a leaderboard."""
@@ -45,7 +45,7 @@ class ReportedRun:
 
     @property
     def label(self) -> str:
-        """Letter and name, such as `A · qwen chain`."""
+        """The run's letter and name, such as `A · qwen chain`."""
         return f"{self.letter} · {self.name}"
 
     @property
@@ -54,7 +54,7 @@ class ReportedRun:
         return span(self.letter, f"mark run-{self.colour}")
 
     def per_task(self, total: float | None) -> float | None:
-        """Return `total` divided by the number of graded rows.
+        """Return a total of the run divided by the number of its graded rows (results).
 
         Return None if `total` is None or no row was graded.
         """
@@ -94,9 +94,9 @@ def is_leaderboard(runs: Sequence[ReportedRun]) -> bool:
 
 
 def load_runs(paths: Sequence[Path]) -> list[ReportedRun]:
-    """Return the runs in the given files, in the given order.
+    """Return the benchmark runs in the given files, in the given order.
 
-    On a leaderboard, the best comes first.
+    On a leaderboard (a report of many runs), the best comes first.
 
     Raises:
         InvalidRunFile: a file is not a file of rows, or has another format.

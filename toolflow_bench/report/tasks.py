@@ -1,6 +1,6 @@
 """The list of tasks on the report page.
 
-Each task is a line with a column for each run. A line expands to show the answers.
+Each task is a line with a column for each run. A line can be expanded to show the answers.
 """
 
 from __future__ import annotations
@@ -23,7 +23,10 @@ _VERDICTS = {name: name for name in ("right", "wrong", "mixed", "outage")} | {
 
 
 def drilldown(runs: Sequence[ReportedRun], found: Sequence[ReportedTask]) -> Markup:
-    """Render the filters (which are hidden without JavaScript), the table head and the tasks."""
+    """Render the list of tasks with its column heads and filters.
+
+    The filters are hidden if the browser runs no JavaScript.
+    """
     letters = [run.letter for run in runs]
     lines = [(task, _chips(task, letters), _failures(task)) for task in found]
     return escape(_TASKS.drilldown(runs, lines, _selects(runs, found)))
@@ -60,7 +63,10 @@ def _path(gold: Sequence[str]) -> str:
 def _selects(
     runs: Sequence[ReportedRun], found: Sequence[ReportedTask]
 ) -> Mapping[str, dict[str, str]]:
-    """Return the filters of the list. Each maps its values to their labels."""
+    """Return the filters of the list of tasks, keyed by name.
+
+    Each filter is a select box. It maps the values that can be chosen to their labels.
+    """
     services = sorted({service for task in found for service in task.services})
     failures = {outcome(row) for run in runs for row in run.rows if _is_wrong(row)}
     several = len(runs) > 1

@@ -1,12 +1,12 @@
-"""Handlers that an `openapi.yaml` defines in SQL, and checks that precede handlers in Python.
+"""Creates handlers from the SQL in a service's `openapi.yaml`, and checks that run before handlers.
 
 An operation in the file has at most one of these extensions. If it has none, the Python function
 with the operation's id answers it.
 
 - `x-sql`: one of `row: SQL`, `rows: {key: SQL}` (a list of objects), `column: {key: SQL}` (a list
-  of values) and `page: {key: columns, from: table, where: [conditions], order: columns}`.
-  Arguments are written as `:name`. A condition of a page is skipped if one of its arguments is
-  missing. `missing` is the message of a 404 if nothing is found; `booleans` are columns of 0 and 1.
+  of values) and `page: {key: columns, from: table, where: [conditions], order: columns}`. Arguments
+  are written as `:name`. A condition of a page is skipped if one of its arguments is missing.
+  `missing` is the message of a 404 if nothing is found; `booleans` are columns of 0 and 1.
 - `x-add: {to: collection, id: field, prefix: xy}`: stores the arguments as a record of the state.
   If `once` lists fields, no two records may have the same values in all of them; `taken` is the
   message of the 409 if they do.
@@ -44,9 +44,9 @@ class RecordLookup:
 
 @dataclass(frozen=True, slots=True)
 class Context:
-    """The data and state that every handler gets.
+    """The data and state of a service, which every handler of its operations gets.
 
-    `records` are the service's `x-records`, keyed by name.
+    `records` has the service's `x-records` (how to find a record by id), keyed by name.
     """
 
     connection: sqlite3.Connection
@@ -61,7 +61,10 @@ class Context:
         return [dict(row) for row in self.connection.execute(sql, values)]
 
     def column(self, sql: str, values: Arguments | Sequence[Any] = ()) -> list[Any]:
-        """Return the first column of all rows of a query. `values` are as in `rows`."""
+        """Return the first column of all rows of a query.
+
+        `values` is a sequence for the query's `?`, or a mapping for parameters such as `:name`.
+        """
         return [row[0] for row in self.connection.execute(sql, values)]
 
     def record(self, name: str, arguments: Arguments) -> Row:

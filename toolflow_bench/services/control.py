@@ -58,10 +58,10 @@ class RequestRecord(NamedTuple):
 
 
 class Control:
-    """The controls of one service, which are available as `app.state.control`.
+    """The controls by which a test harness changes and observes one service.
 
-    `faults` are the active faults, or None. `generation` is the number of resets; a request that
-    began before the last reset is stale.
+    They are available as `app.state.control`. `faults` are the active faults, or None. `generation`
+    is the number of resets; a request that began before the last reset is stale.
     """
 
     def __init__(self, state: ServiceState | None) -> None:
@@ -96,7 +96,7 @@ class Control:
         self._drawn = 0
 
     def draw(self) -> ServiceFault | None:
-        """Draw the fault of the next request, or return None if faults are off."""
+        """Draw the fault of the next request at random, or return None if faults are off."""
         if self.faults is None:
             return None
         self._drawn += 1
@@ -105,7 +105,7 @@ class Control:
     def first_answer(self, key: str, asked: str) -> ServiceReply | None:
         """Return the response to the first request with the idempotency key `key`, or None.
 
-        `asked` is the operation and its arguments as text.
+        `asked` is the operation of the present request and its arguments, as text.
 
         Raises:
             Refusal: 422; the key was used for a different request.

@@ -204,9 +204,10 @@ def frame_rows(data: Any, columns: str) -> zip[tuple[Any, ...]]:
 
 
 def opaque_id(kind: str, number: int, salts: Mapping[str, int]) -> str:
-    """Return the id of the record with this number, such as `ci_x3f6q`.
+    """Return the opaque id of the record with this number, such as `ci_x3f6q`.
 
-    `salts` has a number for each kind, so that records of two kinds have different ids.
+    `kind` is the prefix of the id. `salts` has a number for each kind, so that records of two kinds
+    have different ids.
     """
     return f"{kind}_{opaque_text(number, salt=salts[kind])}"
 

@@ -21,7 +21,7 @@ from toolflow_bench.services.operation import Operation, Parameter
 
 
 def load_description(path: Path, handlers: ModuleType) -> dict[str, Any]:
-    """Return the `info`, `operations`, `schemas` and `records` of the file.
+    """Read a service's `openapi.yaml`: its `info`, `operations`, `schemas` and `records`.
 
     An operation without SQL is answered by the function in `handlers` whose name is the operation's
     id.
@@ -59,9 +59,10 @@ def operation_of(
     *,
     shared: Mapping[str, Any] = MappingProxyType({}),
 ) -> Operation:
-    """Return the operation that `entry` describes, with the responses that all operations share.
+    """Return the operation that `entry` of the OpenAPI document describes.
 
-    `shared` are the document's parameters to which `entry` may refer, keyed by name.
+    It also gets the responses that all operations share. `shared` has the document's parameters to
+    which `entry` may refer, keyed by name.
     """
     key = entry.get("x-takes-key", False)
     given = [

@@ -215,10 +215,10 @@ class _Service:
     def _drift(
         self, operation: Operation, reply: ServiceReply, fault: ServiceFault | None
     ) -> tuple[ServiceReply, str]:
-        """Return the response with one field changed, and a description of the change.
+        """Return a service's response with one field changed, and a description of the change.
 
         The field is changed if `fault` is a `drift`, or if the faults of the service always rename
-        a field of this operation. Otherwise the description is empty.
+        a field of this operation. Otherwise the response is unchanged and the description is empty.
         """
         faults = self._control.faults
         if faults is None or reply.status >= 300:
@@ -259,7 +259,10 @@ class _Service:
 
 
 def _fault_reply(fault: ServiceFault, control: Control) -> ServiceReply | None:
-    """Return the response for a fault before anything is done, or None to close the connection."""
+    """Return the error response of a fault that occurs before the operation is carried out.
+
+    Return None if the connection must be closed without a response.
+    """
     if fault.kind == "drop":
         return None
     if fault.kind == "500":

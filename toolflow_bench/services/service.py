@@ -94,7 +94,7 @@ class Service:
 
 
 def find_service(name: str) -> Service:
-    """Return the service with this name.
+    """Return ToolFlow's service with this name, such as `flights`.
 
     Raises:
         UnknownService: no service has this name.

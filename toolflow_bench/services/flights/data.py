@@ -89,7 +89,7 @@ def _flights(data: Any) -> Iterator[tuple[Any, ...]]:
 
 
 def _bookings(connection: sqlite3.Connection) -> Iterator[tuple[str, str, str, str, int]]:
-    """Yield the bookings that exist before a task.
+    """Yield the bookings that exist at the start of a task.
 
     Invented passengers have booked real flights on busy days.
     """

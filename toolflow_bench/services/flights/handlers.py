@@ -1,4 +1,4 @@
-"""Handlers of the flights service that need more than a query: searches and the booking desk."""
+"""Handlers of the flights service that need more than a query: searches and bookings."""
 
 # Handlers (context, arguments) -> response, each described by the operation of its name in
 # `openapi.yaml`.

@@ -1,7 +1,7 @@
-"""The movies service: films with scores, reviews, awards and box office, and a festival's desk.
+"""The movies service: films with scores, reviews, awards and box office, and a festival.
 
-At the desk, the festival's programmer plans screenings. Records refer to other records by opaque id
-and never by name, so a task needs ids from earlier calls.
+The festival's programmer uses the service to plan screenings. Records refer to other records by
+opaque id and never by name, so a task needs ids from earlier calls.
 """
 
 from __future__ import annotations

@@ -47,7 +47,7 @@ _CATEGORIES = {"Best actor": "actor", "Best actress": "actress"}
 
 
 def fill(connection: sqlite3.Connection) -> None:
-    """Insert the rows of the four data sets."""
+    """Insert the films, reviews, awards and box office of four data sets into the database."""
     frames = {
         "films": frame("ggplot2movies", "movies"),
         "reviews": frame("dslabs", "movielens"),
@@ -117,7 +117,7 @@ def _films(connection: sqlite3.Connection, data: Any) -> Catalogue:
 def _add_film(
     connection: sqlite3.Connection, catalogue: Catalogue, number: int, title: str, year: int
 ) -> str:
-    """Add a film that the catalogue lacks. Only its title and year are known."""
+    """Add a film that the catalogue's data set lacks, with its title and year. Return its id."""
     film = _id("fm", number)
     catalogue.add(film, title, year)
     sql = "INSERT INTO films (film_id, title, year, title_key) VALUES (?, ?, ?, ?)"

@@ -1,4 +1,7 @@
-"""Handlers of the movies service that need more than a query: search, histograms and the desk."""
+"""Handlers of the movies service that need more than a query.
+
+They are the searches, the histograms, and the operations that plan a festival's screenings.
+"""
 
 # Handlers (context, arguments) -> response, each described by the operation of its name in
 # `openapi.yaml`. Writes go to the state. Earlier records of the desk are part of the data.

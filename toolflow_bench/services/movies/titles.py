@@ -41,13 +41,16 @@ def main_title(title: str) -> str:
 
 
 def key(title: str) -> str:
-    """Return the key by which titles are matched: lower-case words, no accents or punctuation."""
+    """Return a title in a normal form, by which titles of different sources are matched.
+
+    It consists of lower-case words without accents and punctuation.
+    """
     plain = without_accents(title.lower().replace("&", " and "))
     return " ".join(re.findall(r"[^\W_]+", re.sub(r"['’.]", "", plain)))
 
 
 def keys(title: str) -> Iterator[str]:
-    """Yield the key of a title, then the keys of the alternative titles in its brackets."""
+    """Yield a title and the alternative titles in its brackets, each in normal form (see `key`)."""
     yield key(CORRECTED.get(title) or main_title(title))
     for other in _BRACKETED.findall(title):
         if found := key(natural(other.removeprefix("a.k.a. "))):
@@ -71,7 +74,7 @@ class Catalogue:
     def find(
         self, title: str, years: Iterable[int], *, taken: Mapping[str, object] | None = None
     ) -> str | None:
-        """Return the film with this title from one of the `years`. Films in `taken` are ignored.
+        """Return the film with this title that is from one of the `years`, except films in `taken`.
 
         Return None if there is no such film, or more than one.
         """

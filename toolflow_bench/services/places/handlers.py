@@ -136,7 +136,8 @@ def _changed_alerts(context: Context) -> dict[str, Row]:
 def _alerts(context: Context) -> dict[str, Row]:
     """Return all storm alerts, keyed by city. A city has at most one.
 
-    These are the alerts that exist before a task, with their changes, and the new alerts.
+    These are the alerts that exist at the start of a task, with their changes, and the alerts that
+    were added since.
     """
     standing = context.rows(
         "SELECT alert_id, city_id, radius_km, min_wind_kt FROM standing_alerts ORDER BY rowid"
