@@ -26,8 +26,9 @@ def attempt(
 
     Findings that rest on response schemas alone are an exception, because such a schema may be
     wrong, and so are suspicions (see `passes.may_be_right`). If the model repeated the program
-    despite these findings and the program writes nothing, it is executed. If the actual responses confirm the findings, its answer is doubtful. Response
-    schemas observed in the calls are added to the run's toolbox.
+    despite these findings and the program writes nothing, it is executed. If the actual responses
+    confirm the findings, its answer is doubtful. Response schemas observed in the calls are added
+    to the run's toolbox.
     """
     blind = not seen_output(run.attempts) if blind is None else blind
     passes = prepare(run, program, blind=blind, seen=seen, look=look)
