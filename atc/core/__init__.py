@@ -1,1 +1,1 @@
-"""Types, events, settings and text handling that all packages of `atc` share."""
+"""Types, events, settings and text handling that all parts of the package `atc` share."""

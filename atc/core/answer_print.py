@@ -1,4 +1,4 @@
-"""Programs whose whole output is the answer: only their calls of `print_answer` print anything.
+"""Programs that print nothing but their answer, which only the function `print_answer` prints.
 
 A growing program, which the model writes piece by piece, is brought into this form when it is
 finished. Its ordinary prints are disabled, because what earlier pieces printed is not part of the
@@ -16,15 +16,18 @@ HEAD = f"{PRINT_ANSWER} = print\ndef print(*_, **__): pass  # only the answer is
 
 
 def print_name(program: Program) -> str:
-    """Return the function with which a program prints its answer: `print_answer` or `print`."""
+    """Return the name of the function with which a program prints its answer.
+
+    It is `print_answer` if the program calls this function, else `print`.
+    """
     return PRINT_ANSWER if f"{PRINT_ANSWER}(" in program.source else "print"
 
 
 def count_kept_lines(program: Program, before: Program) -> int:
-    """Return how many lines of the earlier program `before` are the beginning of `program`.
+    """Return how many lines at the beginning of `program` were taken from an earlier program.
 
-    If `program` does not begin with `before`, the result is 0. The lines of `HEAD`, with which only
-    `program` may begin, are counted, too.
+    The earlier program is `before`. If `program` does not begin with all of it, the result is 0.
+    The lines of `HEAD`, with which only `program` may begin, are counted, too.
     """
     kept = before.source.splitlines()
     lines = program.source.splitlines()

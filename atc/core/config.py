@@ -1,8 +1,8 @@
-"""All settings of atc as one frozen value, which `atc.cli.settings` builds from files and flags.
+"""All settings of atc as one frozen value, the class `Config`.
 
-Each setting is a field with a type, which pydantic checks, a default and a docstring, from which
-the reference is generated. A secret is kept as the name of a variable or file until a tool needs
-it; `atc.core.secret_values` reads it then.
+`atc.cli.settings` builds it from files and flags. Each setting is a field with a type, which
+pydantic checks, a default and a docstring, from which the reference is generated. A secret is kept
+as the name of a variable or file until a tool needs it; `atc.core.secret_values` reads it then.
 """
 
 from __future__ import annotations
@@ -95,7 +95,7 @@ _CHOICES = {
 
 
 class InvalidConfig(AtcError):
-    """A setting that cannot be used.
+    """Raised if a setting cannot be used.
 
     The message names the file, flag or variable, the key, the value, and what is allowed.
     """
@@ -148,7 +148,7 @@ class McpEntry(McpServer):
 
 @pydantic.dataclasses.dataclass(frozen=True, slots=True, kw_only=True, config=_CLOSED)
 class Config:
-    """All settings with their defaults.
+    """All settings of atc with their defaults.
 
     Raises:
         InvalidConfig: There is no such setting, or the setting does not accept the value.
@@ -326,7 +326,7 @@ _SECRET = frozenset({*TABLES, "store"})
 
 
 def _explain_argument(problem: ErrorDetails) -> str:
-    """Return a sentence that says what is wrong with an argument of `Config(…)` and what to do."""
+    """Return a sentence that says what is wrong with an argument of `Config(…)`, and what to do."""
     name = str(problem["loc"][0])
     if name not in SETTINGS:
         near = closest_spellings(name, SETTINGS)
@@ -342,8 +342,10 @@ def _explain_argument(problem: ErrorDetails) -> str:
 def _require_kind(name: str, value: object, setting: object) -> None:
     """Check that a number or a bool was not set to a text, nor a number to a bool.
 
-    pydantic would convert such a `value`. It must do so for files, variables and flags, which
-    contain only texts. But a Python program that passes a text for a number has made a mistake.
+    `value` is the argument that a Python program passed for the setting `name`, and `setting` is
+    the value to which pydantic converted it. pydantic must convert texts for files, variables and
+    flags, which contain only texts. But a Python program that passes a text for a number has made a
+    mistake.
 
     Raises:
         InvalidConfig: `value` is a text or a bool, and the setting is a number or a bool.
@@ -355,12 +357,15 @@ def _require_kind(name: str, value: object, setting: object) -> None:
 
 
 def describe_found(problem: ErrorDetails) -> str:
-    """Return `, got …` with the wrong value, or "" if the value may be secret."""
+    """Return the end of a message that quotes the wrong value: `, got …`.
+
+    `problem` is pydantic's error. Return "" if the value may be secret.
+    """
     return "" if problem["loc"][0] in _SECRET else f", got {problem['input']!r}"
 
 
 def public(config: Config) -> dict[str, Json]:
-    """Return the configuration as JSON in which secrets are masked or left out."""
+    """Return the configuration as JSON, in which secrets are masked or left out."""
     plain: dict[str, Json] = config_adapter().dump_python(config, mode="json", warnings=False)
     return plain
 

@@ -1,4 +1,4 @@
-"""Events of a run, which observers such as the live view and the store receive in order."""
+"""Events of a run. Observers, such as the live view and the store, receive them in order."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from sandbox.trace import ToolCall
 
 @dataclass(frozen=True, slots=True)
 class ToolsChosen:
-    """The tools for the task have been chosen."""
+    """Event: the tools for the task have been chosen."""
 
     tools: tuple[str, ...]
     """Aliases of the tools that the prompt will describe, best first."""
@@ -23,7 +23,7 @@ class ToolsChosen:
 
 @dataclass(frozen=True, slots=True)
 class ModelAsked:
-    """A prompt is about to be sent to the model.
+    """Event: a prompt is about to be sent to the model.
 
     `purpose` is what the reply is for, such as `write`, `sample` or `repair`.
     """
@@ -34,7 +34,7 @@ class ModelAsked:
 
 @dataclass(frozen=True, slots=True)
 class ModelReplied:
-    """The model has replied to the prompt of the last `ModelAsked`."""
+    """Event: the model has replied to the prompt of the last `ModelAsked`."""
 
     purpose: str
     completion: Completion
@@ -42,7 +42,7 @@ class ModelReplied:
 
 @dataclass(frozen=True, slots=True)
 class ProgramWritten:
-    """The model has written a program.
+    """Event: the model has written a program.
 
     The program is executed next; if it has findings, they are sent back to the model instead.
     """
@@ -56,7 +56,7 @@ class ProgramWritten:
 
 @dataclass(frozen=True, slots=True)
 class ToolsNamed:
-    """A program is about to run. The event has the tools that the program names."""
+    """Event: a program that names these tools is about to run."""
 
     protocols: Mapping[str, ToolProtocol]
     """The protocols (descriptions) of the tools that the program names, keyed by alias."""
@@ -64,7 +64,10 @@ class ToolsNamed:
 
 @dataclass(frozen=True, slots=True)
 class ToolCalled:
-    """A tool call is about to be sent (`complete` is False) or is over (`complete` is True)."""
+    """Event: a tool call is about to be sent, or is over.
+
+    `complete` is False before the call is sent, and True when it is over.
+    """
 
     execution: int
     """Number of the program execution in the journal of the run."""
@@ -74,7 +77,7 @@ class ToolCalled:
 
 @dataclass(frozen=True, slots=True)
 class NoteAdded:
-    """A sentence about something that is not done as the settings ask.
+    """Event: something is not done as the settings ask, and `sentence` says what.
 
     The same sentence is sent once per run.
     """
@@ -84,9 +87,10 @@ class NoteAdded:
 
 @dataclass(frozen=True, slots=True)
 class AttemptEnded:
-    """An attempt is over. `result.fault` is None if it gave an answer.
+    """Event: an attempt, that is, one program with its execution, is over.
 
-    The event is sent again if the doubts about the answer change.
+    `result.fault` is None if the program gave an answer. The event is sent again if the doubts
+    about the answer change.
     """
 
     attempt: int

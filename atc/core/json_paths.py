@@ -1,4 +1,7 @@
-"""Paths into JSON values: following them, formatting them, and finding where a value came from."""
+"""Paths into JSON values, such as `rows[].id`.
+
+The functions follow and format paths, and find where in the responses a value came from.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +18,7 @@ MAX_NODES = 200_000
 
 
 class Many(Enum):
-    """Steps of a path that can match several positions at once, such as all elements of a list."""
+    """Steps of a path that match several positions at once, such as all elements of a list."""
 
     EACH = "[]"
     """Any element of a list, or any value of an object."""
@@ -36,7 +39,7 @@ JsonPath = tuple[PathStep, ...]
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """The position in a response to which a path leads (a 'place').
+    """The position in a response to which a path leads, with the value there.
 
     If the path does not exist, this is the last position on the path that exists.
     """
@@ -49,12 +52,15 @@ class Place:
 
     @property
     def value_or_none(self) -> Json:
-        """The value at the position; None if a step is missing, as `.get` would return."""
+        """The value to which the path leads; None if a step of the path does not exist."""
         return self.value if self.missing is None else None
 
 
 def can_overlap(one: PathStep, other: PathStep) -> bool:
-    """Return True if two steps from the same value can lead to the same child."""
+    """Return True if two path steps can lead to the same item or field of a value.
+
+    `EACH` matches all items, so it overlaps with every step.
+    """
     return one is EACH or other is EACH or one == other
 
 
@@ -73,9 +79,10 @@ def format_json_path(path: JsonPath) -> str:
 
 
 def find_places(value: Json, path: JsonPath, *, limit: int = MAX_NODES) -> Iterator[Place]:
-    """Yield the positions in `value` that match `path`, in document order.
+    """Yield the positions in `value` to which `path` leads, in document order.
 
-    At most `limit` values are visited.
+    At most `limit` values are visited. If a step does not exist somewhere, the last existing
+    position there is yielded (see `Place`).
     """
     stack: list[tuple[JsonPath, Json, JsonPath]] = [((), value, path)]
     visited = 0
@@ -93,7 +100,7 @@ def find_places(value: Json, path: JsonPath, *, limit: int = MAX_NODES) -> Itera
 
 
 def _follow_step(value: Json, step: PathStep) -> list[tuple[PathStep, Json]] | None:
-    """Return the children of `value` that `step` selects, each as a pair of its key and value.
+    """Return the items or fields of `value` that one path step selects, each with its key or index.
 
     Return None if the step does not exist in `value`. In an empty list or object, EACH exists but
     selects nothing.
@@ -132,7 +139,7 @@ def walk(value: Json) -> Iterator[tuple[JsonPath, Json]]:
 
 
 def walk_responses(calls: Iterable[ToolCall]) -> Iterator[tuple[ToolCall, JsonPath, Json]]:
-    """Yield every value in the responses of `calls`, each with its call and path.
+    """Yield every value in the responses of `calls`, each with its call and its path.
 
     At most `MAX_NODES` values are yielded.
     """
@@ -141,7 +148,7 @@ def walk_responses(calls: Iterable[ToolCall]) -> Iterator[tuple[ToolCall, JsonPa
 
 
 def generalize(path: JsonPath) -> JsonPath:
-    """Return the path with each list index replaced by EACH, which matches all elements."""
+    """Return the path with each list index replaced by EACH, the step that matches all elements."""
     return tuple(EACH if isinstance(step, int) else step for step in path)
 
 
@@ -156,7 +163,10 @@ def count_shared_steps(one: JsonPath, other: JsonPath) -> int:
 
 
 def get_at_path(value: Json, path: JsonPath) -> Json:
-    """Return the value at a path without `Many` steps; None if the path does not exist."""
+    """Return the value at a path; None if the path does not exist.
+
+    The path must not contain steps that match several positions (`Many`).
+    """
     place = next(find_places(value, path, limit=len(path) + 1), None)
     return place.value_or_none if place is not None else None
 
@@ -198,9 +208,9 @@ class ResponseOrigin:
 
 
 def is_distinctive(value: Json) -> bool:
-    """Return True if the same value elsewhere is probably no coincidence, as for ids and names.
+    """Return True if a value is so unusual that finding it twice is probably no coincidence.
 
-    None, booleans, 0, 1, "" and common words are not distinctive.
+    This is so for ids and names. None, booleans, 0, 1, "" and common words are not distinctive.
     """
     match value:
         case None | bool():
@@ -216,7 +226,7 @@ def is_distinctive(value: Json) -> bool:
 
 
 def find_origins(value: Json, calls_before: Iterable[ToolCall]) -> tuple[ResponseOrigin, ...]:
-    """Return every position in the responses of `calls_before` that has `value`, latest call first.
+    """Return where in the responses of `calls_before` the value occurs, latest call first.
 
     The value there must be equal and of the same type. Positions that differ only in list indices
     are one origin, written with `[]`. Values that are not distinctive (see `is_distinctive`) have

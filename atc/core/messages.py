@@ -1,4 +1,4 @@
-"""Findings about programs, and the formatting of values, calls and names in messages."""
+"""Creation of findings about programs, and formatting of values, calls and names in messages."""
 
 from __future__ import annotations
 
@@ -36,7 +36,11 @@ def make_finding(
     keys: Iterable[str] = (),
     certain: bool = True,
 ) -> Finding:
-    """Return a finding at the position of `node`, or at its first line if it spans several."""
+    """Return a finding (an error of the static check) at the position of the syntax node `node`.
+
+    If the node spans several lines, the finding is at its first line. `better` is the suggested
+    correction, and `keys` are the keys that exist.
+    """
     line = getattr(node, "lineno", 1)
     column = getattr(node, "col_offset", 0)
     ends_here = getattr(node, "end_lineno", line) == line
@@ -57,7 +61,7 @@ def make_finding(
 
 @contextmanager
 def limit_guesses() -> Iterator[None]:
-    """Limit how many names are compared within the block to guess what misspelled names mean.
+    """Limit how many names are compared, in the `with` block, to guess what misspelled names mean.
 
     A program may have so many errors that guessing takes too long. `may_guess` returns False after
     `_MOST_COMPARED` comparisons.
@@ -70,9 +74,9 @@ def limit_guesses() -> Iterator[None]:
 
 
 def may_guess(names: int) -> bool:
-    """Return True if an unknown name may still be compared with `names` known names.
+    """Return True if there is time to compare an unknown name with `names` known names.
 
-    The comparisons are counted only within a block of `limit_guesses`.
+    The comparisons are counted, and limited, only within a block of `limit_guesses`.
     """
     so_far = _compared.get()
     if so_far is None:
@@ -84,7 +88,7 @@ def may_guess(names: int) -> bool:
 def find_nearest(
     name: str, names: Iterable[str], *, cutoff: float = 0.6, loose: bool = True
 ) -> str | None:
-    """Return the one of `names` that `name` most likely means; None if none is similar.
+    """Return the name in `names` that `name` most likely means; None if none is similar.
 
     If `loose` is True, a name that contains the other is similar, too. `cutoff` is the least
     similarity, from 0 to 1.
@@ -104,7 +108,7 @@ def find_nearest(
 
 
 def _find_containing(wanted: str, folded: Mapping[str, str]) -> str | None:
-    """Return the name that contains `wanted` or is contained in it.
+    """Return the known name that contains `wanted` or is contained in it; None without any.
 
     Of several such names, the nearest in length is returned. `folded` maps each name in snake case
     to the name itself. Underscores are ignored.
@@ -129,7 +133,11 @@ def _fold(name: str) -> str:
 
 
 def format_list(names: Iterable[str], *, most: int = 24) -> str:
-    """Return `a, b, c`. If there are more than `most` names, return the first and ` and 7 more`."""
+    """Return the names as one text: `a, b, c`.
+
+    If there are more than `most` names, return the first ones and the number of others, as in
+    `a, b and 7 more`.
+    """
     known = list(names)
     return ", ".join(known[:most]) + (f" and {len(known) - most} more" if len(known) > most else "")
 
@@ -140,7 +148,7 @@ def snippet(value: Json, *, most: int = 160) -> str:
 
 
 def describe_type(value: Json) -> str:
-    """Return the kind of a value as words: `a list of 3`, `None`, `a string`."""
+    """Return the type of a JSON value in words: `a list of 3`, `None`, `a string`."""
     kind = type_name(value)
     if kind == "array":
         return f"a list of {len(value)}" if value else "an empty list"
@@ -148,7 +156,7 @@ def describe_type(value: Json) -> str:
 
 
 def format_tool_call(call: ToolCall, *, most: int = 60) -> str:
-    """Return a call as text: `get_flights(origin="JFK", page=1)`.
+    """Return a tool call as text: `get_flights(origin="JFK", page=1)`.
 
     Each value is cut to `most` characters.
     """
@@ -157,7 +165,10 @@ def format_tool_call(call: ToolCall, *, most: int = 60) -> str:
 
 
 def describe_keys(value: Json) -> str:
-    """Return `its keys are a, b, c` for an object, and `it is a string` or the like for others."""
+    """Return what keys a JSON value has, in words: `its keys are a, b, c`.
+
+    For a value that is no object, return what it is: `it is a string`.
+    """
     if isinstance(value, Mapping):
         return (
             f"its keys are {format_list(map(str, value), most=MOST_KEYS)}"
@@ -176,12 +187,18 @@ def format_expression(node: ast.AST, *, most: int = 60) -> str:
 
 
 def render_finding(finding: Finding, program: Program) -> str:
-    """Return a finding for a terminal or a prompt: its message, and the line with carets below."""
+    """Return a finding as text for a terminal or a prompt.
+
+    The text is the message, then the line of the program with carets below the error.
+    """
     return f"line {finding.line}: {finding.message}{render_place(finding, program)}"
 
 
 def render_place(finding: Finding, program: Program) -> str:
-    """Return the line of a finding with carets below it, or "" if the program lacks this line."""
+    """Return the line of a program that a finding is about, with carets below the error.
+
+    Return "" if the program does not have this line.
+    """
     text = program.raw_line(finding.line)
     if text is None:
         return ""
@@ -194,7 +211,7 @@ def render_place(finding: Finding, program: Program) -> str:
 
 
 def character_span(finding: Finding, program: Program) -> tuple[int, int]:
-    """Return where a finding begins and ends in its line, in characters from 0.
+    """Return where in its line a finding begins and ends, counted in characters from 0.
 
     The attributes `column` and `end_column` of the finding count bytes instead.
     """

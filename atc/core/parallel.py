@@ -1,4 +1,4 @@
-"""Parallel work on daemon threads, and model requests with a deadline.
+"""Parallel work on daemon threads, and requests to a model that have a deadline.
 
 Daemon threads do not keep the process from exiting.
 """
@@ -28,7 +28,7 @@ _UNTIL: ContextVar[float] = ContextVar("until", default=math.inf)
 def run_parallel(
     work: Callable[[_Item], _Result], items: Iterable[_Item], *, most: int, ordered: bool = False
 ) -> Iterator[_Result]:
-    """Yield the result of `work` for each item, with at most `most` items in work at once.
+    """Call `work` for each item, on up to `most` threads at once, and yield the results.
 
     Results come as they finish, or in the order of the items if `ordered` is True. When the caller
     stops iterating, no further item is started and running ones are not awaited, so Ctrl-C does not
@@ -44,7 +44,7 @@ def run_parallel(
 
 
 def _run_item(work: Callable[[_Item], _Result], item: _Item) -> Future[_Result]:
-    """Return a future with the result of `work(item)`, or with the exception that it raised.
+    """Call `work` for one item, and return a future with its result or its exception.
 
     A thread pool by itself would lose a BaseException.
     """
@@ -71,7 +71,7 @@ item is started. An exception of a worker, or of opening one, is raised to the c
 
 @dataclass(frozen=True, slots=True)
 class Threads:
-    """A pool of at most `most` worker threads in this process, see `Pool`.
+    """A pool of at most `most` worker threads in this process, as described at `Pool`.
 
     The workers are opened one after another in the calling thread.
     """
@@ -81,7 +81,7 @@ class Threads:
     def __call__(
         self, open_worker: OpenWorker[_Item, _Result], items: Iterable[_Item], /
     ) -> Generator[_Result, None, None]:
-        """Yield the results of the items as they finish; see `Pool`."""
+        """Process the items on the worker threads, and yield their results as they finish."""
         idle: queue.SimpleQueue[Callable[[_Item], _Result]] = queue.SimpleQueue()
 
         def work(item: _Item) -> _Result:
@@ -113,10 +113,11 @@ ModelReply: TypeAlias = Completion | ModelUnavailable
 
 
 def ask_each(ask: Ask, requests: Sequence[ModelRequest], most: int) -> Sequence[ModelReply]:
-    """Return the reply to each request, or the outage that prevented it. Send `most` at once.
+    """Send the requests to a model, `most` at once, and return the replies in order.
 
-    A model that must record its requests in order has a method `each`. If there is one, it sends
-    the requests.
+    If the model is unavailable for a request, its reply is this error (`ModelUnavailable`). A model
+    that must record its requests in order has a method `each`. If there is one, it sends the
+    requests.
     """
     if each := getattr(ask, "each", None):
         replies: Sequence[ModelReply] = each(requests, most)
@@ -125,7 +126,10 @@ def ask_each(ask: Ask, requests: Sequence[ModelRequest], most: int) -> Sequence[
 
 
 def ask_once(ask: Ask, request: ModelRequest) -> ModelReply:
-    """Return the model's reply to one request. If an outage prevents it, return this error."""
+    """Send one request to a model and return the reply.
+
+    If the model is unavailable, return this error (`ModelUnavailable`) instead of raising it.
+    """
     options = request._asdict()
     try:
         return ask(options.pop("messages"), **options)
@@ -134,7 +138,7 @@ def ask_once(ask: Ask, request: ModelRequest) -> ModelReply:
 
 
 def require_completion(reply: ModelReply) -> Completion:
-    """Return the reply of the model; if it is an outage instead, raise this error."""
+    """Return the reply of a model, or raise the error if there is an error in its place."""
     if isinstance(reply, ModelUnavailable):
         raise reply
     return reply
@@ -142,9 +146,10 @@ def require_completion(reply: ModelReply) -> Completion:
 
 @contextmanager
 def wait_until(moment: float) -> Iterator[None]:
-    """Stop waiting for model replies at `moment` (of `time.monotonic()`) within the block.
+    """Set a deadline for model replies within the `with` block.
 
-    The deadline holds for requests of the current thread.
+    `moment` is the time, as `time.monotonic()` gives it, at which waiting for a reply stops. The
+    deadline holds for requests of the current thread.
     """
     token = _UNTIL.set(moment)
     try:
@@ -154,7 +159,9 @@ def wait_until(moment: float) -> Iterator[None]:
 
 
 def seconds_to_wait(most: float) -> float:
-    """Return how many seconds to wait for a reply: `most`, or less if the deadline is nearer.
+    """Return how many seconds to wait for a reply of a model.
+
+    This is `most`, or less if the deadline of `wait_until` is nearer.
 
     Raises:
         OutOfTime: The deadline of `wait_until` has passed.

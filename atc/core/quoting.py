@@ -2,7 +2,7 @@
 
 Every text that asks a person something uses these functions. They make sure that no name or value
 can end a line, reverse the direction of reading, be invisible, look like other letters, or seem to
-be part of our own words.
+be part of the words of atc itself.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ _RIGHT_TO_LEFT = ("R", "AL", "AN")
 
 
 def escape_hidden(text: str, *, keep_newlines: bool = False) -> str:
-    """Return `text` with each character escaped that is invisible or changes how others look.
+    """Return `text` with an escape for each character that is invisible or changes how others look.
 
     These are control characters, line ends, direction marks, invisible letters, unusual blanks,
     marks that strike a letter out, and piles of combining marks. If `keep_newlines` is True, line
@@ -74,7 +74,7 @@ def quoted(value: Json, *, most: int = MOST) -> str:
     """Return a text in single quotes, or any other value as JSON, always on one line.
 
     A text of more than `most` characters is cut in the middle and followed by its length. Quotes
-    and backslashes in it are escaped, so no text can seem to end early. Letters that look like
+    and backslashes in the text are escaped, so it cannot seem to end early. Letters that look like
     Latin ones are escaped if they are in one word with Latin letters.
     """
     if not isinstance(value, str):
@@ -100,7 +100,7 @@ def safe_shell_argument(text: str) -> str | None:
 
 
 def shell_word(word: str) -> str:
-    """Return a word of a command unchanged if a shell needs no quotes for it, else in quotes.
+    """Return a word of a command as a person can read it: in quotes, if a shell needs quotes.
 
     The result is only for reading; `safe_shell_argument` quotes for a shell.
     """
@@ -108,13 +108,19 @@ def shell_word(word: str) -> str:
 
 
 def command(*words: str) -> str | None:
-    """Return a command that a person can copy into a shell; None if one of its words is unsafe."""
+    """Join words to a command that a person can copy into a shell.
+
+    Return None if one of the words is unsafe, see `safe_shell_argument`.
+    """
     safe = [safe_shell_argument(word) for word in words]
     return None if None in safe else " ".join(filter(None, safe))
 
 
 def format_number(value: Json) -> str:
-    """Return a number or boolean as JSON; an integer with thousands of digits as hexadecimal."""
+    """Return a number or boolean as JSON.
+
+    An integer with thousands of digits is written in hexadecimal.
+    """
     try:
         return json.dumps(value)
     except ValueError:
@@ -122,7 +128,7 @@ def format_number(value: Json) -> str:
 
 
 def _quotable(text: str) -> list[str]:
-    """Return, for each character of a text, the form in which it is shown between single quotes."""
+    """Return how each character of a text is written between single quotes, as a list."""
     units = _escape_lookalikes(text)
     for place, character in enumerate(text):
         if character in "'\\":
@@ -135,19 +141,19 @@ def _quotable(text: str) -> list[str]:
 
 
 def _within_word(text: str, place: int) -> bool:
-    """Return True if the characters before and after this index are letters.
+    """Return True if the characters before and after the index `place` of a text are letters.
 
-    A quotation mark there is seen as an apostrophe in a word.
+    A quotation mark between letters is seen as an apostrophe in a word.
     """
     return 0 < place < len(text) - 1 and text[place - 1].isalpha() and text[place + 1].isalpha()
 
 
 def _cut(units: Sequence[str], most: int, *, length: int, quote: str) -> str:
-    """Join the printable forms of a text's characters, without the middle if the text is too long.
+    """Join the printable forms of a text's characters, and leave out the middle of a long text.
 
     `units` are these forms. Of a very long text, the caller may pass only those at both ends.
-    `length` is the number of characters in the whole text, and `quote` the quotation mark around
-    each part.
+    `most` is the maximum number of characters, `length` the number of characters in the whole text,
+    and `quote` the quotation mark around each part.
     """
     if len(units) <= most and sum(map(len, units)) <= 2 * most:
         return quote + "".join(units) + quote
@@ -158,7 +164,7 @@ def _cut(units: Sequence[str], most: int, *, length: int, quote: str) -> str:
 
 
 def _take_fitting(units: Iterable[str], most: int) -> list[str]:
-    """Return the printable forms at the start of `units` that fit into `most` columns."""
+    """Return the first of the printable characters `units`, as many as fit into `most` columns."""
     kept: list[str] = []
     room = most
     for unit in units:
@@ -170,10 +176,10 @@ def _take_fitting(units: Iterable[str], most: int) -> list[str]:
 
 
 def _escape_lookalikes(text: str, *, strict: bool = False) -> list[str]:
-    """Return each character in printable form; lookalikes are escaped in words of mixed scripts.
+    """Return each character of a text in printable form, as a list.
 
-    If `strict` is True, every word is treated as an address, in which no other script may be mixed
-    with Latin letters.
+    In words of mixed scripts, letters that look like Latin ones are escaped. If `strict` is True,
+    every word is treated as an address, in which no other script may be mixed with Latin letters.
     """
     units = _escape_units(text)
     if text.isascii():
@@ -190,9 +196,10 @@ def _escape_lookalikes(text: str, *, strict: bool = False) -> list[str]:
 
 
 def _lookalike_test(word: str, *, strict: bool) -> Callable[[str], bool]:
-    """Return a test for the non-Latin characters of a word.
+    """Return a function that tells which non-Latin characters of a word must be escaped.
 
-    It returns True for a character that may deceive a reader, so that it must be escaped.
+    It returns True for a character that may deceive a reader, for example by looking like a Latin
+    one.
     """
     if re.search(r"[A-Za-z]", word):
         address = strict or re.search(r"[@/:.\\]\w", word) is not None
@@ -227,7 +234,10 @@ def _is_latin(character: str) -> bool:
 
 
 def _escape_units(text: str) -> list[str]:
-    """Return each character in printable form, escaped if it is invisible or hides others."""
+    """Return each character of a text in printable form, as a list.
+
+    A character is escaped if it is invisible or hides others.
+    """
     units: list[str] = []
     marks = _MOST_MARKS  # a mark at the very beginning belongs to no letter
     for character in text:

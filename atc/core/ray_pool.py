@@ -1,6 +1,6 @@
-"""A Ray cluster as a pool of workers.
+"""A cluster of the framework Ray as a pool of workers.
 
-Each item is a Ray task. Ray runs the task in a process with a free CPU, and starts it again
+Each item of work is a Ray task. Ray runs the task in a process with a free CPU, and starts it again
 elsewhere if the process or its node dies. A process opens its worker for its first item and keeps
 it. Results are stored only by the process that started the work.
 """
@@ -48,20 +48,24 @@ _DESCRIBE_SECONDS = 30.0
 
 
 class ClusterUnavailable(AtcError):
-    """The Ray cluster does not exist, is gone, or has other versions of atc, Python or Ray.
+    """Raised if the Ray cluster cannot be used.
 
-    The message says what to do.
+    It does not exist, is gone, or has other versions of atc, Python or Ray. The message says what
+    to do.
     """
 
 
 def versions() -> str:
-    """Return the versions of this process that must be the same in all processes of a cluster."""
+    """Return the versions of atc, Python and Ray in this process, as text.
+
+    They must be the same in all processes of a cluster.
+    """
     return f"atc {__version__}, Python {platform.python_version()}, ray {ray.__version__}"
 
 
 @contextmanager
 def connect_cluster(workers: str) -> Iterator[None]:
-    """Connect to the cluster that the setting `workers` names, within the block.
+    """Connect to the cluster that the setting `workers` names, for the `with` block.
 
     `ray:HOST:PORT` is a cluster that this machine is a node of. `ray` is the cluster that
     RAY_ADDRESS names, or else a cluster on this machine only, which ends with the block.
@@ -94,7 +98,7 @@ def connect_cluster(workers: str) -> Iterator[None]:
 
 @contextmanager
 def _away_from_folder() -> Iterator[None]:
-    """Run the block as if the command had been started in the folder where atc is installed.
+    """Run the `with` block as if the command had been started in the folder where atc is installed.
 
     Ray puts the current folder into the import path of its workers, so a module of an untrusted
     folder could be imported. Under `uv run`, Ray would also send that folder to the workers.
@@ -111,7 +115,9 @@ def _away_from_folder() -> Iterator[None]:
 
 
 def _require_reachable(address: str, more: str = "") -> None:
-    """Check that something listens at HOST:PORT. (Ray itself would try for a long time, then exit.)
+    """Check that something listens at the address HOST:PORT of a cluster.
+
+    Ray itself would try to connect for a long time, and then exit.
 
     Raises:
         ClusterUnavailable: Nothing listens there. The text `more` is appended to the message.
@@ -133,7 +139,10 @@ def _require_reachable(address: str, more: str = "") -> None:
 
 @dataclass(frozen=True, slots=True)
 class RayPool:
-    """The `Pool` of the connected cluster: one process for each CPU."""
+    """A pool of workers on the connected cluster, one process for each CPU.
+
+    It is called as described at `atc.core.parallel.Pool`.
+    """
 
     most: int | None = None
     """Number of items in work at once; None: twice the number of CPUs."""
@@ -143,7 +152,7 @@ class RayPool:
     def __call__(
         self, open_worker: OpenWorker[_Item, _Result], items: Iterable[_Item], /
     ) -> Generator[_Result, None, None]:
-        """Yield the results of the items; see `atc.core.parallel.Pool`.
+        """Process the items on the cluster, and yield their results as they finish.
 
         An item whose process died several times is reported after all others are done.
 
@@ -200,7 +209,7 @@ class _Order(NamedTuple):
 
 
 class _WorkerLost(ClusterUnavailable):
-    """The process that worked on an item died, and so did each process that tried it again."""
+    """Raised if the process that worked on an item died, also after all retries."""
 
 
 def _result(reference: Any) -> Any:
@@ -235,7 +244,7 @@ _open: dict[bytes, tuple[ExitStack, Callable[[Any], Any]]] = {}
 
 
 def _work(order: _Order, item: Any) -> Any:
-    """Return the result of one item; runs in a worker process.
+    """Process one item in a worker process of the cluster, and return its result.
 
     Raises:
         ClusterUnavailable: The versions of this process are not those of the command.
@@ -263,9 +272,10 @@ def _work(order: _Order, item: Any) -> Any:
 
 
 def nodes(check: Callable[[], object]) -> list[tuple[str, str, str]]:
-    """Return the host name, CPUs and problem ("" if none) of each living node of the cluster.
+    """Return a description of each living node of the cluster: host name, CPUs, and problem.
 
-    `check` is called on each node, and raises SandboxUnavailable if the node has no usable sandbox.
+    The problem is "" if there is none. `check` is called on each node, and raises
+    SandboxUnavailable if the node has no usable sandbox.
     """
     opener = cloudpickle.dumps(lambda: nullcontext(lambda _: check()))
     order = _Order(opener, versions(), str(Path.cwd()), {})

@@ -41,7 +41,10 @@ def program_in_reply(reply: str) -> Program | None:
 
 
 def _does_something(node: ast.stmt) -> bool:
-    """Return True for any statement except an expression that calls nothing, such as a word."""
+    """Return True if a statement does something.
+
+    Only an expression that calls nothing, such as a single word, does nothing.
+    """
     return not isinstance(node, ast.Expr) or isinstance(node.value, ast.Call)
 
 
@@ -49,8 +52,8 @@ def _without_stubs(program: Program) -> Program | None:
     """Return the program without stubs, that is, functions that do nothing.
 
     A small model that sees a function's documentation sometimes repeats it as a stub, which would
-    replace the real function. Return None if only imports and type definitions are left. A program
-    that is not Python, or has no stubs, is returned unchanged.
+    replace the real function. Return None if the rest of the program is only imports and type
+    definitions. A program that is not Python, or has no stubs, is returned unchanged.
     """
     body = program.tree.body
     functions = [node for node in body if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)]
@@ -66,11 +69,14 @@ def _without_stubs(program: Program) -> Program | None:
 
 
 def _is_preamble(node: ast.stmt) -> bool:
-    """Return True for an import, a docstring, another constant, or a TypedDict definition."""
+    """Return True if a statement is an import, a constant such as a docstring, or a TypedDict.
+
+    Such statements alone do nothing for a task.
+    """
     is_import = isinstance(node, ast.Import | ast.ImportFrom)
     return is_import or _is_constant(node) or "TypedDict" in ast.unparse(node)
 
 
 def _is_constant(node: ast.stmt) -> bool:
-    """Return True for an expression statement that is a constant, such as a docstring."""
+    """Return True if a statement is only a constant, such as a docstring or `...`."""
     return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)

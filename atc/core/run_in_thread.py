@@ -1,4 +1,4 @@
-"""Execution of a blocking run in a thread, for callers in an asyncio event loop."""
+"""Execution of a blocking run in a thread, so that asyncio programs can await it."""
 
 from __future__ import annotations
 
@@ -13,9 +13,10 @@ R = TypeVar("R")
 
 
 async def run_in_thread(run: Callable[[Observer], R], observer: Observer | None) -> R:
-    """Call `run` in a thread and return its result. `observer`, if not None, receives its events.
+    """Call `run` in a thread and return its result.
 
-    If the caller's asyncio task is cancelled, the run ends at its next event, as after Ctrl-C.
+    `observer`, if it is not None, receives the events of the run. If the caller's asyncio task is
+    cancelled, the run ends at its next event, as after Ctrl-C.
     """
     cancelled = threading.Event()
 

@@ -10,7 +10,7 @@ from atc.core.config import Config, InvalidConfig
 
 
 def read_value(what: str, value: str) -> str:
-    """Return the secret that `env:NAME` or `file:PATH` refers to.
+    """Return the secret that the value of a setting refers to: `env:NAME` or `file:PATH`.
 
     Any other value is the secret itself. `what` names the setting in error messages.
 
@@ -41,9 +41,10 @@ def read_value(what: str, value: str) -> str:
 
 
 def with_secrets(config: Config) -> tuple[Config, dict[str, str]]:
-    """Return the configuration with its secrets read, and why some could not be read.
+    """Return the configuration with its secrets in place of the variables and files that hold them.
 
-    The second result maps the name of a credential, or `mcp.SERVER`, to the reason.
+    The second result says why some secrets could not be read. It maps the name of a credential, or
+    `mcp.SERVER`, to the reason.
     """
     problems: dict[str, str] = {}
 
@@ -71,7 +72,9 @@ def with_secrets(config: Config) -> tuple[Config, dict[str, str]]:
 
 
 def portable(config: Config) -> Config:
-    """Return the configuration for workers on other machines: all secrets are read on this machine.
+    """Return the configuration in a form that workers on other machines can use.
+
+    All secrets are read on this machine, because the others do not have its variables and files.
 
     Raises:
         InvalidConfig: A secret cannot be read.

@@ -25,7 +25,7 @@ def without_password(address: str) -> str:
 
 
 def _check_host(text: str) -> str:
-    """Check that a text is a host, with or without a port."""
+    """Check that the text of a setting is a host, with or without a port, and return the text."""
     host, _, port = text.rpartition(":")
     if not port.isdigit():
         host = text
@@ -38,12 +38,16 @@ def _check_host(text: str) -> str:
 
 
 def _without_secret(value: str) -> str:
-    """Return `env:NAME` and `file:PATH` unchanged, and `***` for any other secret."""
+    """Return the value of a secret setting in a form that can be shown.
+
+    `env:NAME` and `file:PATH` are unchanged, since they only refer to the secret. Any other value
+    becomes `***`.
+    """
     return value if not value or value.startswith(("env:", "file:")) else "***"
 
 
 def mask_sources(sources: Sequence[str]) -> list[str]:
-    """Return the sources of tools without the secrets in their addresses."""
+    """Return the addresses of tool sources with the secrets in them masked."""
     return [mask_source(source) for source in sources]
 
 
@@ -53,7 +57,7 @@ def mask_command(command: Sequence[str]) -> list[str]:
 
 
 def _resolve_model_path(model: str) -> str:
-    """Return the path of a model file as an absolute path; any other model name unchanged.
+    """Return the name of a model; if it is the path of a file, make the path absolute.
 
     With an absolute path, a run can be resumed in any folder.
     """
@@ -65,7 +69,7 @@ def _resolve_model_path(model: str) -> str:
 
 
 def of_form(pattern: str, description: str) -> AfterValidator:
-    """Return a validator for texts that match `pattern`.
+    """Return a pydantic validator for texts that match the regular expression `pattern`.
 
     Its error message is built from `description`: `a host` gives "must be a host".
     """

@@ -1,4 +1,7 @@
-"""Edits of a program's source text. Positions are those of its syntax nodes, which count bytes."""
+"""Edits of a program's source text, at the positions of its syntax nodes.
+
+Positions count bytes, as Python's `ast` does.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +16,7 @@ Node = ast.expr | ast.keyword | ast.stmt
 
 @dataclass(frozen=True, slots=True)
 class Edit:
-    """Replacement of the bytes from `start` to `end` of the source with `text`."""
+    """One change of a source text: the bytes from `start` to `end` are replaced by `text`."""
 
     start: int
     end: int
@@ -21,7 +24,7 @@ class Edit:
 
 
 class SourceOffsets:
-    """Byte offsets at which the syntax nodes of a source begin and end."""
+    """The byte offsets in a source text at which its syntax nodes begin and end."""
 
     def __init__(self, source: str) -> None:
         self._lines = [0]
@@ -29,22 +32,25 @@ class SourceOffsets:
             self._lines.append(self._lines[-1] + len(line))
 
     def start(self, node: Node) -> int:
-        """Return the byte offset at which a node begins."""
+        """Return the byte offset at which a syntax node begins."""
         return self._lines[node.lineno - 1] + node.col_offset
 
     def end(self, node: Node) -> int:
-        """Return the byte offset at which a node ends."""
+        """Return the byte offset at which a syntax node ends."""
         assert node.end_lineno is not None
         assert node.end_col_offset is not None
         return self._lines[node.end_lineno - 1] + node.end_col_offset
 
     def replacement(self, node: Node, text: str) -> Edit:
-        """Return the edit that replaces a node with `text`."""
+        """Return the edit that replaces the source of a syntax node with `text`."""
         return Edit(self.start(node), self.end(node), text)
 
 
 def apply_edits(program: Program, edits: Iterable[Edit]) -> Program:
-    """Return the program after these edits. Of overlapping edits, only the last one is made."""
+    """Return the program with these edits made in its source.
+
+    Of edits that overlap, only the last one in the source is made.
+    """
     source = program.source.encode("utf-8", "surrogatepass")
     end = len(source) + 1
     for edit in sorted(set(edits), key=lambda e: (e.start, e.end), reverse=True):

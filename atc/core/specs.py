@@ -1,4 +1,4 @@
-"""Parsing of a choice with flags, such as a strategy: `NAME:flag=value,flag`."""
+"""Parsing of a choice with flags, such as a strategy, from text: `NAME:flag=value,flag`."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _Entry = TypeVar("_Entry", bound=Flagged)
 
 
 def read_spec(spec: str, table: Mapping[str, _Entry], *, what: str) -> tuple[_Entry, Flags]:
-    """Return the entry of `table` that `spec` names, and the flags that `spec` sets.
+    """Return the entry of `table` that a text such as `NAME:flag=value` names, and the flags in it.
 
     A flag without a value is `yes`. `what` is the noun for an entry in messages, such as
     `strategy`.
@@ -57,10 +57,10 @@ def read_spec(spec: str, table: Mapping[str, _Entry], *, what: str) -> tuple[_En
 
 
 def unknown_name(name: str, known: Iterable[str], *, what: str) -> str:
-    """Return a sentence which says that a name is unknown.
+    """Return a sentence which says that nothing has the name `name`.
 
     It contains all known names and, if there is one, the most similar of them. `what` is the noun
-    for that which should have the name, such as `strategy`.
+    for a thing with such a name, such as `strategy`.
     """
     near = closest_spellings(name, known)
     meant = f"did you mean {near[0]!r}? There is" if near else "there is"
@@ -68,7 +68,7 @@ def unknown_name(name: str, known: Iterable[str], *, what: str) -> str:
 
 
 def demand(problem: ErrorDetails) -> str:
-    """Return what pydantic's error says about a value, as the end of a sentence.
+    """Return what is wrong with a value according to pydantic's error, as the end of a sentence.
 
     Examples are `must be less than 3` and `is missing`.
     """

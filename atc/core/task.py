@@ -11,11 +11,11 @@ LONGEST_TASK = 20_000
 
 
 class InvalidTask(AtcError):
-    """A task that cannot be solved because it is not text, is empty, or is too long."""
+    """Raised for a task that cannot be solved, because it is no text, is empty, or is too long."""
 
 
 def readable(task: str) -> str:
-    """Return the task without surrounding blanks.
+    """Check the text of a task, and return it without surrounding blanks.
 
     Raises:
         InvalidTask: The task is not text, is empty, or has more than `LONGEST_TASK` characters.

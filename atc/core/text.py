@@ -1,4 +1,4 @@
-"""Text for people: escaping of control characters, shortening, counting."""
+"""Functions for texts that people read: escaping of control characters, shortening, counting."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def escape_controls(text: str, *, keep_newlines: bool = False) -> str:
 
 
 def clipped(text: str, width: int | None) -> str:
-    """Return `text` on one line, cut to `width` characters with an ellipsis.
+    """Return `text` on one line. If it is longer than `width`, it is cut and ends in an ellipsis.
 
     If `width` is None, the text is not cut.
     """
@@ -46,5 +46,5 @@ def clipped(text: str, width: int | None) -> str:
 
 
 def count(number: int, noun: str) -> str:
-    """Return a number with its noun: `1 call`, `2 calls`."""
+    """Return a number with its noun in the right form: `1 call`, `2 calls`."""
     return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"

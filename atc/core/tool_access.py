@@ -1,4 +1,4 @@
-"""Credentials, headers and MCP servers of a configuration, as the settings of tool calls."""
+"""What tool calls need from a configuration: credentials, headers and MCP servers."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ def call_settings(
 ) -> InvokeSettings:
     """Return the settings for tool calls that follow from the configuration.
 
-    The arguments after `config` are fields of `InvokeSettings`. If a secret cannot be read, only
-    the calls that need it fail. If `lend_credentials` is off, tools get no credentials, headers or
-    MCP servers.
+    The arguments after `config` are fields of the returned `InvokeSettings`. If a secret cannot be
+    read, only the calls that need it fail. If the setting `lend_credentials` is off, tools get no
+    credentials, headers or MCP servers.
     """
     settings = InvokeSettings(
         confirm_start=confirm_start,

@@ -1,4 +1,4 @@
-"""The frozen values that the pipeline works with: Program, Finding, Fault, Attempt, Solution."""
+"""The frozen types that the pipeline works with: Program, Finding, Fault, Attempt, Solution."""
 
 from __future__ import annotations
 
@@ -38,16 +38,16 @@ that it has not answered.
 
 @dataclass(frozen=True)
 class Program:
-    """Python source that calls tools by their aliases.
+    """A program, as Python source, that calls tools by their aliases.
 
-    It is parsed once, when `tree` is first used.
+    The source is parsed once, when `tree` is first used.
     """
 
     source: str
 
     @cached_property
     def _parsed(self) -> ast.Module | Exception:
-        """The syntax tree, or the error of Python's parser."""
+        """The syntax tree of the program, or the error of Python's parser."""
         try:
             return parse_python(self.source)
         except (SyntaxError, ValueError, OverflowError, RecursionError, MemoryError) as error:
@@ -55,7 +55,7 @@ class Program:
 
     @property
     def tree(self) -> ast.Module:
-        """The syntax tree, empty if the source is not Python.
+        """The syntax tree of the program, empty if the source is not Python.
 
         All users share one tree, so it must not be changed.
         """
@@ -68,26 +68,29 @@ class Program:
 
     @cached_property
     def names(self) -> tuple[str, ...]:
-        """All words of the source that could be names, in order and without duplicates.
+        """All words in the source of the program that could be names, without duplicates.
 
-        Words in strings and comments are included.
+        They are in order. Words in strings and comments are included.
         """
         return tuple(dict.fromkeys(re.findall(r"[^\W\d]\w*", self.source)))
 
     def forget_tree(self) -> None:
-        """Free the memory of the syntax tree; the next use parses the source again."""
+        """Free the memory of the syntax tree. The next use of the tree parses the source again."""
         self.__dict__.pop("_parsed", None)
 
     def __reduce__(self) -> tuple[type[Self], tuple[str]]:
-        """Leave the syntax tree out when the program is sent to another process."""
+        """Pickle the program without its syntax tree, as when it is sent to another process."""
         return type(self), (self.source,)
 
     def line(self, number: int | None) -> str:
-        """Return the line with this number (from 1), stripped of blanks; "" if it is missing."""
+        """Return the source line with this number (from 1), without blanks at its ends.
+
+        Return "" if the line does not exist.
+        """
         return (self.raw_line(number or 0) or "").strip()
 
     def raw_line(self, number: int) -> str | None:
-        """Return the line with this number (from 1) unchanged; None if it does not exist."""
+        """Return the source line with this number (from 1) unchanged; None if it does not exist."""
         lines = self.source.splitlines()
         return lines[number - 1] if 0 < number <= len(lines) else None
 
@@ -121,7 +124,7 @@ class Finding:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Fact:
-    """One fact about a fault.
+    """One fact that explains a fault, the reason why a program failed.
 
     `text` is a sentence for people and models; the other fields are for programs. `path` is a path
     in the response of the call with index `call`, or the name of an argument of that call. `names`
@@ -154,9 +157,9 @@ class Fault:
 
 
 def parse_answer(text: str) -> JsonValue:
-    """Return a program's output as a value if it is JSON or a Python `repr`, else as text.
+    """Return the value that a program's output represents as JSON or as a Python `repr`.
 
-    `1,234` and `+49…` stay texts, for example.
+    Any other output is returned as text, for example `1,234` and `+49…`.
     """
     for read in (
         (json.loads, ast.literal_eval) if text[:1] in "[({'\"NTF" else (json.loads,)
@@ -172,7 +175,7 @@ def parse_answer(text: str) -> JsonValue:
 
 @dataclass(frozen=True, slots=True)
 class Attempt:
-    """One program and its outcome.
+    """One program of a run and its outcome.
 
     `trace` is None if the program was not executed because of `findings`. `fault` is None if the
     program gave an answer. `mended` are the findings that were fixed automatically before the
@@ -193,7 +196,7 @@ class Attempt:
 
     @property
     def calls(self) -> tuple[ToolCall, ...]:
-        """The calls that the program made."""
+        """The tool calls that the program made."""
         return self.trace.calls if self.trace is not None else ()
 
     @property
@@ -225,7 +228,7 @@ class Attempt:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Usage:
-    """Usage of the model by a run: requests, tokens and seconds.
+    """How much one run used the model: requests, tokens and seconds.
 
     `model_seconds` is the time spent waiting for replies. `cached_tokens` is the part of
     `input_tokens` that the model had in its cache.
@@ -239,12 +242,16 @@ class Usage:
 
     @property
     def tokens(self) -> int:
-        """Tokens that count towards a budget: the output, and the input that was not cached."""
+        """Tokens that count towards a budget.
+
+        These are the tokens of replies, and those of prompts that the model did not have in its
+        cache.
+        """
         return self.input_tokens - self.cached_tokens + self.output_tokens
 
     @classmethod
     def of(cls, *replies: Completion) -> Usage:
-        """Return the sum of the usage of these replies."""
+        """Return the total usage of these replies of the model."""
         return cls(
             model_calls=len(replies),
             input_tokens=sum(reply.input_tokens for reply in replies),
@@ -264,7 +271,7 @@ class Usage:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Solution:
-    """The result of a task: its answer, if there is one, and every attempt."""
+    """The result of running a task: its answer, if there is one, and every attempt."""
 
     task: str
     attempts: tuple[Attempt, ...]
@@ -289,9 +296,10 @@ class Solution:
 
     @property
     def call_count(self) -> int:
-        """Number of calls that were sent, over all attempts.
+        """Number of tool calls that were sent, over all attempts.
 
-        Calls that were refused, or answered from the journal, are not counted.
+        Calls that were refused, or answered from the journal (the run's record of earlier calls),
+        are not counted.
         """
         traces = [attempt.trace for attempt in self.attempts if attempt.trace is not None]
         return sum(
@@ -334,7 +342,7 @@ class Solution:
         )
 
     def raise_if_unsolved(self) -> Self:
-        """Return the solution itself if the task was solved.
+        """Return the solution itself if the task was solved, and raise an exception otherwise.
 
         Raises:
             Unsolved: The task has failed or is paused, or its answer is doubtful. The error carries
@@ -352,8 +360,9 @@ class Solution:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Draft:
-    """The beginning of a run: the tools found for the task, a first program, and its findings.
+    """The beginning of a run, before anything is executed.
 
+    It has the tools found for the task, a first program, and the findings of the check in it.
     `program` is None if the model wrote none.
     """
 

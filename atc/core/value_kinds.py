@@ -1,4 +1,7 @@
-"""Argument values that a program may choose freely: small numbers, plain words and measures."""
+"""Kinds of argument values that a program may choose freely, without being told by a tool.
+
+These are small numbers, plain words and measures.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +19,7 @@ _MEASURES = re.compile(
 
 
 def is_common(value: str | int) -> bool:
-    """Return True if a value is so common that a program may contain it without having invented it.
+    """Return True if a value in a program is so common that it does not count as invented.
 
     That is a small integer, or a text that is not a code made of letters and digits.
     """
@@ -27,5 +30,5 @@ def is_common(value: str | int) -> bool:
 
 
 def is_measure(argument: str) -> bool:
-    """Return True if the name of an argument says that it is a measure, such as `radius`."""
+    """Return True if the name of an argument is that of a measure, such as `radius`."""
     return _MEASURES.search(argument) is not None

@@ -1,4 +1,4 @@
-"""The version of this distribution. It is also in pyproject.toml."""
+"""The version of the distribution package. It must equal the version in pyproject.toml."""
 
 from __future__ import annotations
 

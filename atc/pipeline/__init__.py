@@ -1,1 +1,1 @@
-"""Steps of a run: retrieve, synthesize, check, attribute, autofix, repair and doubts."""
+"""The steps of a run: retrieve, synthesize, check, attribute, autofix, repair and doubts."""

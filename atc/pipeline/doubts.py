@@ -1,4 +1,4 @@
-"""Checks that need no model: invented values in a program, and doubts about an answer.
+"""Checks that need no model: invented values in a program, and doubts about its answer.
 
 A model that does not know a flight's number may write 1234 and continue; the next call then finds
 nothing, or worse, a wrong record. Invented values are therefore findings. A doubtful answer is not
@@ -43,7 +43,10 @@ _ALLOWED = re.compile(
 def doubts(
     task: str, program: Program, trace: Trace, answer: str, tools: Toolbox
 ) -> tuple[str, ...]:
-    """Return sentences for the model that say why `answer` is doubtful; empty if it is not."""
+    """Return the reasons why a program's answer is doubtful, as sentences for the model.
+
+    The result is empty if there are none.
+    """
     answer = answer.strip()
     nodes = list(ast.walk(program.tree))
     return (
@@ -70,7 +73,11 @@ def _doubt_empty_answer(
 
 
 def _doubt_form(task: str, nodes: list[ast.AST], trace: Trace, answer: str) -> Iterator[str]:
-    """Yield doubts about an answer that is a constant text, an unfinished value or a record."""
+    """Yield doubts about an answer that cannot be what the task asks for.
+
+    It is a constant text of the program, a value that is not computed yet (such as a coroutine), or
+    a whole record of a response.
+    """
     # A constant sentence of the program ("No plane found") contains nothing that a call returned.
     constants = [node.value for node in nodes if isinstance(node, ast.Constant)]
     texts = {value.strip() for value in constants if isinstance(value, str)}
@@ -103,7 +110,7 @@ def _is_whole_record(answer: str, trace: Trace) -> bool:
 
 
 def _doubt_first_page(program: Program, trace: Trace, tools: Toolbox) -> Iterator[str]:
-    """Yield a doubt about a tool of which the program did not read all pages."""
+    """Yield a doubt about a tool whose result has more pages than the program read."""
     for unread in unread_pages(program, trace, tools)[:1]:
         yield (
             f"{unread.tool} has more results than the program read ({unread.evidence}): unless the"
@@ -113,7 +120,7 @@ def _doubt_first_page(program: Program, trace: Trace, tools: Toolbox) -> Iterato
 
 
 def _doubt_failed_calls(trace: Trace) -> Iterator[str]:
-    """Yield a doubt about an answer of a program whose calls all failed."""
+    """Yield a doubt if all calls of the program failed, although it gave an answer."""
     failed = [call for call in trace.calls if call.error is not None]
     if failed and len(failed) == len(trace.calls):
         last = failed[-1]
@@ -121,9 +128,9 @@ def _doubt_failed_calls(trace: Trace) -> Iterator[str]:
 
 
 def _doubt_unused_codes(task: str, program: Program, trace: Trace, tools: Toolbox) -> Iterator[str]:
-    """Yield a doubt about codes in the task that occur in neither the program nor its calls.
+    """Yield a doubt about codes in the task that the program uses nowhere.
 
-    Such codes are `JFK` in "Kennedy (JFK)", and `N14228`.
+    Examples of codes are `JFK` in "Kennedy (JFK)", and `N14228`.
     """
     arguments = [dict(call.arguments) for call in trace.calls]
     used = program.source + json.dumps(arguments, default=repr)
@@ -143,7 +150,7 @@ def says_nothing(answer: str) -> bool:
 def _find_unmatched_texts(
     program: Program, nodes: list[ast.AST], trace: Trace, answer: str
 ) -> Iterator[str]:
-    """Yield a doubt for each string that the program compares with and no result contains."""
+    """Yield a doubt for each string in a comparison of the program that no tool result contains."""
     results = json.dumps([call.result for call in trace.calls], ensure_ascii=False, default=repr)
     folds = any(f".{name}(" in program.source for name in ("lower", "casefold", "upper", "title"))
     for side in (
@@ -204,7 +211,7 @@ def find_invented_values(
 
 
 def _is_part_of(value: str | int, output: Json) -> bool:
-    """Return True if a JSON value or a printed text contains the value as a whole word."""
+    """Return True if a JSON value or a printed text contains another value as a whole word."""
     text = output if isinstance(output, str) else json.dumps(output, default=repr)
     written = value if isinstance(output, str) else json.dumps(value).strip('"')
     return re.search(rf"(?<!\w){re.escape(str(written))}(?!\w)", text, re.IGNORECASE) is not None
@@ -275,9 +282,9 @@ _SENTENCE_WORDS = 3
 def _find_unconditional_prints(
     tree: ast.Module, nodes: list[ast.AST], program: Program
 ) -> list[ast.Call]:
-    """Return the calls of `print` in program order.
+    """Return the calls of `print` that a program certainly executes, in program order.
 
-    Empty if one of them is not a statement at the top level, and may therefore be skipped.
+    The result is empty if a `print` is inside another statement, and may therefore be skipped.
     """
     top = [statement.value for statement in tree.body if isinstance(statement, ast.Expr)]
     prints = [node for node in top if _is_print(node, program)]
@@ -286,7 +293,10 @@ def _find_unconditional_prints(
 
 
 def _find_single_assignments(tree: ast.Module, names: list[ast.Name]) -> dict[str, ast.expr]:
-    """Return the names that are assigned once, at the top level, with the assigned expressions."""
+    """Return the names that a program assigns exactly once, each with the assigned expression.
+
+    Only assignments at the top level of the program count.
+    """
     stores = Counter(node.id for node in names if not isinstance(node.ctx, ast.Load))
     once: dict[str, ast.expr] = {}
     for node in tree.body:
@@ -301,7 +311,7 @@ def _is_print(node: ast.AST, program: Program) -> TypeGuard[ast.Call]:
 
 
 def _is_fixed(node: ast.expr, given: Mapping[str, ast.expr]) -> bool:
-    """Return True if an expression always has the same value.
+    """Return True if an expression has the same value whatever the tools respond.
 
     `given` maps names that are assigned once, at the top level, to the assigned expressions.
     """

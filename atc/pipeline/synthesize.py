@@ -47,7 +47,7 @@ def build_program_prompt(
 
 
 def find_undescribed(tools: Iterable[Tool]) -> list[str]:
-    """Return the aliases of tools whose response is not described.
+    """Return the aliases of tools whose response no schema describes.
 
     Tools that are declared to write are left out.
     """
@@ -59,7 +59,10 @@ def find_undescribed(tools: Iterable[Tool]) -> list[str]:
 
 
 def is_described(tool: Tool) -> bool:
-    """Return True if a tool's response is described, by a document or from observed responses."""
+    """Return True if a schema says which fields or values a tool's response has.
+
+    The schema may be from a document or from observed responses, but not guessed.
+    """
     protocol = tool.protocol
     if protocol.output_schema is None or protocol.evidence.level == "guessed":
         return False
@@ -67,7 +70,7 @@ def is_described(tool: Tool) -> bool:
 
 
 def declares_response(tool: Tool) -> bool:
-    """Return True if a tool's protocol says anything about its response.
+    """Return True if a tool's protocol, its description, says anything about its response.
 
     A schema that only says that the response is an object or a list is not enough, but one that
     explicitly allows any keys is.
@@ -79,7 +82,7 @@ def declares_response(tool: Tool) -> bool:
 
 
 def _describes_value(schema: Json, root: JsonObject, depth: int = 0) -> bool:
-    """Return True if a schema says more of a value than that it is an object or a list."""
+    """Return True if a schema says more about a value than that it is an object or a list."""
     if depth > _DEEPEST or not isinstance(schema, Mapping):
         return depth > _DEEPEST
     resolved = resolve(schema, root)
@@ -105,7 +108,7 @@ def new_program(
     temperature: float,
     last: Program | None = None,
 ) -> Program | None:
-    """Sample up to `most` replies until one contains a program that is not in `known`.
+    """Ask the model up to `most` times, until a reply has a program that is not in `known`.
 
     Return the program of the last reply, or None if that reply contains none. The first reply is
     sampled at temperature 0. Further replies use `temperature` and the seeds 1, 2, … and are only

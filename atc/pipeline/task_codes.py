@@ -1,4 +1,4 @@
-"""Codes in a task, such as `JFK` and `N14228`, that a program should use."""
+"""Codes in the text of a task, such as `JFK` and `N14228`, that a program should use."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ _SMALL_WORDS = frozenset({"a", "an", "and", "for", "in", "of", "on", "the", "to"
 
 
 def find_unused_codes(task: str, used: str, tools: Toolbox) -> list[str]:
-    """Return the codes of the task that do not occur in `used`, although a tool could take them.
+    """Return the codes of the task that a program does not use, although a tool could take them.
 
-    A tool could take a code if the code is a valid value in its arguments. A code in brackets that
-    abbreviates the words before it, as in "universal trade currency (UTC)", is left out: it is only
-    another name of them.
+    `used` is the text of the program and of its calls. A tool could take a code if the code is a
+    valid value in its arguments. A code in brackets that abbreviates the words before it, as in
+    "universal trade currency (UTC)", is left out: it is only another name of them.
     """
     named = dict.fromkeys([*_find_codes_in_brackets(task), *_NUMBERED.findall(task)])
     unused = [code for code in named if not re.search(rf"(?<!\w){code}(?!\w)", used)]
@@ -29,7 +29,7 @@ def find_unused_codes(task: str, used: str, tools: Toolbox) -> list[str]:
 
 
 def _find_codes_in_brackets(task: str) -> Iterator[str]:
-    """Yield the codes in brackets, except abbreviations of the words before them."""
+    """Yield the codes in brackets in a task, except abbreviations of the words before them."""
     for found in _BRACKETS.finditer(task):
         codes = re.findall(r"[A-Z0-9]+", found[1])
         if len(codes) > 1 or not _abbreviates(codes[0], task[: found.start()]):
@@ -37,7 +37,7 @@ def _find_codes_in_brackets(task: str) -> Iterator[str]:
 
 
 def _abbreviates(code: str, before: str) -> bool:
-    """Return True if the letters of a code are the initials of the last words of a text."""
+    """Return True if a code consists of the initials of the last words of a text."""
     words = re.findall(r"[^\W\d_]+", before)[-2 * len(code) :]
     initials = "".join(word[0] for word in words).upper()
     without_small = "".join(word[0] for word in words if word.lower() not in _SMALL_WORDS).upper()
@@ -45,7 +45,7 @@ def _abbreviates(code: str, before: str) -> bool:
 
 
 def _accepts(tool: Tool, code: str) -> bool:
-    """Return True if a string in the arguments of a tool, at any depth, may be this code."""
+    """Return True if the arguments of a tool accept this code as a string, at any depth."""
     root = tool.protocol.input_schema
     return any(
         _is_text_schema(part) and find_mismatch(code, part, root) is None
@@ -54,5 +54,5 @@ def _accepts(tool: Tool, code: str) -> bool:
 
 
 def _is_text_schema(part: Any) -> bool:
-    """Return True for a JSON Schema that says that a value is a text."""
+    """Return True if a JSON Schema says that a value is a string."""
     return isinstance(part, Mapping) and "string" in types(part)

@@ -1,3 +1,4 @@
-"""Safety checks of a run: a person's consent, the check of argument values, and redaction of
-secrets.
+"""Safety checks of a run.
+
+They are a person's consent to calls, the check of argument values, and the redaction of secrets.
 """

@@ -1,4 +1,4 @@
-"""Decides before each call whether it may be sent, or a person must allow it first.
+"""Consent: before each call of a tool, check if it may be sent or a person must allow it first.
 
 A person must allow a call that writes (it may change something or send a message), unless an option
 allows its tool. A person must also allow a call with tainted values, that is, values that may come
@@ -103,7 +103,7 @@ class Consent:
         self.toolbox = tools.map(lambda tool: replace(tool, admit=partial(self._admit, tool)))
 
     def _resolve_aliases(self, names: Collection[str]) -> frozenset[str]:
-        """Return the aliases of the tools in `names`, which are values of `allow_writes`."""
+        """Return the aliases of the tools that are named in `names`, values of `allow_writes`."""
         if "all" in names:
             return frozenset(self._tools)
         found = [find_named_tool(name, self._tools, setting="allow_writes") for name in names]
@@ -126,7 +126,7 @@ class Consent:
         self._taint.begin_program(program, blind=blind)
 
     def _admit(self, tool: Tool, arguments: JsonObject) -> None:
-        """Return if the call may be sent, and raise an exception otherwise.
+        """Return without a result if the call may be sent, and raise an exception otherwise.
 
         If the check itself fails with an unexpected error, the run pauses.
         """
@@ -141,7 +141,7 @@ class Consent:
             raise Paused(self._refusal(problem)) from error
 
     def _decide(self, tool: Tool, arguments: JsonObject) -> None:
-        """Ask a person about the call, unless it may be sent without consent."""
+        """Ask a person whether the call may be sent, unless it needs no consent."""
         if self._before_write is not None and tool.protocol.writes:
             self._before_write(tool, arguments)
         tool.check(arguments)  # nobody is asked about a call that cannot be sent
@@ -159,7 +159,7 @@ class Consent:
     def _find_holds(
         self, tool: Tool, arguments: JsonObject, tainted: Sequence[TaintedValue]
     ) -> list[PastQuestion]:
-        """Return the earlier questions because of which only a person can allow the call.
+        """Return the earlier questions that hold the call, so that only a person can allow it.
 
         The result is empty if there are none. If the person who started the gateway allowed the
         call's tool, this answers open questions with yes, and the result is empty, too. Such an
@@ -176,9 +176,10 @@ class Consent:
         return []
 
     def _was_listed(self, question: Question) -> bool:
-        """Return True if an earlier question listed exactly this call and a person said yes.
+        """Return True if a person has already allowed exactly this call, as one of several.
 
-        The yes counts only once: for the next such call, the result is False.
+        An earlier question listed the call together with similar ones. The yes counts only once:
+        for the next such call, the result is False.
         """
         exactly = self._exact_key(question.tool, question.arguments, question.tainted)
         known = exactly in self._agreed
@@ -186,7 +187,7 @@ class Consent:
         return known
 
     def _ask(self, question: Question, *, held: Sequence[PastQuestion], unallowed: bool) -> None:
-        """Ask a person about a call, and return if they allow it.
+        """Ask a person about a call, and return if the person allows it.
 
         `held` are the earlier questions because of which only a person can allow the call.
         `unallowed` is True if the call writes and no option allows its tool.
@@ -221,7 +222,7 @@ class Consent:
     def _stop_undecided(
         self, question: Question, held: Sequence[PastQuestion], *, unallowed: bool
     ) -> Paused:
-        """Return the exception to raise if a person was asked about the call and has not decided.
+        """Return the exception for a call about which a person was asked and has not decided.
 
         It is `CallDeclined` if a person said no earlier in this run, else `Paused`.
         """
@@ -236,7 +237,7 @@ class Consent:
         return Paused(self._message(question, held, unallowed=unallowed))
 
     def _find_similar_calls(self, question: Question) -> dict[str, Question]:
-        """Return similar calls that the same question can list, keyed by `_exact_key`.
+        """Return similar calls about which the same question can ask, keyed by `_exact_key`.
 
         If the call's only tainted value is an item of a list in a response, the program probably
         makes the same call with each other item. These calls are returned, except those that
@@ -283,7 +284,10 @@ class Consent:
         return sorted_json([self._program, tool.identity, dict(arguments), doubts])
 
     def _refusal(self, problem: str) -> str:
-        """Return a message about a call that a person must decide about, with what to do next."""
+        """Return the message that a call is not sent because a person must decide.
+
+        `problem` says why. The message also says what to do next.
+        """
         if self._agent:
             return (
                 f"{problem}; nothing was sent. Only a person can allow it: do not send it again"
@@ -295,7 +299,7 @@ class Consent:
         )
 
     def _message(self, question: Question, held: Sequence[PastQuestion], *, unallowed: bool) -> str:
-        """Return a message: which call was not sent and why, and which command allows it."""
+        """Return the message that a call was not sent: why, and which command allows it."""
         tool = quote_name(question.tool.alias)
         tainted = question.tainted
         problems = [f"{tool} may change something and was not allowed"] if unallowed else []
@@ -325,8 +329,8 @@ class Consent:
     def _options(self, question: Question, *, unallowed: bool) -> list[str] | None:
         """Return the command-line options that allow a call, quoted for a shell.
 
-        The result is None if no option allows it, or if one contains a secret or cannot be quoted
-        safely.
+        The result is None if no option allows the call, or if one contains a secret or cannot be
+        quoted safely.
         """
         name = safe_shell_argument(self._tools.shortest_name(question.tool))
         if (unallowed and name is None) or not all(one.rules for one in question.tainted):
@@ -355,7 +359,7 @@ def _added_since(past: StoredRun, config: Config, key: str) -> Counter[str]:
 
 
 def _hint(question: Question, *, unallowed: bool) -> str:
-    """Return further ways to allow the call, besides the options in the message."""
+    """Return the end of a message, with further ways to allow a call besides the options in it."""
     tool = quote_name(question.tool.alias)
     binding = question.tool.protocol.binding
     only = [one.rules[0] for one in question.tainted if len(one.rules) > 1]
@@ -372,9 +376,9 @@ def _hint(question: Question, *, unallowed: bool) -> str:
 
 
 def _where(held: Sequence[PastQuestion], state: str) -> str:
-    """Return ` in run RUN` for a message: the latest run that has a question in this state.
+    """Return ` in run RUN` for a message about a held call.
 
-    The result is empty if there is no such run.
+    RUN is the latest run that has a question in this state. The result is empty without such a run.
     """
     run = next((one.run for one in held if one.state == state and one.run), "")
     return f" in run {run}" if run else ""

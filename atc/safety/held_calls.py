@@ -1,4 +1,4 @@
-"""The calls of a run that only a person can allow. No option or setting allows them.
+"""The calls of a run that only a person can allow, whatever the options and settings say.
 
 Such a call is "held": a person declined it, or a gateway asked a person about it and got no answer.
 """
@@ -16,9 +16,10 @@ from protocols.toolbox import Tool
 
 
 def make_held_check(stores: Sequence[Questions]) -> Callable[[Tool, JsonObject], bool]:
-    """Return a function that returns True if a call is held at this moment, in any of the stores.
+    """Return a function that tells whether a call is held, that is, only a person can allow it.
 
-    The function can be sent to another process. It does not see later changes of the stores.
+    The function uses what all `stores` contain now, and does not see later changes. It can be sent
+    to another process.
     """
     return partial(_is_held, tuple(store.load_held() for store in stores))
 
@@ -48,12 +49,13 @@ class HeldCalls:
     def is_served(self) -> bool:
         """True if a gateway executes the run.
 
-        The options of the gateway are then the consent of the person who started it.
+        The options with which the gateway was started are then the consent of the person who
+        started it.
         """
         return self._client is not None
 
     def begin(self, answered: Collection[str]) -> None:
-        """Invalidate the open questions of earlier programs of this run.
+        """Invalidate the questions of earlier programs of this run that nobody has answered.
 
         Those whose ids are in `answered` stay valid.
         """
@@ -61,16 +63,19 @@ class HeldCalls:
             store.invalidate(self.run, but=answered)
 
     def refresh(self) -> None:
-        """Prepare for the next program: check again whether there are any held calls at all."""
+        """Prepare for the next program: look up again whether any calls are held."""
         self._any_held = None
 
     def about(self, tool: Tool, arguments: JsonObject) -> list[PastQuestion]:
-        """Return the questions of this and other runs because of which the call is held."""
+        """Return the questions that hold a call, so that only a person can allow it.
+
+        These are questions of this and other runs that are still open or were answered with no.
+        """
         found = [one for store in self._stores for one in store.about(tool, arguments)]
         return [one for one in found if one.state in ("open", "declined")]
 
     def about_read(self, tool: Tool, arguments: JsonObject) -> list[PastQuestion]:
-        """Like `about`, for a call that only reads.
+        """Return the questions that hold a call which only reads.
 
         If no call at all was held when the program began, the stores are not searched.
         """
@@ -79,7 +84,7 @@ class HeldCalls:
         return self.about(tool, arguments) if self._any_held else []
 
     def ask(self, tool: Tool, listed: Sequence[JsonObject], *, exactly: str) -> str:
-        """Store a question about calls that a person is asked now, and return its id.
+        """Store the question that a person is now asked about some calls, and return its id.
 
         The id is empty without a gateway, since the question can then be answered only now.
         `listed` contains the arguments of each call. `exactly` is a text that identifies the whole
@@ -104,8 +109,9 @@ class HeldCalls:
     def allow(self, tool: Tool, listed: Iterable[JsonObject], *, everywhere: bool = False) -> None:
         """Record that a person allowed these calls. Each of them may be sent once.
 
-        An answer at the terminal, without a gateway, counts for all runs. In a gateway, the answer
-        of a client counts only for this run, unless `everywhere` is True.
+        `listed` contains the arguments of each call. An answer at the terminal, without a gateway,
+        counts for all runs. In a gateway, the answer of a client counts only for this run, unless
+        `everywhere` is True.
         """
         own = self._client is None
         for arguments in listed:
@@ -113,7 +119,10 @@ class HeldCalls:
                 store.allow(tool, arguments, self.run, waits=own, everywhere=own or everywhere)
 
     def decline(self, tool: Tool, listed: Iterable[JsonObject]) -> None:
-        """Record that a person declined these calls."""
+        """Record that a person declined these calls.
+
+        `listed` contains the arguments of each call.
+        """
         self._any_held = True
         for arguments in listed:
             for store in self._stores:

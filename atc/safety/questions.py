@@ -1,8 +1,9 @@
-"""Texts of questions to a person: before a call is sent, a command is started, or a sign-in.
+"""The texts of questions to a person.
 
-A paragraph contains only words of atc itself. Names and values from elsewhere are quoted, one per
-line, in blocks that are indented by four spaces. A client that renders Markdown displays such a
-block unchanged.
+A person is asked before a call is sent, before a command is started, and for a sign-in. A paragraph
+contains only words of atc itself. Names and values from elsewhere are quoted, one per line, in
+blocks that are indented by four spaces. A client that renders Markdown displays such a block
+unchanged.
 """
 
 from __future__ import annotations
@@ -69,10 +70,10 @@ AskPerson = Callable[[Question], bool | None]
 
 @dataclass(frozen=True, slots=True)
 class _Value:
-    """One value of a call, for one line of a question.
+    """One value of a call, shown on one line of a question to a person.
 
-    `place` is its position in the arguments, `shown` the quoted value. `note` says to which host it
-    leads and where it came from; empty if that is unknown.
+    `place` is its position in the arguments, `shown` the quoted value. `note` says to which host
+    the value leads and where it came from; empty if that is unknown.
     """
 
     place: str
@@ -81,13 +82,16 @@ class _Value:
 
     @property
     def line(self) -> str:
-        """The line that displays the value."""
+        """The line of the question that displays the value."""
         return f"argument {quoted(self.place, most=_LONGEST_NAME)} = {self.shown}"
 
 
 @dataclass(frozen=True, slots=True)
 class _Call:
-    """One call of a question: the values on which the decision depends, and the other values."""
+    """One call in a question to a person.
+
+    Its values are divided into those on which the decision depends (`deciding`) and the others.
+    """
 
     question: Question
     deciding: Sequence[_Value]
@@ -95,11 +99,18 @@ class _Call:
 
     @property
     def ends_with_deciding_value(self) -> bool:
-        """True if the last line is a deciding value, so that the question need not repeat it."""
+        """True if the last line of the call shows a value on which the decision depends.
+
+        The question then need not repeat these values at its end.
+        """
         return not self.others and not any(value.note for value in self.deciding)
 
     def lines(self, number: str) -> list[str]:
-        """Return the lines with the tool and the values of the call, the deciding values first."""
+        """Return the lines that display the call: its tool, then its values.
+
+        The values on which the decision depends come first. The first line begins with `number`,
+        the number of the call in the question.
+        """
         tool = self.question.tool
         source = f" of {quoted(tool.source, most=_LONGEST_NAME)}" if tool.source else ""
         called = (
@@ -119,9 +130,9 @@ class _Call:
 
 
 def question_text(question: Question) -> str:
-    """Return the text that a person reads before deciding about a call and those listed with it.
+    """Return the text of a question about one or more calls, for the person who decides.
 
-    One answer applies to all of them. The values on which the decision depends come before the
+    One answer applies to all listed calls. The values on which the decision depends come before the
     others, and once more at the end. They are displayed unchanged. Other secrets are redacted if
     their name or format shows that they are secrets. Secrets that only a document declares are
     displayed, since a document could otherwise hide what the answer is about.
@@ -142,15 +153,15 @@ def question_text(question: Question) -> str:
 
 
 def is_readable(question: Question) -> bool:
-    """Return True if a person can read all values of the call, that is, if there are few enough.
+    """Return True if a call has so few values that a person can read them all.
 
-    A person is not asked about any other call.
+    A person is never asked about a call with more values.
     """
     return _count_values(question) <= MOST_DECIDING
 
 
 def most_beside(question: Question) -> int:
-    """Return how many further calls like this one fit in one question."""
+    """Return how many further calls like the one in a question fit into the same question."""
     return _MOST_LINES // max(_count_values(question), 1) - 1
 
 
@@ -234,7 +245,10 @@ def _split_values(question: Question) -> _Call:
 
 
 def _group_values(leaves: Mapping[JsonPath, Json]) -> Iterator[_Value]:
-    """Yield one line for each value. Equal consecutive items of a list share a line."""
+    """Yield one line of a question for each value of a call.
+
+    Equal consecutive items of a list share a line.
+    """
     groups = groupby(
         leaves.items(), key=lambda leaf: (_without_index(leaf[0]), equality_key(leaf[1]))
     )
@@ -249,15 +263,15 @@ def _group_values(leaves: Mapping[JsonPath, Json]) -> Iterator[_Value]:
 
 
 def _without_index(path: JsonPath) -> JsonPath:
-    """Return a path that is the same for all items of a list: its last index is left out."""
+    """Return a path without its last index, so that all items of a list have the same one."""
     return (*path[:-1], "") if isinstance(path[-1], int) else path
 
 
 def _key_places(question: Question, leaves: Iterable[JsonPath]) -> list[JsonPath]:
     """Return the paths of those values of a call that probably say what the call is about.
 
-    These are the arguments in the URL's path. If the path has no arguments, they are the required
-    arguments, or else the first one.
+    These are the values of arguments in the URL's path. If the URL's path has none, these are the
+    required arguments, or else the first argument.
     """
     protocol = question.tool.protocol
     binding = protocol.binding
@@ -271,7 +285,10 @@ def _key_places(question: Question, leaves: Iterable[JsonPath]) -> list[JsonPath
 
 
 def _note(leaf: Leaf) -> str:
-    """Return the host that a URL leads to and, if the value is tainted, where it came from."""
+    """Return a note about a sensitive value: to which host it leads, and where it came from.
+
+    The host is given for a URL, the origin for a tainted value.
+    """
     host = (
         parse_url_host(leaf.value) if leaf.kind == "url" and isinstance(leaf.value, str) else None
     )

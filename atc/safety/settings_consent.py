@@ -1,4 +1,4 @@
-"""Binds consent in the user's settings to the tools that it was given for.
+"""The rule that consent in the user's settings holds only for the tools that it was given for.
 
 The settings `allow_writes` and `trust` name tools. But names may change their meaning: documents
 and MCP servers choose their own names, and an alias depends on the other tools. So such a setting
@@ -27,7 +27,7 @@ KEYS = ("allow_writes", "trust")
 def drop_reassigned_consent(
     config: Config, settings: Config, toolbox: Toolbox, book: Path, *, say: Callable[[str], object]
 ) -> Config:
-    """Return `config` without consent to a tool name that now belongs to another tool than before.
+    """Return `config` without consent to tools whose name belonged to another tool before.
 
     Only consent that comes from the user's `settings` is dropped, not that of the command line. The
     file `book` records which tool each name belonged to when it was first used. `say` is called
@@ -59,9 +59,10 @@ def drop_reassigned_consent(
 
 
 def _read_book(book: Path) -> dict[str, str]:
-    """Return a digest for each name in the file: that of the tool to which the name belonged.
+    """Return the content of the file that records which tool each name belonged to.
 
-    The result is empty if the file is missing or damaged.
+    It maps each name to a digest of the tool. The result is empty if the file is missing or
+    damaged.
     """
     keep_private(book)
     with suppress(OSError, ValueError):
@@ -74,7 +75,8 @@ def _read_book(book: Path) -> dict[str, str]:
 def _name(key: str, entry: str) -> str:
     """Return the name of the tool in one value of the setting `key`.
 
-    In `trust`, a path in the tool's response may follow: `search_contacts:contacts[].email`.
+    In the setting `trust`, a path in the tool's response may follow the name:
+    `search_contacts:contacts[].email`.
     """
     return entry.strip().partition(":")[0] if key == "trust" else entry
 
@@ -82,7 +84,7 @@ def _name(key: str, entry: str) -> str:
 def _find_tool(key: str, entry: str, toolbox: Toolbox) -> Tool | None:
     """Return the tool that one value of the setting `key` names.
 
-    Return None if it names no tool or several. An ambiguous name is reported elsewhere.
+    Return None if the value names no tool or several. An ambiguous name is reported elsewhere.
     """
     if entry == "all" or entry.startswith("value="):
         return None
@@ -91,7 +93,7 @@ def _find_tool(key: str, entry: str, toolbox: Toolbox) -> Tool | None:
 
 
 def _explain_reassigned(key: str, entry: str, tool: Tool, book: Path) -> str:
-    """Return the message that a setting is dropped because its tool name now belongs to `tool`."""
+    """Return the message about a setting that is dropped: its tool name now belongs to `tool`."""
     now = f"{tool.qualified}, {format_binding(tool.protocol.binding).partition('?')[0]}"
     return (
         f"{key} {entry!r} of your settings was given for another tool than the one that has this"

@@ -1,1 +1,1 @@
-"""HTML pages that atc shows in a browser: escaped markup, formatted numbers and the document."""
+"""HTML pages that atc shows in a browser: escaping, formatting of numbers, and whole pages."""

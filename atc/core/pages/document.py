@@ -1,4 +1,4 @@
-"""A whole HTML page as one file that loads nothing from the network.
+"""Construction of a whole HTML page as one file that loads nothing from the network.
 
 Its content security policy allows only the script and style that are part of the page.
 """
@@ -46,5 +46,5 @@ def _asset(package: str, name: str) -> str:
 
 
 def _digest(content: str) -> str:
-    """Return the digest of a style or script as a content security policy writes it."""
+    """Return the digest of a style or script, in the form that a content security policy uses."""
     return f"sha256-{b64encode(sha256(content.encode()).digest()).decode()}"

@@ -6,30 +6,30 @@ MISSING = "–"
 
 
 def percent(share: float | None) -> str:
-    """Return a fraction as a percentage: `62.5%` for 0.625; a dash for None."""
+    """Return a fraction as text in percent: `62.5%` for 0.625; a dash for None."""
     return MISSING if share is None else f"{100 * share:.1f}%"
 
 
 def interval(low_high: tuple[float, float] | None) -> str:
-    """Return an interval of fractions in percent: `55–69%`; a dash for None."""
+    """Return an interval of fractions as percentages: `55–69%`; a dash for None."""
     if low_high is None:
         return MISSING
     return f"{100 * low_high[0]:.0f}–{100 * low_high[1]:.0f}%"
 
 
 def points(difference: float) -> str:
-    """Return a difference of two fractions in percentage points: `+4.2` for 0.042."""
+    """Return the difference of two fractions as percentage points: `+4.2` for 0.042."""
     text = f"{100 * difference:+.1f}".replace("-", "−")
     return "0.0" if text in ("+0.0", "−0.0") else text
 
 
 def whole(value: float | None) -> str:
-    """Return a count as `1,234`, or a dash if it is None."""
+    """Return a count as text: `1,234`, or a dash if it is None."""
     return MISSING if value is None else f"{value:,.0f}"
 
 
 def mean(value: float | None) -> str:
-    """Return a mean of counts with about three digits: `1,234`, `12.3`, `0.25`."""
+    """Return a mean value as text with about three digits: `1,234`, `12.3`, `0.25`."""
     if value is None:
         return MISSING
     if abs(value) >= 100:
@@ -38,7 +38,7 @@ def mean(value: float | None) -> str:
 
 
 def short(value: float) -> str:
-    """Return a number as the short label of an axis: `0`, `0.5`, `20`, `1.5k`, `2M`."""
+    """Return a number as a short label for the axis of a chart: `0`, `0.5`, `20`, `1.5k`, `2M`."""
     for size, suffix in ((1e9, "G"), (1e6, "M"), (1e3, "k")):
         if abs(value) >= size:
             return f"{value / size:.4g}{suffix}"
@@ -60,7 +60,7 @@ def seconds(value: float | None) -> str:
 
 
 def dollars(value: float | None, *, digits: int = 3) -> str:
-    """Return an amount in dollars: `$0.0042`, `$1.30`.
+    """Return an amount of dollars as text: `$0.0042`, `$1.30`.
 
     An amount below one dollar is rounded to `digits` significant digits, any other to cents.
     """
@@ -75,5 +75,5 @@ def dollars(value: float | None, *, digits: int = 3) -> str:
 
 
 def size(characters: int) -> str:
-    """Return the length of a text as `1,234 characters`."""
+    """Return a number of characters as text: `1,234 characters`."""
     return f"{characters:,} character" + ("" if characters == 1 else "s")

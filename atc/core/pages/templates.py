@@ -15,9 +15,9 @@ from protocols.schema import Json
 
 
 def load_templates(package: str) -> Environment:
-    """Return the templates in the folder of `package`.
+    """Return the Jinja environment for the templates in the folder of `package`.
 
-    They may include templates of `atc.core.pages`.
+    The templates may include those of `atc.core.pages`.
     """
     templates = Environment(
         loader=ChoiceLoader([PackageLoader(package, "."), PackageLoader("atc.core.pages", ".")]),
@@ -41,5 +41,5 @@ def format_json(value: Json, *, indent: int | None = None) -> str:
 
 
 def _escape_if_text(value: Any) -> Any:
-    """Escape a text that a template writes; return any other value unchanged."""
+    """Escape a value that a template inserts, if it is a text; return any other value unchanged."""
     return escape_text(value) if isinstance(value, str) else value

@@ -1,4 +1,7 @@
-"""The prompts of the pipeline, one Markdown file each, and a function that fills in variables."""
+"""The prompts of the pipeline, one Markdown file each, and a function that fills in variables.
+
+A prompt contains variables such as `$task`.
+"""
 
 from __future__ import annotations
 
@@ -27,5 +30,5 @@ fill = partial(fill_from, __name__)
 
 @cache
 def _read(package: str, prompt: str) -> Template:
-    """Return the template in the file of a prompt."""
+    """Return the template that the file of a prompt contains."""
     return Template(files(package).joinpath(f"{prompt}.md").read_text(encoding="utf-8").strip())

@@ -51,7 +51,10 @@ def attribute(
 
 
 def _attribute_run(program: Program, trace: Trace, tools: Toolbox) -> Fault | None:
-    """Return the fault of a program that was executed, or None if it gave an answer."""
+    """Return the fault of a program that was executed, or None if it gave an answer.
+
+    `trace` is the record of this execution: the tool calls, the output and the exception, if any.
+    """
     failure = trace.failure
     is_output = bool(trace.stdout.strip() or trace.looked or trace.value is not None)
     if failure is None and is_output:
@@ -71,7 +74,11 @@ def _attribute_run(program: Program, trace: Trace, tools: Toolbox) -> Fault | No
 
 
 def _attribute_stop(program: Program, failure: Failure, trace: Trace) -> Fault:
-    """Return the fault of a program that is paused, did not compile or was refused by a policy."""
+    """Return the fault of a program that the sandbox refused or stopped before its end.
+
+    The program did not compile, was refused by the sandbox's policy, or was paused until a person
+    decides about one of its calls.
+    """
     line = failure.line
     kind = "syntax" if failure.kind == "syntax" else "policy"
     call = next((c for c in trace.calls if c.index == failure.call), None)
@@ -101,7 +108,7 @@ def _attribute_stop(program: Program, failure: Failure, trace: Trace) -> Fault:
 
 
 def _failed_call(failure: Failure, trace: Trace) -> ToolCall | None:
-    """Return the failed tool call that caused the exception, or None."""
+    """Return the failed tool call that caused the program's exception, or None if no call did."""
     known = next((call for call in trace.calls if call.index == failure.call), None)
     if known is not None and known.error is not None:
         return known

@@ -1,7 +1,7 @@
-"""Selection of the call to blame for a failure.
+"""Selection of the tool call to blame for a program's failure.
 
-The suspect expressions, which may have caused the failure, lead to calls that may have produced
-their values. The recorded responses decide between these calls.
+A suspect is an expression of the program that may have caused the failure. The calls that may have
+produced its value are candidates for the blame. The recorded responses decide between them.
 """
 
 from __future__ import annotations
@@ -35,10 +35,12 @@ MOST_ITEMS = 5_000
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Candidate:
-    """A call that may be to blame, and where in its response the suspect value is.
+    """A tool call that may be to blame for a failure.
 
-    `proven` is True if this value is one that would have caused the program's failure. `broken` is
-    True if the response violates its schema at this position.
+    `suspect` is the expression that may have failed, `source` the tool result from which its value
+    may come, and `place` the position of this value in the call's response. `proven` is True if the
+    value there would have caused the failure. `broken` is True if the response violates its schema
+    there.
     """
 
     call: ToolCall
@@ -50,7 +52,7 @@ class Candidate:
 
     @property
     def weight(self) -> tuple[bool, bool, bool, bool]:
-        """Sort key; a larger one is more likely to be blamed.
+        """Sort key of a candidate; the candidate with the highest weight is blamed.
 
         Proven candidates weigh most, and among them those whose response violates its schema. Next
         come candidates whose call the sandbox itself recorded as the origin of the value, then
@@ -65,10 +67,10 @@ class Candidate:
 
 
 class AttributionTrace:
-    """A trace prepared for attribution.
+    """The recorded calls of one execution, with methods that find which call is to blame.
 
-    It finds the calls that produced the value of an expression, and the positions in their
-    responses.
+    The methods connect expressions of the program with the calls that produced their values, and
+    with the positions of these values in the responses.
     """
 
     def __init__(self, program: Program, trace: Trace, tools: Toolbox) -> None:
@@ -84,7 +86,10 @@ class AttributionTrace:
         self.sources = CallSources(self.tree, tools, hints)
 
     def describe_survived_failures(self) -> list[str]:
-        """Return a sentence about each failed call that did not end the program; at most three."""
+        """Return a sentence about each failed call whose error the program caught.
+
+        At most three calls are described.
+        """
         failed = [call for call in self.trace.calls if call.error is not None][:3]
         template = "{} on line {} (call {}) failed, and an `except` went on: {}"
         return [
@@ -93,10 +98,11 @@ class AttributionTrace:
         ]
 
     def find_calls(self, source: CallSource) -> list[ToolCall]:
-        """Return the recorded calls that may have produced the value of a source, latest first.
+        """Return the recorded calls that may have returned the tool result `source`, latest first.
 
-        They are the calls made on the line of the source's expression, or all calls of its tool if
-        there are none. If the number of the call is known, only this call is returned.
+        They are the calls of the source's tool that were made on the line of its expression or, if
+        there are none, all calls of this tool. If the source has the number of the call, only this
+        call is returned.
         """
         if source.index is not None:
             return [self.calls[source.index]]
@@ -104,7 +110,10 @@ class AttributionTrace:
         return [call for call in own[::-1] if is_on_line(source.node, call.line)] or own[::-1]
 
     def argument(self, call: ToolCall, name: str) -> ast.expr | None:
-        """Return the expression that the program passes as argument `name` of a call, or None."""
+        """Return the expression that the program passes as the argument `name` of a recorded call.
+
+        Return None if the program's source has no such call or argument.
+        """
         nodes = [
             n
             for n in ast.walk(self.tree.root)
@@ -117,10 +126,12 @@ class AttributionTrace:
         )
 
     def items(self, source: CallSource) -> Iterator[tuple[ToolCall, Place]]:
-        """Yield the positions in responses where the value of a source may be, likeliest first.
+        """Yield the positions in recorded responses to which a source leads, likeliest first.
 
-        A source is a value in the result of an expression that calls a tool. Paths start at the
-        full response.
+        `source` is a value in the result of a tool call that the program text contains. This call
+        may have been executed several times, and the source's path may match several items, so
+        there may be several positions. Each is yielded with its call. Paths start at the full
+        response.
         """
         for call in self.find_calls(source):
             path = (
@@ -134,7 +145,7 @@ class AttributionTrace:
             )
 
     def find_argument_places(self, call: ToolCall, name: str) -> Iterator[tuple[ToolCall, Place]]:
-        """Yield the positions in earlier responses from which an argument's value may come.
+        """Yield the positions in earlier responses from which the value of an argument may come.
 
         First come the positions that are found by tracing the argument back through the program's
         source code, likeliest first. Then comes the nearest position at which a response contains
@@ -154,10 +165,10 @@ class AttributionTrace:
             yield self.calls[origin.call], Place(origin.steps, value)
 
     def find_argument_origin(self, call: ToolCall, name: str) -> tuple[ToolCall, JsonPath] | None:
-        """Return the call and path from which an argument's value comes, or None.
+        """Return the earlier call, and the path in its response, that gave an argument its value.
 
-        This is the first of the positions of `find_argument_places` at which the response contains
-        exactly this value.
+        This is the first position yielded by `find_argument_places` at which the response contains
+        exactly the value of the argument. Return None if there is none.
         """
         value = call.arguments.get(name)
         for made, place in self.find_argument_places(call, name):
@@ -166,11 +177,11 @@ class AttributionTrace:
         return None
 
     def candidates(self, suspect: Suspect, sources: Iterable[CallSource]) -> list[Candidate]:
-        """Return the calls that may be to blame for a suspect expression.
+        """Return the calls that may be to blame for the failure of a suspect expression.
 
-        `sources` are the tool results from which the expression may get its value. Each gives at
-        most one candidate, in the same order. Candidates whose value cannot have caused the failure
-        are left out.
+        `sources` are the tool results from which the expression may get its value. Each of them
+        gives at most one candidate; the order is kept. Candidates whose value cannot have caused
+        the failure are left out.
         """
         found = [self._candidate(suspect, source) for source in sources]
         # An unchanged value of another type than the exception reports did not cause the exception.
@@ -183,11 +194,11 @@ class AttributionTrace:
         return [c for c in found if c is not None and c not in unlike]
 
     def _candidate(self, suspect: Suspect, source: CallSource) -> Candidate | None:
-        """Return the call to blame if the value comes from `source`, and where in its response.
+        """Return the candidate for the case that the value of `suspect` comes from `source`.
 
-        Preferred is a position at which the response violates its schema, then one whose value
-        would cause the failure, then the first position that the source has in a response. None if
-        it has none.
+        If `source` leads to several positions in responses, the best one is taken: first a position
+        at which the response violates its schema, then one whose value would cause the failure,
+        then the first one. Return None if there is no position.
         """
         broken = self._find_broken_candidate(suspect, source)
         if broken is not None:
@@ -204,9 +215,9 @@ class AttributionTrace:
         return first
 
     def _find_broken_candidate(self, suspect: Suspect, source: CallSource) -> Candidate | None:
-        """Return a candidate whose response violates its schema on the path to the value.
+        """Return a candidate whose response violates its schema at the suspect value or above it.
 
-        None if no response does.
+        Return None if no response of `source` violates its schema there.
         """
         if not any(call.drift for call in self.find_calls(source)):
             return None
@@ -223,10 +234,10 @@ class AttributionTrace:
         return None
 
     def find_candidates(self, suspect: Suspect) -> list[Candidate]:
-        """Return the calls that may explain a suspect expression, as candidates.
+        """Return all candidates for a suspect expression: the calls that may explain its failure.
 
-        These are the call that produced the value, the call that produced the requested key, or the
-        call whose empty result left the variable unset.
+        Such a call produced the value of the expression or the key with which it was read, or
+        returned an empty list, so that a loop never assigned a value to the variable.
         """
         known = self.sources.find_sources(suspect.expr, suspect.path)
         if suspect.index is not None and suspect.role == "key":
@@ -265,11 +276,11 @@ class AttributionTrace:
 
 
 def choose_candidate(candidates: Sequence[Candidate]) -> Candidate | None:
-    """Return the candidate with the highest weight, or None if there are no candidates.
+    """Return the candidate to blame: the one with the highest weight, or None without candidates.
 
     If several candidates have this weight, only those with the same suspect expression as the first
-    of them are considered. Of these, the last one whose value was selected by conditions (filters)
-    is chosen, or else the last one.
+    of them are considered. Of these, the last one whose value was selected by an `if` condition is
+    chosen. If none was selected by a condition, the last one is chosen.
     """
     heaviest = max((candidate.weight for candidate in candidates), default=None)
     equal = [candidate for candidate in candidates if candidate.weight == heaviest]

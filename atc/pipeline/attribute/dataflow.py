@@ -1,4 +1,4 @@
-"""Data flow in a program: parent nodes, scopes, and the definitions that reach a use of a name."""
+"""Data flow in a program: which assignments may give a name its value where it is used."""
 
 from __future__ import annotations
 
@@ -21,10 +21,11 @@ _ADDING = frozenset({"append", "add", "appendleft", "insert"})
 class Definition:
     """One assignment to a name, or to a part of the name's value.
 
-    It says: the part of the name's value at the path `writes` is now the part of the expression
-    `value` at the path `steps`. For `a, b = pair`, the definition of `b` has `steps` (1,). A strong
-    definition replaces the name's whole value. A weak one (`rows.append(x)`, `d[k] = x`, `n += x`)
-    adds to it.
+    The assignment stores a part of the expression `value` in a part of the value of `name`. The
+    path `steps` leads to the part of `value` that is stored, and the path `writes` to the part of
+    the name's value that is replaced. For `a, b = pair`, the definition of `b` has `steps` (1,). A
+    strong definition replaces the name's whole value. A weak one, as in `rows.append(x)`,
+    `d[k] = x` and `n += x`, adds to it.
     """
 
     name: str
@@ -36,7 +37,7 @@ class Definition:
 
 
 class Tree:
-    """Syntax tree of a program, with the parent of each node and the definitions of each name.
+    """Syntax tree of a program, with the parent of each node and the assignments to each name.
 
     The tree is empty if the source is not valid Python.
     """
@@ -55,7 +56,7 @@ class Tree:
             )
 
     def around(self, node: ast.AST) -> Iterator[ast.AST]:
-        """Yield the nodes that contain `node`, innermost first; at most 200.
+        """Yield the syntax nodes that contain `node`, innermost first; at most 200.
 
         The limit is for programs that are nested extremely deeply.
         """
@@ -66,7 +67,7 @@ class Tree:
             yield node
 
     def scope(self, node: ast.AST, name: str = "") -> ast.Module | FunctionNode:
-        """Return the function or module in which `name`, used at `node`, is bound."""
+        """Return the function or module whose variable `name` is, if it is used at `node`."""
         for around in self.around(node):
             if isinstance(around, FunctionNode):
                 declared = (n for n in ast.walk(around) if isinstance(n, ast.Global | ast.Nonlocal))
@@ -77,12 +78,12 @@ class Tree:
     def find_reaching_definitions(
         self, name: str, use: ast.AST, scope: ast.AST
     ) -> list[Definition]:
-        """Return the definitions that may give `name` its value at `use`, nearest first.
+        """Return the assignments that may give `name` its value at the node `use`, nearest first.
 
-        `scope` is the scope that binds the name. The search goes back from the use and stops at a
-        definition that certainly replaces the whole value. If the use is inside a loop, the
-        definitions in the loop that follow the use are included, because they take effect in the
-        next iteration. If several remain, the caller chooses one by the recorded responses.
+        `scope` is the function or module whose variable `name` is. The search goes back from the
+        use and stops at an assignment that certainly replaces the whole value. If the use is inside
+        a loop, the assignments in the loop that follow the use are included, because they take
+        effect in the next iteration.
         """
         found = self._definitions.get((scope, name), [])[::-1]
         here = position(use)
@@ -106,7 +107,7 @@ class Tree:
         return [*before, *after]
 
     def _loops(self, node: ast.AST) -> list[ast.AST]:
-        """Return the loops that contain a node."""
+        """Return the `for` and `while` loops that contain a node."""
         return [
             around
             for around in self.around(node)
@@ -115,7 +116,10 @@ class Tree:
 
 
 def position(node: ast.AST) -> Position:
-    """Return the position of a node; a node without position gets zeros."""
+    """Return where a syntax node begins and ends in the source: lines and columns.
+
+    All numbers are 0 for a node that has no position, such as the module.
+    """
     line = getattr(node, "lineno", 0)
     column = getattr(node, "col_offset", 0)
     return (
@@ -127,16 +131,16 @@ def position(node: ast.AST) -> Position:
 
 
 def is_on_line(node: ast.AST, line: int) -> bool:
-    """Return True if the node is on this line, or spans it."""
+    """Return True if a syntax node is on the line with this number, or spans it."""
     first, _, last, _ = position(node)
     return first <= line <= last
 
 
 def called_name(call: ast.AST) -> str:
-    """Return the plain name of the called function, or "".
+    """Return the name of the function that a call calls; "" if it is not a plain name.
 
-    The call may be direct, or through `asyncio.to_thread(f, …)`, `executor.submit(f, …)` or
-    `partial`.
+    A function that is called through `asyncio.to_thread(f, …)`, `executor.submit(f, …)` or
+    `partial(f, …)` counts, too.
     """
     match call:
         case ast.Call(args=[ast.Name(id=name), *_]) if simple_name(call) in (
@@ -157,7 +161,10 @@ def simple_name(call: ast.AST) -> str:
 
 
 def constant_step(index: ast.AST | None) -> PathStep:
-    """Return the path step of a subscript's index; EACH if the index is not constant."""
+    """Return the index of a subscript as a step of a JSON path: `"a"` for `d["a"]`, 0 for `xs[0]`.
+
+    If the index is not a constant, return EACH, the step that matches all elements.
+    """
     match index:
         case ast.Constant(value=str() | int() as value) if not isinstance(value, bool):
             return value
@@ -167,10 +174,10 @@ def constant_step(index: ast.AST | None) -> PathStep:
 
 
 def target_steps(target: ast.AST, name: str) -> JsonPath | None:
-    """Return the path of `name` inside the value that is assigned to `target`.
+    """Return the path, within an assigned value, of the part that the name `name` gets.
 
-    For example, it is `(1,)` for `b` in the target `a, b`. None if the target does not bind the
-    name.
+    For the target `a, b` and the name `b`, the path is `(1,)`. Return None if the target does not
+    bind the name.
     """
     match target:
         case ast.Name(id=found):
@@ -183,7 +190,7 @@ def target_steps(target: ast.AST, name: str) -> JsonPath | None:
 
 
 def _definitions(node: ast.AST) -> Iterator[Definition]:
-    """Yield the definitions that a single statement, loop or call makes."""
+    """Yield the assignments (`Definition`) that a single statement, loop or call makes."""
     match node:
         case ast.Assign(targets=targets, value=value):
             for target in targets:
@@ -210,7 +217,11 @@ def _definitions(node: ast.AST) -> Iterator[Definition]:
 def _find_bindings(
     target: ast.expr, value: ast.expr, node: ast.AST, steps: JsonPath = ()
 ) -> Iterator[Definition]:
-    """Yield the definitions made by assigning `value` (at the path `steps`) to `target`."""
+    """Yield the definitions made by assigning a value to `target`.
+
+    The assigned value is the part of the expression `value` at the path `steps`. A target with
+    several names, such as `a, b`, makes one definition for each name.
+    """
     match target, value:
         case ast.Name(id=name), _:
             yield Definition(name, value, node, steps)
@@ -229,9 +240,10 @@ def _find_bindings(
 def _find_additions(
     target: ast.expr, value: ast.expr, node: ast.AST, more: JsonPath
 ) -> Iterator[Definition]:
-    """Yield the weak definition that adds `value` to `target` at the path `more`.
+    """Yield the definition for code that adds `value` to a container, or nothing.
 
-    `target` may be `x`, `x[k]` or `x.setdefault(k, [])`.
+    `target` is the expression of the container: `x`, `x[k]` or `x.setdefault(k, [])`. `more` is the
+    path in the container at which the value is added.
     """
     steps: list[PathStep] = []
     while not isinstance(target, ast.Name):

@@ -1,6 +1,7 @@
 """Faults of programs that raised an exception.
 
-Such a fault says which call's result the program misread, or which call's result was empty.
+Such a fault says which call's result the program misread, or which call's result was empty. If no
+call explains the exception, the fault is an error in the program's own logic.
 """
 
 from __future__ import annotations
@@ -54,7 +55,7 @@ def from_exception(program: Program, failure: Failure, record: AttributionTrace)
 
 
 def _is_raised_by_program(failure: Failure, record: AttributionTrace) -> bool:
-    """Return True if a `raise` statement of the program raised this exception by its name."""
+    """Return True if the program raised this exception with its own `raise` statement."""
     raised = failure.type.rpartition(".")[2]
     for node in ast.walk(record.tree.root):
         if isinstance(node, ast.Raise) and failure.line is not None and node.exc is not None:
@@ -68,11 +69,11 @@ def _is_raised_by_program(failure: Failure, record: AttributionTrace) -> bool:
 def from_unfilled(
     failure: Failure, call: ToolCall, name: str, record: AttributionTrace
 ) -> Fault | None:
-    """Return the fault of a call that left a variable at None, or None if there is no such call.
+    """Return the fault of an earlier call that left a variable at None, or None if no call did.
 
-    The program passed this variable to a tool as the argument `name`. A call is to blame if its
-    result was empty, or if no item of it satisfied the program's conditions, so that the program
-    never gave the variable another value.
+    The program passed this variable to the failed `call` as the argument `name`. An earlier call is
+    to blame if its result was empty, or if no item of its result satisfied the program's
+    conditions, so that the program never gave the variable another value.
     """
     given = record.argument(call, name)
     if call.arguments.get(name) is not None or given is None:
@@ -88,7 +89,7 @@ def from_unfilled(
 
 
 def explain(failure: Failure, chosen: Candidate, record: AttributionTrace) -> Fault:
-    """Build the fault for the chosen candidate. It depends on how the program used the value."""
+    """Build the fault for the chosen candidate, depending on how the program used its value."""
     detail = f" {failure.message}" if failure.message else ""
     head = f"line {failure.line}: {failure.type}{detail}"
     suspect = chosen.suspect
@@ -106,7 +107,7 @@ def explain(failure: Failure, chosen: Candidate, record: AttributionTrace) -> Fa
 
 
 def _is_empty_result(chosen: Candidate, record: AttributionTrace) -> bool:
-    """Return True if the candidate's value is an empty list, or a whole result of null or `{}`."""
+    """Return True if the blamed value is an empty list, or a whole result of null or `{}`."""
     place = chosen.place
     if place.missing is not None:
         return False
@@ -117,9 +118,10 @@ def _is_empty_result(chosen: Candidate, record: AttributionTrace) -> bool:
 def _explain_missing_value(
     head: str, failure: Failure, chosen: Candidate, record: AttributionTrace
 ) -> Fault:
-    """Build the fault for a lookup in a dict of the program with a key that the dict does not have.
+    """Build the fault for a dict of the program that lacks a key which came from a response.
 
-    The program took the key from a response.
+    The program took the key from a tool's response and looked it up in a dict that it had built
+    itself.
     """
     call = chosen.call
     path = chosen.place.path
@@ -138,7 +140,10 @@ def _explain_missing_value(
 def _explain_read(
     head: str, failure: Failure, chosen: Candidate, record: AttributionTrace
 ) -> Fault:
-    """Build the fault for reading a missing key, or a value of a type that was not expected."""
+    """Build the fault for a program that read a response wrongly.
+
+    It read a missing key, or used a value of another type than it expected.
+    """
     call = chosen.call
     place = chosen.place
     facts = record.facts
@@ -174,7 +179,7 @@ def _explain_read(
 
 
 def _find_missing_key(chosen: Candidate) -> str | None:
-    """Return the key that the program read and the object does not have, or None."""
+    """Return the key that the program read but that the response object does not have, or None."""
     key: Json = chosen.place.missing
     if not isinstance(key, str):
         key = chosen.suspect.key if chosen.suspect.role == "key" else None
@@ -186,7 +191,7 @@ def _find_missing_key(chosen: Candidate) -> str | None:
 def _explain_iteration(
     head: str, failure: Failure, chosen: Candidate, record: AttributionTrace
 ) -> Fault:
-    """Build the fault for an object that was iterated as if it were a list."""
+    """Build the fault for a response object that the program iterated as if it were a list."""
     call = chosen.call
     path = chosen.place.path[:-1]
     facts = record.facts
@@ -206,7 +211,7 @@ def _explain_iteration(
 
 
 def _hint(value: Json, suspect: Suspect) -> str:
-    """Return advice on how to use `value`, the blamed value, as the end of a message."""
+    """Return advice, for the end of a message, on how to use the value that was misused."""
     if isinstance(value, Mapping):
         # If the mapping has the attribute, one of its items failed instead.
         dotted = suspect.role == "attribute" and not hasattr(value, str(suspect.key))
@@ -222,7 +227,7 @@ def _hint(value: Json, suspect: Suspect) -> str:
 def _explain_empty_value(
     head: str, failure: Failure, chosen: Candidate, record: AttributionTrace
 ) -> Fault:
-    """Build the fault for an empty result that the program used without a test."""
+    """Build the fault for an empty result that the program used without testing for this case."""
     call = chosen.call
     place = chosen.place
     facts = record.facts
@@ -254,10 +259,10 @@ def _explain_empty_value(
 
 
 class _FieldTest(NamedTuple):
-    """A response field that a condition of the program tests.
+    """A response field that a condition of the program tests, as in `if row["status"] == "late"`.
 
-    `sentence` is about the field's actual values. `absent` is True if the field is missing, or if
-    none of its values can satisfy the condition.
+    `sentence` says what values the field actually has. `absent` is True if the field is missing, or
+    if none of its values can satisfy the condition.
     """
 
     sentence: str
@@ -270,9 +275,9 @@ class _FieldTest(NamedTuple):
 def _explain_filter(
     head: str, failure: Failure, chosen: Candidate, record: AttributionTrace
 ) -> Fault:
-    """Build the fault for a program whose conditions excluded every item of a result.
+    """Build the fault for a program whose conditions excluded every item of a tool's result.
 
-    The program expected other values in the fields that it tested.
+    The program expected other values in the fields that the conditions test.
     """
     call = chosen.call
     place = chosen.place
@@ -312,7 +317,7 @@ def _explain_filter(
 
 
 def _find_field_tests(test: ast.expr, record: AttributionTrace) -> Iterator[_FieldTest]:
-    """Yield each response field that a condition tests, with its actual values."""
+    """Yield each response field that the condition `test` examines, with its actual values."""
     for node in ast.walk(test):
         alone = node is test or isinstance(record.tree.parents.get(node), ast.BoolOp | ast.UnaryOp)
         sides: list[ast.expr] = (
@@ -340,9 +345,10 @@ def _find_field_tests(test: ast.expr, record: AttributionTrace) -> Iterator[_Fie
 
 
 def _values_at(source: CallSource, test: ast.expr, record: AttributionTrace) -> _FieldTest | None:
-    """Return the response field `source`, which the condition `test` compares, and its values.
+    """Return the response field to which `source` leads, with the values that it actually has.
 
-    None if no response has the field.
+    `test` is the condition of the program that compares the field. Return None if no response has
+    anything at this path.
     """
     facts = record.facts
     every = list(islice(record.items(source), MOST_ITEMS))
@@ -375,9 +381,9 @@ def _values_at(source: CallSource, test: ast.expr, record: AttributionTrace) -> 
 def _own_mistake(
     program: Program, failure: Failure, chosen: Candidate | None, record: AttributionTrace
 ) -> Fault:
-    """Build the fault for an exception that no call explains: an error in the program's logic.
+    """Build the fault for an exception that no tool call explains: an error in the program's logic.
 
-    `chosen` is the call from which the failing value was computed, if any.
+    `chosen` says from which call the failing value was computed, if it came from a call.
     """
     head = f"line {failure.line}: {failure.type}" if failure.line is not None else failure.type
     message = f"{head}: {failure.message}." if failure.message else f"{head}."

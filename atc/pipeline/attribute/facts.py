@@ -39,14 +39,15 @@ _CLAUSES = {
 
 @dataclass(frozen=True)
 class Facts:
-    """Builder of facts, sentences that say what happened in calls of `tools`."""
+    """Builder of facts: sentences that say what happened in calls of `tools`."""
 
     tools: Toolbox
 
     def prefix(self, call: ToolCall) -> JsonPath:
-        """Return the path from the full response to the value that the program gets.
+        """Return the path from a call's full response to the value that the program gets.
 
-        It is one key if the toolbox unwrapped the response, else empty.
+        It is one key if the toolbox unwrapped the response, that is, passed on only the field with
+        this key; else it is empty.
         """
         wrapper = self.tools[call.tool].wrapper
         return (
@@ -56,9 +57,9 @@ class Facts:
         )
 
     def format_subscripts(self, call: ToolCall, path: JsonPath) -> str:
-        """Return a path of the full response as the program writes it: `[0]["name"]`.
+        """Return a path in a call's full response as the program writes it: `[0]["name"]`.
 
-        "" for the whole value that the program gets.
+        Return "" for the path of the whole value that the program gets.
         """
         hidden = self.prefix(call)
         seen = path[len(hidden) :] if path[: len(hidden)] == hidden else path
@@ -66,7 +67,10 @@ class Facts:
         return "".join(special.get(s) or f"[{json.dumps(s, ensure_ascii=False)}]" for s in seen)
 
     def result_of(self, call: ToolCall, path: JsonPath = ()) -> str:
-        """Return a description of a value: "`[0]` of the result of get_flights (call 2)"."""
+        """Return words for a position in a call's response.
+
+        An example is "`[0]` of the result of get_flights (call 2)".
+        """
         whole = f"the result of {call.tool} (call {call.index})"
         place = self.format_subscripts(call, path)
         return f"`{place}` of {whole}" if place else whole
@@ -91,7 +95,11 @@ class Facts:
     def about_origin(
         self, call: ToolCall, name: str, origin: tuple[ToolCall, JsonPath] | None
     ) -> Fact:
-        """Return a fact that says where the value of an argument comes from."""
+        """Return a fact that says from which earlier response the value of an argument comes.
+
+        `origin` is the earlier call with the path in its response, or None if no earlier response
+        has the value; the program then wrote the value itself.
+        """
         value = f"Argument {name!r} = {snippet(call.arguments[name], most=80)}"
         if origin is None:
             sentence = f"{value} is in no earlier result: the program wrote it itself."
@@ -103,7 +111,10 @@ class Facts:
     def about_key(
         self, call: ToolCall, path: JsonPath, value: JsonObject, key: str
     ) -> Iterator[Fact]:
-        """Yield facts about a missing key: the most similar key, and the same key elsewhere."""
+        """Yield facts about the key `key`, which the object `value` at `path` does not have.
+
+        They name the most similar key of the object, and where else in the response the key exists.
+        """
         if (near := find_nearest(key, map(str, value))) is not None:
             yield self.fact(
                 "nearest", call, f"The nearest key to {key!r} is {near!r}.", path, [near]
@@ -121,7 +132,10 @@ class Facts:
             )
 
     def about_schema(self, call: ToolCall, path: JsonPath) -> Iterator[Fact]:
-        """Yield a fact with the response schema of the value at `path`, if there is one."""
+        """Yield a fact that says what the tool's response schema declares for the value at `path`.
+
+        Yield nothing if the schema does not describe this value.
+        """
         found, required = self._clause(call, path)
         if found is not None and self.format_subscripts(call, path):
             place = self.format_subscripts(call, generalize(path))
@@ -132,7 +146,8 @@ class Facts:
     def about_drift(self, call: ToolCall, path: JsonPath = ()) -> Iterator[Fact]:
         """Return facts that say how a response violates its schema.
 
-        If `path` is not empty, only violations at this path or at a beginning of it are included.
+        If `path` is not empty, only violations at this path, or at a value that contains it, are
+        included.
         """
         head = f"The response of {call.tool} departs from its schema"
         way = [
@@ -146,9 +161,10 @@ class Facts:
         )
 
     def departure(self, call: ToolCall, path: JsonPath) -> JsonPath | None:
-        """Return the shortest beginning of `path` at which the full response violates its schema.
+        """Return the path of the outermost value on `path` that violates the response schema.
 
-        Such a violation is called a departure. None if there is none at any position on the path.
+        The value has a type that the schema does not allow, or is missing although it is required.
+        Return None if neither the value at `path` nor one that contains it violates the schema.
         """
         tool = self.tools[call.tool]
         if not call.drift or tool.protocol.output_schema is None or call.error is not None:
@@ -168,6 +184,7 @@ class Facts:
     def _clause(self, call: ToolCall, path: JsonPath) -> tuple[JsonObject | None, bool]:
         """Return the schema of the value at `path`, and True if the response must have this value.
 
+        The schema is the part of the tool's response schema that applies to the value. Return
         `(None, False)` if the response schema does not describe the value.
         """
         root = self.tools[call.tool].protocol.output_schema
@@ -210,9 +227,9 @@ def build_fault(
 
 
 def describe_schema(schema: JsonObject, *, absent: bool = False) -> str:
-    """Return a description of a schema: its type, values, format and own description.
+    """Return a short text about a schema: its type, allowed values, format and description.
 
-    `absent` is True if the described field may be missing.
+    `absent` is True if the field with this schema may be missing.
     """
     named = types(schema) or tuple(
         t for b in (*schema.get("anyOf", ()), *schema.get("oneOf", ())) for t in types(b)

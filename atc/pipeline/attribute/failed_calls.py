@@ -21,7 +21,10 @@ _ERROR_SHOWN = 300
 
 
 def from_tool_error(failure: Failure, call: ToolCall, record: AttributionTrace) -> Fault:
-    """Return the fault that explains a failed tool call."""
+    """Return the fault that explains why a tool call failed.
+
+    The fault blames the call itself, or an earlier call that returned a bad value for an argument.
+    """
     tool = record.facts.tools[call.tool]
     line = failure.line if failure.line is not None else call.line
     error = " ".join((call.error or "").split())[:_ERROR_SHOWN]
@@ -48,7 +51,7 @@ def from_tool_error(failure: Failure, call: ToolCall, record: AttributionTrace) 
 
 
 def _describe_violations(broken: Sequence[Violation]) -> Iterator[Fact]:
-    """Yield a fact about each of the first two violations of the input schema."""
+    """Yield a fact about each of the first two violations of a tool's input schema."""
     for violation in broken[:2]:
         text = f"{violation.message}."
         if violation.path:
@@ -104,10 +107,10 @@ def _find_violations(call: ToolCall, tool: Tool) -> list[Violation]:
 
 
 def _offender(call: ToolCall, tool: Tool, broken: Sequence[Violation]) -> str | None:
-    """Return the argument that the tool rejected, or None if it is unclear.
+    """Return the name of the argument that the tool rejected, or None if it is unclear.
 
-    It is the argument named in the error, else the argument that violates its schema, else the
-    argument whose value the error quotes, else the only argument of the call.
+    It is the argument that the error names, else the argument that violates the input schema, else
+    the argument whose value the error quotes, else the only argument of the call.
     """
     if (named := _find_mentioned_argument(call, tool)) is not None:
         return named
@@ -131,9 +134,9 @@ def _offender(call: ToolCall, tool: Tool, broken: Sequence[Violation]) -> str | 
 
 
 def _find_mentioned_argument(call: ToolCall, tool: Tool) -> str | None:
-    """Return the argument that the error text names first, or None.
+    """Return the argument that the error text of a call mentions first, or None.
 
-    A quoted name has precedence over an unquoted word.
+    A name in quotes has precedence over one that occurs as an ordinary word.
     """
     found: list[tuple[int, int, str]] = []
     for alias, original in ({n: n for n in call.arguments} | dict(tool.arguments)).items():
@@ -151,8 +154,8 @@ def _blame_earlier_call(
 ) -> Fault | None:
     """Return the fault of an earlier call that produced the bad value of argument `name`, or None.
 
-    The earlier call is to blame if its response violates its schema at the value's position, or if
-    the field is missing or null there and the program passed on None.
+    The earlier call is to blame if its response violates its schema where the value came from, or
+    if the field is missing or null there and the program passed on None.
     """
     for made, place in record.find_argument_places(call, name):
         missing = place.missing if isinstance(place.missing, str) else None
@@ -171,7 +174,10 @@ def _blame_earlier_call(
 
 
 def _is_null(place: Place, missing: str | None) -> bool:
-    """Return True if the response has null at a position, or lacks the key `missing` there."""
+    """Return True if a response has null at a position, or lacks the key `missing` there.
+
+    `missing` is None if the whole path to the position exists.
+    """
     return place.value_or_none is None and bool(missing or place.missing is None)
 
 
@@ -207,9 +213,9 @@ def _blame_null(
     missing: str | None,
     record: AttributionTrace,
 ) -> Fault:
-    """Build the fault of a program that passed on a null or missing field of an earlier call.
+    """Build the fault of a program that passed on a null or missing field of an earlier response.
 
-    `made` is the earlier call.
+    `made` is the earlier call that returned this response.
     """
     facts = record.facts
     path: JsonPath = place.path
@@ -233,7 +239,10 @@ def _blame_null(
 
 
 def _about_argument(call: ToolCall, name: str, record: AttributionTrace) -> Iterator[Fact]:
-    """Yield facts about an argument: the origin of its value, nearby fields, and its schema."""
+    """Yield facts about an argument of a failed call.
+
+    They say where its value came from, which other fields exist there, and what its schema allows.
+    """
     tool = record.facts.tools[call.tool]
     origin = record.find_argument_origin(call, name)
     if name in call.arguments:
@@ -252,9 +261,10 @@ def _about_argument(call: ToolCall, name: str, record: AttributionTrace) -> Iter
 def _suggest_other_field(
     call: ToolCall, name: str, made: ToolCall, path: JsonPath, record: AttributionTrace
 ) -> Iterator[Fact]:
-    """Yield a fact about the neighbouring field that the program probably meant.
+    """Yield a fact about the field that the program should probably have passed as the argument.
 
-    If none is likely, the fact lists which fields exist.
+    The field is in the same object of an earlier response as the one that the program took. If no
+    field is likely, the fact lists which fields exist.
     """
     facts = record.facts
     above = path if isinstance(call.arguments.get(name), Mapping) else path[:-1]
@@ -275,7 +285,10 @@ def _suggest_other_field(
 def _guess_fields(
     call: ToolCall, name: str, made: ToolCall, parent: JsonObject, record: AttributionTrace
 ) -> Iterator[tuple[str, str]]:
-    """Yield fields from which an argument may take its value, with the reason, likeliest first."""
+    """Yield the response fields that may be the right value for an argument, likeliest first.
+
+    Each is yielded with the reason, as the end of a sentence.
+    """
     tool = record.facts.tools[call.tool]
     original = tool.arguments.get(name, name)
     source = record.facts.tools[made.tool].protocol.name

@@ -1,7 +1,7 @@
 """Expressions that may have caused an exception, each with a test for values that cause it.
 
-If the sandbox reports columns, the expressions are parts of the one that failed. The sandbox
-`monty` reports only lines; then the expressions are parts of the failing line.
+If the sandbox reports the column at which the program failed, the expressions are parts of the
+expression there. The sandbox `monty` reports only the line; then they are parts of the whole line.
 """
 
 from __future__ import annotations
@@ -49,11 +49,11 @@ SuspectRole = Literal["key", "attribute", "index", "type", "empty", "value", "le
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Suspect:
-    """An expression that may have caused the failure.
+    """An expression of the program that may have caused the failure.
 
-    It is the cause if the test `fails` is true for the part of its value at `path`. `role` is how
-    the program used this part. `key` is the requested key, attribute or index; `index` is the
-    expression that computed it, if it is not a constant.
+    It did if the test `fails` is true for the part of its value at `path`. `role` is how the
+    program used this part, for example as an object that is read by a key. `key` is the requested
+    key, attribute or index; `index` is the expression that computed it, if it is not a constant.
     """
 
     expr: ast.expr
@@ -65,7 +65,7 @@ class Suspect:
 
     @property
     def unfilled(self) -> bool:
-        """True if an empty value, such as None or `[]`, would also cause the failure.
+        """True if the failure can be explained by an empty value, such as None or `[]`.
 
         The real cause may then be code that should have replaced the empty value but was not
         executed.
@@ -74,11 +74,11 @@ class Suspect:
 
 
 def suspects(failure: Failure, tree: Tree) -> Iterator[list[Suspect]]:
-    """Yield groups of suspect expressions, the likeliest group first.
+    """Yield groups of expressions that may have caused `failure`, the likeliest group first.
 
     The first group consists of parts of the failing expression; later groups consist of parts of
-    the code around it. If a line with `raise`, `assert` or `exit()` failed, there is one group: the
-    parts of the conditions that led to this line.
+    the code around it. If the failing line is a `raise`, `assert` or `exit()`, there is one group:
+    the parts of the conditions that led to this line.
     """
     if failure.line is None:
         return
@@ -96,7 +96,10 @@ def suspects(failure: Failure, tree: Tree) -> Iterator[list[Suspect]]:
 
 
 def _regions(failure: Failure, tree: Tree) -> Iterator[list[ast.AST]]:
-    """Yield groups of syntax nodes to examine, from the failing expression outwards."""
+    """Yield groups of syntax nodes in which to look for the cause of a failure.
+
+    The first group is the failing expression, the next one is the code around it on the same line.
+    """
     frame = failure.frames[-1]
     nodes = list(ast.walk(tree.root))
     if frame.column is not None:
@@ -110,7 +113,10 @@ def _regions(failure: Failure, tree: Tree) -> Iterator[list[ast.AST]]:
 
 
 def _expand(exact: list[ast.AST], tree: Tree) -> list[ast.AST]:
-    """Return the nodes `exact`, the values that they unpack, and the parts of their f-strings."""
+    """Return the nodes `exact`, the values that they unpack, and the parts of their f-strings.
+
+    For the target `a, b` in `a, b = pair`, for example, `pair` is added.
+    """
     found = list(exact)
     for node in exact:
         if isinstance(node, ast.Tuple | ast.List) and isinstance(node.ctx, ast.Store):
@@ -138,7 +144,10 @@ def _stops(tree: Tree, line: int) -> list[ast.expr]:
 
 
 def _find_suspects_at(failure: Failure, nodes: Sequence[ast.AST], tree: Tree) -> Iterator[Suspect]:
-    """Yield the operands that these nodes use, with the test that follows from the exception."""
+    """Yield the operands of these syntax nodes as suspects.
+
+    The type and message of the exception tell which values of an operand would have caused it.
+    """
     role, fails, key = _test(failure.type.rpartition(".")[2], failure.message)
     for node in nodes:
         if isinstance(node, ast.Subscript) and not isinstance(node.slice, ast.Slice):
@@ -152,7 +161,7 @@ def _find_suspects_at(failure: Failure, nodes: Sequence[ast.AST], tree: Tree) ->
 def _find_subscript_suspects(
     role: SuspectRole, fails: Test, key: Json, node: ast.Subscript, tree: Tree
 ) -> Iterator[Suspect]:
-    """Yield the operands of `value[index]` that may have failed.
+    """Yield those operands of the subscript `value[index]` that may have caused the failure.
 
     `key` is the key that the exception names, or None.
     """
@@ -173,7 +182,7 @@ def _find_subscript_suspects(
 def _is_harmless(
     role: SuspectRole, node: ast.AST, expr: ast.expr, path: JsonPath, tree: Tree
 ) -> bool:
-    """Return True if the operand `expr` of `node` cannot have caused the failure.
+    """Return True if the expression `expr`, which `node` uses, cannot have caused the failure.
 
     `role` is how the failing value was used. For example, an empty left operand of `/` is harmless,
     because only the right one causes a `ZeroDivisionError`.
@@ -187,9 +196,11 @@ def _is_harmless(
 
 
 def _test(name: str, message: str) -> tuple[SuspectRole, Test, Json]:
-    """Return how the failing value was used, a test for failing values, and the requested key.
+    """Return what an exception tells about the failing value, as three results.
 
-    `name` and `message` are those of the exception. The key may also be an attribute, or None.
+    These are the role in which the program used the value, a test that is true for values which
+    cause this exception, and the requested key or attribute (None if the exception names none).
+    `name` and `message` are the type and the message of the exception.
     """
     if name == "KeyError" and not message.startswith("slice("):
         key = parse_answer(message)
@@ -215,22 +226,26 @@ def _lacks_key(value: Json, key: Json) -> bool:
 
 
 def _make_unpacking_test(wanted: int, got: int) -> Test:
-    """Return a test for values whose length does not allow them to be unpacked.
+    """Return a test that is true for values with the wrong number of items to be unpacked.
 
-    Such a value has the length `got` or, if `got` is -1, more than `wanted` items.
+    Such a value has `got` items, the number that the exception reports. If `got` is -1, the number
+    is unknown, and the value has more than `wanted` items.
     """
     fits = got.__eq__ if got >= 0 else wanted.__lt__
     return lambda value: isinstance(value, list | str | Mapping) and fits(len(value))
 
 
 def _named_types(message: str) -> list[str]:
-    """Return the Python types that the message of an exception names, in order."""
+    """Return the names of Python types in the message of an exception, in order."""
     words = re.findall(r"^string|\w+", message.replace("format string", ""))
     return [word for word in words if word in _PYTHON_TYPES]
 
 
 def _make_operand_test(message: str) -> Test:
-    """Return a test for values of the wrong type that the message of a `TypeError` reports."""
+    """Return a test that is true for values of the type about which a `TypeError` complains.
+
+    `message` is the message of this exception.
+    """
     if "'slice'" in message or message.startswith("slice("):
         return make_type_test("dict")
     known = _named_types(message)
@@ -250,7 +265,7 @@ _QUOTED = re.compile(r"('(?:[^'\\]|\\.){0,200}'|\"(?:[^\"\\]|\\.){0,200}\")|(?<=
 
 
 def _quoted_text(message: str) -> str:
-    """Return the value that the message of an exception quotes, or ""."""
+    """Return the value that the message of an exception quotes, or "" if it quotes none."""
     quoted = _QUOTED.search(message)
     if quoted is None:
         return ""
@@ -263,22 +278,22 @@ def is_empty(value: Json) -> bool:
 
 
 def make_type_test(*names: str) -> Test:
-    """Return a test for JSON values that have one of these Python types."""
+    """Return a test that is true for JSON values of one of these Python types."""
     kinds = tuple(kind for name in names for kind in _PYTHON_TYPES[name])
     return lambda value: isinstance(value, kinds) and (isinstance(value, bool) <= (bool in kinds))
 
 
 def _make_length_test(index: int) -> Test:
-    """Return a test for strings and lists that are too short for an index."""
+    """Return a test that is true for strings and lists too short for the index `index`."""
     return lambda value: isinstance(value, list | str) and not -len(value) <= index < len(value)
 
 
 def _used_at(node: ast.AST, tree: Tree) -> Iterator[tuple[ast.expr, JsonPath]]:
-    """Yield the operands of `node`, each as an expression and a path inside the expression's value.
+    """Yield the values that the syntax node `node` uses.
 
-    Operands include the arguments of a call, the items that the called function iterates, and the
-    results of its argument `key=`. The node itself is also yielded if a loop iterates it or an
-    assignment unpacks it.
+    Each is an expression and a path inside the expression's value. They include the arguments of a
+    call, the items that the called function iterates, and the results of its argument `key=`. The
+    node itself is also yielded if a loop iterates it or an assignment unpacks it.
     """
     yield from _used_by_parent(node, tree.parents.get(node))
     is_target = isinstance(node, ast.Tuple | ast.List) and isinstance(node.ctx, ast.Store)
@@ -296,10 +311,10 @@ def _used_at(node: ast.AST, tree: Tree) -> Iterator[tuple[ast.expr, JsonPath]]:
 
 
 def _used_by_call(call: ast.Call, *, iterates: bool) -> Iterator[tuple[ast.expr, JsonPath]]:
-    """Yield the operands of a call that are not plain arguments.
+    """Yield the values that a call uses besides its plain arguments.
 
     These are the object of a method call and, if `iterates` is True, the items that the called
-    function iterates.
+    function iterates. Each is an expression and a path inside the expression's value.
     """
     if isinstance(call.func, ast.Attribute):
         yield call.func.value, ()
@@ -308,7 +323,7 @@ def _used_by_call(call: ast.Call, *, iterates: bool) -> Iterator[tuple[ast.expr,
 
 
 def _used_by_parent(node: ast.AST, parent: ast.AST | None) -> Iterator[tuple[ast.expr, JsonPath]]:
-    """Yield the node itself if a loop iterates it or an assignment unpacks it."""
+    """Yield `node` itself if its parent node is a loop that iterates it or an assignment of it."""
     if isinstance(parent, ast.For | ast.AsyncFor | ast.comprehension) and parent.iter is node:
         yield parent.iter, ()
         if isinstance(parent.target, ast.Tuple | ast.List):
@@ -318,10 +333,10 @@ def _used_by_parent(node: ast.AST, parent: ast.AST | None) -> Iterator[tuple[ast
 
 
 def _iterated_items(call: ast.Call) -> Iterator[tuple[ast.expr, JsonPath]]:
-    """Yield the items that a call iterates, each as an iterable and a path inside it.
+    """Yield the items that a called function such as `sorted` or `max` iterates.
 
-    If an `itemgetter` is among the arguments, the fields that it reads from the items are yielded,
-    too.
+    Each is yielded as the expression of the iterable and the path of the items inside it. If an
+    `itemgetter` is among the arguments, the fields that it reads from the items are yielded, too.
     """
     receiver = [call.func.value] if isinstance(call.func, ast.Attribute) else []
     # The object `d` in `max(d, key=d.get)`.

@@ -1,7 +1,7 @@
 """Conversion of a finding of the static check to a fault.
 
-No call was made yet. The program text alone shows from which tool's result the wrong expression
-reads, and at which path.
+When a program has findings, it is not executed, so there are no responses. The program text alone
+shows from which tool's result the wrong expression reads, and at which path.
 """
 
 from __future__ import annotations
@@ -63,9 +63,9 @@ def from_findings(program: Program, findings: Sequence[Finding], tools: Toolbox)
 
 
 def _places(finding: Finding, tree: Tree, tools: Toolbox) -> list[tuple[str, str | None]]:
-    """Return the tools whose results a finding concerns, with the path of the value in each.
+    """Return the tools from whose results the expression of a finding gets its value.
 
-    The path starts at the full response. The likeliest tool comes first.
+    Each comes with the path of the value in the full response. The likeliest tool comes first.
     """
     sources = CallSources(tree, tools)
     there = [n for n in ast.walk(tree.root) if position(n)[:2] == (finding.line, finding.column)]
@@ -81,7 +81,10 @@ def _places(finding: Finding, tree: Tree, tools: Toolbox) -> list[tuple[str, str
 
 
 def _full_path(source: CallSource, tools: Toolbox) -> str:
-    """Return the path of a value in the full response, including the key that was unwrapped."""
+    """Return the path, in the full response of a tool, of the value to which a source leads.
+
+    If the program gets only one field of the response, the path begins with the key of this field.
+    """
     wrapper = tools[source.tool].wrapper
     prefix = (wrapper,) if wrapper else ()
     return format_json_path(generalize((*prefix, *source.path)))

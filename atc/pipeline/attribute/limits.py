@@ -1,4 +1,4 @@
-"""Faults of executions that ended without an exception: at a limit, or without an answer."""
+"""Faults of executions without an exception: those that reached a limit or gave no answer."""
 
 from __future__ import annotations
 
@@ -41,9 +41,9 @@ def from_limit(program: Program, failure: Failure, record: AttributionTrace) -> 
 
 
 def _find_differing_argument(calls: Sequence[ToolCall]) -> str | None:
-    """Return the only argument in which calls of one tool differ.
+    """Return the name of the only argument in which calls of one tool differ.
 
-    None if they differ in several arguments or in none.
+    Return None if the calls differ in several arguments or in none.
     """
     differing = []
     for name in calls[-1].arguments:
@@ -56,7 +56,10 @@ def _find_differing_argument(calls: Sequence[ToolCall]) -> str | None:
 def _describe_calls(
     calls: Sequence[ToolCall], path: str | None, record: AttributionTrace
 ) -> Iterator[str]:
-    """Yield sentences about many calls of one tool; `path` is the only argument that differs."""
+    """Yield sentences about many calls of one tool.
+
+    `path` is the only argument in which the calls differ, or None.
+    """
     last = calls[-1]
     repeated, times = Counter(map(format_tool_call, calls)).most_common(1)[0]
     if times > 1:
@@ -87,7 +90,10 @@ def _describe_endless_loop(
 
 
 def without_answer(record: AttributionTrace) -> Fault:
-    """Return the fault of a program that was executed, printed nothing and has no value."""
+    """Return the fault of a program that ended normally without an answer.
+
+    It printed nothing, and its last line has no value.
+    """
     body = record.tree.root.body
     sentences = record.describe_survived_failures()
     blamed = None

@@ -1,10 +1,11 @@
 """Search for the tool calls from which the value of an expression may come.
 
-A source is a value in the result of such a call. The search follows definitions and access paths:
-asking for `[]["dest"]` of `rows` leads through `rows.extend(page["flights"])` to
-`["flights"][]["dest"]` of the call that gave `page`. If the sandbox recorded a hint for an
-expression (the call and path at which it found the expression's value), the hint is used. If the
-program text allows several sources, all are returned; the recorded responses decide between them.
+A source is such a call with a path in its result. The search goes back through the assignments of
+the program. For example, the field `dest` of each item of `rows` leads through
+`rows.extend(page["flights"])` to the field `dest` of each item of `flights` in the result of the
+call that gave `page`. If the sandbox recorded a hint for an expression (the call and path at which
+it found the expression's value), the hint is used. If the program text allows several sources, all
+are returned; the recorded responses decide between them.
 """
 
 from __future__ import annotations
@@ -61,11 +62,11 @@ _MODULES = frozenset(
 
 @dataclass(frozen=True, eq=False, slots=True)
 class CallSource:
-    """A source of a value: the value at `path` of the result of a tool call.
+    """A part of a tool's result from which an expression of the program may get its value.
 
-    The expression `node` calls `tool`; `index` is the number of the recorded call, if it is known.
-    `exact` is False if the program computed another value from this one. `filters` are the
-    conditions (`if`) that selected the value.
+    The expression `node` calls `tool`, and `path` leads to the part of the call's result. `index`
+    is the number of the recorded call, if it is known. `exact` is False if the program computed
+    another value from this part. `filters` are the conditions (`if`) that selected the value.
     """
 
     node: ast.expr
@@ -76,14 +77,15 @@ class CallSource:
     index: int | None = None
 
     def as_derived(self, filters: Sequence[ast.expr] = ()) -> CallSource:
-        """Return the source for a value that is computed from the value of this source."""
+        """Return the source of a value that is computed from this one. `filters` are added."""
         return replace(self, exact=False, filters=(*self.filters, *filters))
 
 
 class CallSources:
     """Search for the tool results from which expressions of a program get their values.
 
-    `hints` are calls and paths at which the sandbox found values of expressions.
+    `hints` come from the sandbox: for an expression, the call and the path in its response at which
+    the sandbox found the expression's value.
     """
 
     def __init__(self, tree: Tree, tools: Iterable[str], hints: Iterable[ValueHint] = ()) -> None:
@@ -97,7 +99,7 @@ class CallSources:
         self._steps = 0
 
     def find_sources(self, expr: ast.expr, path: JsonPath = ()) -> list[CallSource]:
-        """Return the tool results from which the value at `path` may come, likeliest last."""
+        """Return the tool results that may give `expr` its value at `path`, likeliest last."""
         key = (id(expr), path)
         self._steps += 1
         beyond = (
@@ -132,7 +134,7 @@ class CallSources:
         ]
 
     def _find_by_form(self, expr: ast.expr, path: JsonPath) -> list[CallSource]:
-        """Return the tool results from which the value of an expression of any kind may come."""
+        """Return the tool results that may give an expression of any kind its value at `path`."""
         hint = self._hints.get(position(expr))
         if hint is not None and isinstance(expr, ast.Name | ast.Subscript | ast.Call):
             return [CallSource(expr, "", (*hint.path, *path), index=hint.call)]
@@ -162,7 +164,7 @@ class CallSources:
     def _find_display_sources(
         self, expr: ast.Dict | ast.Tuple | ast.List, path: JsonPath
     ) -> list[CallSource]:
-        """Return the tool results from which values in `{…}`, `(…)` or `[…]` at `path` may come."""
+        """Return the tool results that may give a literal `{…}` or `[…]` its value at `path`."""
         if isinstance(expr, ast.Dict):
             steps: list[PathStep] = [constant_step(key) for key in expr.keys]
             values = expr.values
@@ -176,11 +178,11 @@ class CallSources:
         return found
 
     def _find_operand_sources(self, exprs: Iterable[ast.expr]) -> list[CallSource]:
-        """Return the tool results from which a value computed from `exprs` may come."""
+        """Return the tool results from which a value may come that is computed from `exprs`."""
         return [source.as_derived() for expr in exprs for source in self.find_sources(expr)]
 
     def _name(self, name: ast.Name, path: JsonPath) -> list[CallSource]:
-        """Return the tool results from which a name may get its value."""
+        """Return the tool results from which the value at `path` of a variable may come."""
         for around in self.tree.around(name):
             match around:
                 case ast.ListComp() | ast.SetComp() | ast.GeneratorExp() | ast.DictComp():
@@ -204,9 +206,10 @@ class CallSources:
         )
 
     def _each(self, iterated: ast.expr, path: JsonPath) -> list[CallSource]:
-        """Return the tool results from which the value at `path` of each item may come.
+        """Return the tool results from which the items of an iterable may come.
 
-        `iterated` is the iterable. Iterating an object gives its keys.
+        `iterated` is the expression of the iterable, and `path` leads to a part of each item.
+        Iterating an object gives its keys.
         """
         return [
             *(() if path else self.find_sources(iterated, (KEY,))),
@@ -216,9 +219,9 @@ class CallSources:
     def _find_definition_sources(
         self, reached: Sequence[Definition], path: JsonPath
     ) -> list[CallSource]:
-        """Return the tool results from which the value at `path` of a name may come.
+        """Return the tool results from which the value at `path` of a variable may come.
 
-        `reached` are the definitions that may give the name its value.
+        `reached` are the assignments that may give the variable its value.
         """
         found: list[CallSource] = []
         for made in reached[::-1]:
@@ -233,11 +236,11 @@ class CallSources:
         return found
 
     def _find_filling_sources(self, made: Definition) -> list[CallSource]:
-        """Return the tool results that decide how often the definition `made` is executed.
+        """Return the tool results that decide how often the assignment `made` is executed.
 
-        These are the results that the loops around the definition iterate. The `if` conditions
-        around it become filters. One on the variable of a loop filters only what that loop
-        iterates.
+        These are the results that the loops around the assignment iterate. The `if` conditions
+        around the assignment become filters of these sources; but a condition on the variable of a
+        loop becomes a filter only of what this loop iterates.
         """
         found: list[CallSource] = []
         tests: list[ast.expr] = []
@@ -256,10 +259,10 @@ class CallSources:
         return found
 
     def _comprehension(self, expr: Comprehension, path: JsonPath) -> list[CallSource]:
-        """Return the tool results from which the items of a comprehension may come.
+        """Return the tool results from which the value at `path` of a comprehension may come.
 
-        If `path` is not empty, its element expression is searched; otherwise its iterables are, and
-        its `if` conditions become filters.
+        If `path` is not empty, the search follows the element expression, `e` in `[e for …]`.
+        Otherwise it follows the iterables, and the `if` conditions become filters of the sources.
         """
         if path:
             return self.find_sources(
@@ -287,7 +290,7 @@ class CallSources:
         return found
 
     def _call(self, call: ast.Call, path: JsonPath) -> list[CallSource]:
-        """Return the tool results from which the result of a call of any function may come."""
+        """Return the tool results that may give a call of any function its result at `path`."""
         name = called_name(call)
         if name in self.tools:
             return [CallSource(call, name, path)]
@@ -316,13 +319,13 @@ class CallSources:
         return next((node for node in nodes if node.name == name), None)
 
     def _find_returned_sources(self, function: FunctionNode, path: JsonPath) -> list[CallSource]:
-        """Return the tool results from which the values that a function returns may come."""
+        """Return the tool results that may give a function its return value at `path`."""
         returns = (node for node in ast.walk(function) if isinstance(node, ast.Return))
         values = [node.value for node in returns if node.value]
         return [source for value in values for source in self.find_sources(value, path)]
 
     def _find_gathered_sources(self, call: ast.Call, path: JsonPath) -> list[CallSource]:
-        """Return the tool results from which items of the list that `gather(…)` returns come."""
+        """Return the tool results that may be in the list which `asyncio.gather(…)` returns."""
         found: list[CallSource] = []
         for n, arg in enumerate(call.args):
             if isinstance(arg, ast.Starred):
@@ -334,7 +337,7 @@ class CallSources:
     def _find_accessed_sources(
         self, receiver: ast.expr, method: str, args: Sequence[ast.expr], path: JsonPath
     ) -> list[CallSource] | None:
-        """Return the tool results from which a method like `get` reads; None for other methods."""
+        """Return the tool results that `x.get("a")` or the like reads; None for other methods."""
         if method in ("get", "setdefault", "pop") and args:
             return self.find_sources(receiver, (constant_step(args[0]), *path))
         if method in ("items", "most_common"):
@@ -345,7 +348,7 @@ class CallSources:
     def _find_argument_sources(
         self, call: ast.Call, args: Sequence[ast.expr], path: JsonPath
     ) -> list[CallSource]:
-        """Return the tool results from which a call gets values through its arguments `args`."""
+        """Return the tool results from which a call may get its result through its arguments."""
         method = simple_name(call)
         named = [keyword.value for keyword in call.keywords]
         if not args:
@@ -367,17 +370,17 @@ class CallSources:
 
 
 def _names_in(node: ast.AST) -> set[str]:
-    """Return the names that occur in a part of the program."""
+    """Return the names of variables that occur in a part of the program."""
     return {part.id for part in ast.walk(node) if isinstance(part, ast.Name)}
 
 
 def _forget_index(path: JsonPath) -> JsonPath:
-    """Return the path with a leading index replaced by EACH, because the order may have changed."""
+    """Return a path whose leading list index is replaced by EACH, which matches all items."""
     return (EACH, *path[1:]) if path and isinstance(path[0], int) else path
 
 
 def _receiver(call: ast.Call) -> ast.expr | None:
-    """Return the object of a method call; None for functions and for names in modules."""
+    """Return the object `x` of a method call `x.method(…)`; None for `f(…)` or `json.loads(…)`."""
     if not isinstance(call.func, ast.Attribute):
         return None
     return None if getattr(call.func.value, "id", "") in _MODULES else call.func.value
@@ -391,7 +394,7 @@ def _iterated_argument(call: ast.Call, function: ast.AST) -> ast.expr | None:
 
 
 def _parameter(function: FunctionNode | ast.Lambda, name: str) -> int | None:
-    """Return the position of the parameter `name`, or None if the function does not have it."""
+    """Return the index of the parameter `name` in a function's signature; None if it has none."""
     args = function.args
     names = [arg.arg for arg in (*args.posonlyargs, *args.args, *args.kwonlyargs)]
     return names.index(name) if name in names else None

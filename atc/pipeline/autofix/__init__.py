@@ -1,4 +1,4 @@
-"""Automatic fixes for findings of the check that have only one possible correction.
+"""Automatic fixes for those findings of the static check that have only one possible correction.
 
 The fixes need no model. Typical mistakes of small models are a wrong argument name, an object
 iterated instead of the only list in it, and a name where a code is required that a search tool can
@@ -39,7 +39,7 @@ def autofix(program: Program, findings: tuple[Finding, ...], tools: Toolbox) -> 
 
 
 class _Fixes:
-    """Builder of the edits that fix findings in one program."""
+    """Builder of the source edits that fix the findings of the check in one program."""
 
     def __init__(self, program: Program, tools: Toolbox) -> None:
         self._tree = program.tree
@@ -50,7 +50,7 @@ class _Fixes:
         }
 
     def find_edit(self, finding: Finding) -> Edit | None:
-        """Return the edit that fixes a finding; None unless exactly one edit is possible."""
+        """Return the source edit that fixes a finding; None unless exactly one edit is possible."""
         offsets = self._offsets
         better = finding.suggestion or ""
         for node in self._at(finding):
@@ -81,7 +81,7 @@ class _Fixes:
         return None
 
     def _is_removable(self, node: ast.stmt) -> bool:
-        """Return True if a statement that gives a tool's name another meaning can be removed.
+        """Return True if a statement that gives the name of a tool another meaning can be removed.
 
         It must be a function definition or an import at the top level of the program. After the
         removal, the name refers to the tool again.
@@ -96,9 +96,11 @@ class _Fixes:
         return False
 
     def _add_subscript(self, node: ast.expr, code: str, better: str) -> Edit | None:
-        """Return an edit that appends to `node` the subscript with which `better` ends.
+        """Return the edit that writes a subscript such as `["flights"]` after an expression.
 
-        `better` is the code that the finding suggests. None if it does not end in a subscript.
+        The subscript is the one with which `better`, the code that the finding suggests, ends. It
+        replaces an attribute such as `.flights`. Return None if `better` does not end in a
+        subscript. `code` is the code of the finding.
         """
         subscript = _SUBSCRIPT.search(better)
         if subscript is None:
@@ -125,7 +127,7 @@ class _Fixes:
                     yield node
 
     def _literal(self, node: ast.Constant, text: str, finding: Finding) -> Edit | None:
-        """Return an edit that replaces a literal, or None.
+        """Return the edit that replaces a literal which its argument does not accept, or None.
 
         Examples: `seats="2"` → `seats=2`; `airline="Hawaiian Airlines"` →
         `airline=search_airlines(query=…)[0]["code"]`.
@@ -138,10 +140,10 @@ class _Fixes:
         return self._offsets.replacement(node, found) if found is not None else None
 
     def _other_field(self, constant: ast.expr, key: str, finding: Finding) -> Edit | None:
-        """Return an edit that replaces the read of a missing field, or None.
+        """Return the edit for code that reads a field which the object does not have, or None.
 
+        The edit corrects the key or adds a call that looks the field up (see `lookups.lookup`).
         Example: `flight["status"]` → `get_flight_status(flight_id=flight["flight_id"])["status"]`.
-        See `lookup`.
         """
         for node in ast.walk(self._tree):
             match node:
@@ -170,9 +172,9 @@ class _Fixes:
 
 
 def _is_subscripts(text: str) -> bool:
-    """Return True for subscripts with literal keys only, such as `["a"]["b"]`.
+    """Return True if a text consists of subscripts with literal keys only, such as `["a"]["b"]`.
 
-    A key of a response may look like code, and must not become code.
+    The text contains keys of a response. A key may look like code, and must not become code.
     """
     if not text.startswith("["):
         return False
@@ -188,9 +190,10 @@ def _is_subscripts(text: str) -> bool:
 def _rename_key(key: str, better: str, *, passed_on: bool) -> str | None:
     """Return the subscript that corrects a missing key: `["distance_miles"]` for `["distance"]`.
 
-    None if `key` and the existing key `better` are not similar. Only a misspelling, a missing word
-    or a missing level is corrected. A key is not extended to an id (`capital` to `capital_city_id`)
-    unless the value is passed on to a tool (`passed_on`).
+    `better` is the key or the subscripts that the check suggests. Return None if it is not similar
+    to `key`. Only a misspelling, a missing word or a missing level is corrected. A key is not
+    extended to an id (`capital` to `capital_city_id`) unless the value is passed on to a tool
+    (`passed_on`).
     """
     if _is_subscripts(better):
         return better

@@ -32,12 +32,12 @@ _MOST_VALUES = 20
 
 
 def search_for(text: str, tool: Tool, argument: str, tools: Toolbox) -> str | None:
-    """Return an expression that looks up, with a search tool, the id of what `text` names, or None.
+    """Return an expression that searches for the id of what `text` names, or None.
 
-    An example is `search_airlines(query="Hawaiian Airlines")[0]["code"]`. `argument` is the alias
-    of the argument that needs the id. According to the links between tools, the search tool must
-    return values for this argument. They must be in a list, whose first item is taken. The only
-    required argument of the search tool must be free text that no other tool returns.
+    An example is `search_airlines(query="Hawaiian Airlines")[0]["code"]`. `argument` is the
+    argument of `tool` that needs the id. The links of `tool` must say that the search tool returns
+    values for this argument. These must be in a list, whose first item is taken. The search tool
+    must have exactly one required argument, which takes free text that no other tool returns.
     """
     for producer in (
         tools.producers(tool, tool.arguments.get(argument, argument)) if _NAME.search(text) else ()
@@ -58,14 +58,14 @@ def search_for(text: str, tool: Tool, argument: str, tools: Toolbox) -> str | No
 
 
 class _Route(NamedTuple):
-    """A chain of lookups: its expression, and the keys of the record that it returns."""
+    """A chain of lookup calls, as Python source, and the keys of the record that it returns."""
 
     expression: str
     keys: frozenset[str]
 
 
 def lookup(field: str, keys: Iterable[str], tools: Toolbox) -> str | None:
-    """Return an expression that looks up `field` for a record with `keys`, or None.
+    """Return an expression that looks up the field `field` of a record with `keys`, or None.
 
     The expression has `{}` in place of the record. The shortest chain of lookups is used; if two
     are equally short, the result is None. Only tools that do not write are called. The record's
@@ -82,9 +82,10 @@ def lookup(field: str, keys: Iterable[str], tools: Toolbox) -> str | None:
 
 
 def _extend_route(route: _Route, tools: Toolbox) -> Iterator[_Route]:
-    """Yield the chains of lookups that extend `route` by one lookup.
+    """Yield the chains of lookup calls that consist of `route` and one more call.
 
-    There is one for each reading tool whose required arguments the record can fill.
+    There is one for each reading tool whose required arguments can be taken from the record that
+    `route` returns.
     """
     for tool in tools.values():
         required = _required(tool)
@@ -101,10 +102,11 @@ def _extend_route(route: _Route, tools: Toolbox) -> Iterator[_Route]:
 
 
 def _find_fitting_keys(tool: Tool, alias: str, route: _Route, tools: Toolbox) -> list[str]:
-    """Return the keys of a record whose values may be passed as an argument of a tool.
+    """Return the keys of a record whose values may be passed as the argument `alias` of a tool.
 
-    This is the key with the name of the argument. If there is none, these are the keys whose values
-    the argument takes according to the links between tools.
+    `route` is the chain of lookups that returns the record. If the record has a key with the name
+    of the argument, this is the only one. Otherwise these are the keys whose values the argument
+    takes according to the links between tools.
     """
     if alias in route.keys:
         return [alias]
@@ -135,7 +137,7 @@ def _fields(tool: Tool) -> Mapping[str, bool]:
 def look_up_answer(
     task: str, program: Program, trace: Trace, answer: str, tools: Toolbox
 ) -> Program | None:
-    """Rewrite the program's only `print` to look up what the task asks for.
+    """Rewrite a program that prints an id, so that it prints what the task asks for.
 
     For example, it then prints the airport's name instead of its code. Two facts must justify the
     change: a link shows that a lookup tool takes the printed value, and the task names a field of
@@ -162,10 +164,10 @@ def look_up_answer(
 
 
 def _values(answer: str) -> tuple[list[str], bool]:
-    """Return the strings in an answer, and True if they were printed as one list.
+    """Return the strings that a program printed as its answer, and True if it printed a list.
 
     If no list was printed, each line is one string. If an item of the list is not a string, or if
-    there are too many strings, none is returned.
+    there are too many strings, the returned list is empty.
     """
     parsed = parse_answer(answer.strip())
     several = isinstance(parsed, list | tuple)
@@ -180,7 +182,7 @@ def _values(answer: str) -> tuple[list[str], bool]:
 def _lookups(
     value: str, trace: Trace, tools: Toolbox, words: set[str]
 ) -> set[tuple[str, str, str]]:
-    """Return each (tool, argument, field) with which the id `value` can be looked up.
+    """Return the ways to look up the printed id `value`, each as (tool, argument, field).
 
     The tool takes the id as this argument and returns this field, which the task names.
     """
@@ -206,10 +208,10 @@ def _lookups(
 
 
 def _find_linked_argument(tool: Tool, source: str, path: str) -> str | None:
-    """Return the only required argument of a reading tool, if it takes values of another tool.
+    """Return the only required argument of `tool` if a link says where its values come from.
 
-    These are the values at `path` in results of the tool `source`. A link between the tools must
-    say that the argument takes them. None if there is no such link.
+    The link must say that the argument takes the values at `path` in results of the tool `source`.
+    Return None if there is no such link, if several arguments are required, or if `tool` writes.
     """
     required = _required(tool)
     if tool.protocol.writes or len(required) != 1:
@@ -222,7 +224,7 @@ def _find_linked_argument(tool: Tool, source: str, path: str) -> str | None:
 
 
 def _end(path: str) -> str:
-    """Return the last key of a path, without `[]`."""
+    """Return the last key of a path: `id` for `rows[].id`, `ids` for `user.ids[]`."""
     return path.rpartition(".")[2].removesuffix("[]")
 
 

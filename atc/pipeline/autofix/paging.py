@@ -26,7 +26,7 @@ _NEXT = ("next", "next_page", "next_cursor", "next_page_token", "has_more", "has
 
 @dataclass(frozen=True, slots=True)
 class UnreadPages:
-    """A tool that has more results than a program read.
+    """A tool whose result has more pages than a program read.
 
     `argument` is the argument that requests further results (a page, an offset or a size).
     `evidence` quotes the part of the response which shows that there are more. `count` is the
@@ -44,7 +44,7 @@ class UnreadPages:
 
 
 def unread_pages(program: Program, trace: Trace, tools: Toolbox) -> tuple[UnreadPages, ...]:
-    """Return the tools that have more results than the program read.
+    """Return the tools whose results have more pages than the program read.
 
     A program that reads a total, or uses only the first rows, is not reported, because later pages
     cannot change its answer.
@@ -70,10 +70,10 @@ def unread_pages(program: Program, trace: Trace, tools: Toolbox) -> tuple[Unread
 
 
 def _find_unread_pages(program: Program, tool: Tool, calls: list[ToolCall]) -> UnreadPages | None:
-    """Return the unread pages after a series of calls, or None.
+    """Return what calls of one tool left unread, or None if they read all pages.
 
-    The last result decides. A result without fields about pages is judged only by its number of
-    rows.
+    `calls` differ only in the page or its size. The result of the last one decides. A result
+    without fields about pages is judged only by its number of rows.
     """
     value = tool.unwrap(calls[-1].result)
     fields = value if isinstance(value, Mapping) else {}
@@ -93,7 +93,10 @@ def _find_unread_pages(program: Program, tool: Tool, calls: list[ToolCall]) -> U
 
 
 def _reads_total(program: Program, fields: Mapping[str, Json]) -> bool:
-    """Return True if the program reads the total number of results, which covers all pages."""
+    """Return True if the program reads a field with the total number of results.
+
+    Such a program does not need the other pages.
+    """
     totals = [key for key in _TOTALS if key in fields]
     return any(re.search(rf"""["']{key}["']""", program.source) for key in totals)
 
@@ -101,7 +104,10 @@ def _reads_total(program: Program, fields: Mapping[str, Json]) -> bool:
 def _find_evidence_of_more(
     fields: Mapping[str, Any], count: str | None, calls: Sequence[ToolCall]
 ) -> str | None:
-    """Return a quote from a result which shows that there are more pages, or None."""
+    """Return a quote from the last result that shows that there are more pages, or None.
+
+    An example is `page 1 of 3`.
+    """
     if count is not None and _is_number(fields.get("page")) and fields["page"] < fields[count]:
         return f"page {fields['page']} of {fields[count]}"
     total = next((key for key in _TOTALS if _is_number(fields.get(key))), None)
@@ -118,7 +124,7 @@ def _count_rows(call: ToolCall) -> int:
 
 
 def _full_page(tool: Tool, call: ToolCall) -> UnreadPages | None:
-    """Return `UnreadPages` if a result has exactly as many rows as one page allows, else None.
+    """Return `UnreadPages` if a result has exactly as many rows as one page can have, else None.
 
     The page size must be the declared default or the declared maximum. A program that asks for any
     other size is assumed to need only so many rows.
@@ -146,9 +152,10 @@ def _full_page(tool: Tool, call: ToolCall) -> UnreadPages | None:
 
 
 def _rows_of(value: Json) -> tuple[str | None, list[Json] | None]:
-    """Return the key and the rows of a result: its only list, or the result itself (key None).
+    """Return the list of rows in a result, and the key under which the result has it.
 
-    `(None, None)` if the result has no list or several.
+    The key is None if the result itself is the list. Return `(None, None)` if the result has no
+    list or several.
     """
     if isinstance(value, list):
         return None, value
@@ -178,7 +185,7 @@ def _takes_first_rows(
     parents: Mapping[ast.AST, ast.AST],
     names: frozenset[str] = frozenset(),
 ) -> bool:
-    """Return True if the program uses only the first rows of the value of `node`.
+    """Return True if the program uses only the first rows of the expression `node`.
 
     A condition that tests whether there are any rows is allowed, too. `names` are the variables
     that were already examined because the value was assigned to them.
@@ -245,7 +252,7 @@ def _is_few(tool: Tool, alias: str, asked: ast.expr) -> bool:
 def _helper(unread: UnreadPages, tool: Tool) -> str | None:
     """Return the Python source of a function that calls a tool until it has read all pages.
 
-    None if it is not known how to ask for the next page.
+    Return None if it is not known how to ask the tool for the next page.
     """
     schema = _argument(tool, unread.argument)
     key = unread.key
@@ -280,7 +287,10 @@ def _helper(unread: UnreadPages, tool: Tool) -> str | None:
 
 
 def _largest_page_size(tool: Tool) -> str:
-    """Return `"page_size": 100, ` for the first size argument that declares a maximum, else ""."""
+    """Return the keyword argument that asks for the largest page: `"page_size": 100, `.
+
+    The number is the maximum that the schema of a size argument declares. Return "" without one.
+    """
     for alias in tool.arguments:
         if alias in SIZE_ARGUMENTS:
             most = _argument(tool, alias).get("maximum")

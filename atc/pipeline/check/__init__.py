@@ -56,7 +56,11 @@ def check(program: Program, tools: Toolbox) -> tuple[Finding, ...]:
 def _confirm(
     found: list[Finding], tree: ast.Module, facts: SyntaxFacts, tools: Toolbox
 ) -> list[Finding]:
-    """Return the findings; those that rest on weak evidence about responses become uncertain."""
+    """Return the findings; those that rest on weak evidence about responses become uncertain.
+
+    These are the findings that a second, `lenient` analysis, which ignores weak evidence, does not
+    have.
+    """
     if not any(finding.certain for finding in found):
         return found
     lenient = flow_findings(tree, facts, tools, lenient=True)

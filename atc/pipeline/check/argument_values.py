@@ -34,7 +34,7 @@ _FORMATS = {
 
 
 class Mismatch(NamedTuple):
-    """Why a value does not fit a schema.
+    """Why the value of an argument does not fit the argument's schema.
 
     `expectation` describes the expected value (`one of 'a' and 'b'`). `better` is Python source of
     a value that fits, or None.
@@ -45,7 +45,7 @@ class Mismatch(NamedTuple):
 
 
 def find_mismatch(value: Any, schema: Any, root: JsonObject) -> Mismatch | None:
-    """Return why a JSON value violates `schema`, or None if it does not.
+    """Return why a JSON value violates the schema of an argument, or None if it does not.
 
     The reason is the first clause that the value violates. `root` is the document that contains
     `schema`.
@@ -74,7 +74,7 @@ Schema and document are stored too, so that no other object can get their ids.
 
 
 def _judge(part: JsonObject, root: JsonObject) -> tuple[BoundedValidator | None, JsonObject]:
-    """Return the validator for a part of a schema document, and this part as a complete schema.
+    """Return a JSON Schema validator for a part of a document, and this part as a complete schema.
 
     The complete schema includes the definitions of the document (`$defs`), so that references can
     be resolved. The validator is None if the part is not a valid schema.
@@ -95,11 +95,11 @@ def _judge(part: JsonObject, root: JsonObject) -> tuple[BoundedValidator | None,
 
 
 def _explain_error(error: jsonschema_rs.ValidationError) -> Mismatch | None:
-    """Return what the value should have been according to a validation error.
+    """Return what an argument's value should have been, in words, from a validation error.
 
-    If the error concerns an item or key inside the value, the text begins with the path to it (`a
-    dict whose 'x' is …`). For `anyOf` and `oneOf` no path is added, because the text about their
-    options already has one.
+    If the error concerns an item or key inside the value, the text begins with the path to it, as
+    in `a dict whose 'x' is …`. For `anyOf` and `oneOf` no path is added, because the text about
+    their options already has one.
     """
     found = _explain_clause(error.kind.name, error.kind.as_dict(), error.instance)
     for step in () if error.kind.name in ("anyOf", "oneOf") else reversed(error.instance_path):
@@ -111,7 +111,11 @@ def _explain_error(error: jsonschema_rs.ValidationError) -> Mismatch | None:
 
 
 def _explain_clause(name: str, clause: dict[str, Any], value: Any) -> Mismatch | None:
-    """Return what `value` should have been according to the violated keyword `name`, or None."""
+    """Return what `value` should have been, in words, if it violates one keyword of its schema.
+
+    `name` is the keyword, such as `enum` or `minimum`. Return None for keywords without such a
+    text.
+    """
     match name:
         case "type":
             allowed = sorted(clause["types"])
@@ -133,10 +137,10 @@ def _describe_types(names: Iterable[str]) -> str:
 
 
 def _explain_format(form: str, value: Any) -> Mismatch | None:
-    """Return what a value of this format looks like.
+    """Return what a value of a schema format such as `date` looks like, in words.
 
-    None for formats that are not checked, and for a date and time without a time zone, which is
-    accepted.
+    Return None for formats that are not checked, and for a date and time without a time zone, which
+    is accepted.
     """
     lenient = form == "date-time" and re.match(r"\d{4}-\d\d-\d\d[Tt ]\d\d:\d\d", str(value))
     return Mismatch(_FORMATS[form]) if form in _FORMATS and not lenient else None
@@ -159,7 +163,7 @@ _CLAUSES = {
 
 
 def _explain_options(context: list[list[jsonschema_rs.ValidationError]]) -> Mismatch | None:
-    """Return what a value should have been that fits no option of an `anyOf` or `oneOf`.
+    """Return what a value should have been, in words, if it fits no option of `anyOf` or `oneOf`.
 
     If only one option allows the type of the value, the error of this option is explained, because
     the errors of the other options only report a wrong type.
@@ -175,7 +179,7 @@ def _explain_options(context: list[list[jsonschema_rs.ValidationError]]) -> Mism
 
 
 def _convert_value(value: Any, allowed: list[str]) -> str | None:
-    """Return Python source of `value` converted to one of the allowed types, or None."""
+    """Return Python source of `value` converted to a type that its schema allows, or None."""
     match value:
         case str() if {"integer", "number"} & set(allowed) and re.fullmatch(
             r"-?\d+(\.\d+)?", value
@@ -212,9 +216,9 @@ def can_match(pattern: str, text: str) -> bool:
 def find_type_mismatch(
     value: t.Type, schema: Any, root: JsonObject, depth: int = 0
 ) -> Mismatch | None:
-    """Return why no value of a type fits the schema, or None if one may fit.
+    """Return why no value of a type fits the schema of an argument, or None if one may fit.
 
-    `value` is the type; it must not be a union.
+    `value` is the type that the check inferred; it must not be a union.
     """
     if not isinstance(schema, Mapping) or depth > _MOST_DEPTH:
         return None
@@ -240,7 +244,7 @@ def allowed_types(schema: Any, root: JsonObject) -> set[str] | None:
 def find_pattern_mismatch(
     pattern: str, schema: Any, root: JsonObject, depth: int = 0
 ) -> Mismatch | None:
-    """Return why no string that matches `pattern` fits the schema, or None if one may fit."""
+    """Return why no string that matches `pattern` fits a schema, or None if one may fit."""
     if not isinstance(schema, Mapping) or depth > _MOST_DEPTH:
         return None
     resolved = resolve(schema, root)
@@ -268,7 +272,7 @@ def _options_for_strings(options: list[Any] | None, root: JsonObject) -> list[An
 def _find_item_mismatch(
     value: t.Type, schema: JsonObject, root: JsonObject, depth: int
 ) -> Mismatch | None:
-    """Return why the contents of a list or dict cannot fit the schema, or None if they may fit."""
+    """Return why the items or values of a list or dict cannot fit a schema, or None if they may."""
     for description, part, possible in _contents(value, schema):
         found = [find_type_mismatch(kind, part, root, depth + 1) for kind in possible]
         if found and found[0] is not None and all(found):
@@ -277,9 +281,10 @@ def _find_item_mismatch(
 
 
 def _contents(value: t.Type, schema: JsonObject) -> Iterator[tuple[str, Any, list[t.Type]]]:
-    """Yield a description, the schema and the possible types of each known value in a list or dict.
+    """Yield the values that a list or dict is known to contain.
 
-    All items of a list of unknown length count as one value.
+    Each comes with a description, the schema that applies to it, and its possible types. All items
+    of a list of unknown length count as one value.
     """
     items = schema.get("items")
     properties = schema.get("properties") or {}
@@ -300,7 +305,7 @@ _BEGINNING = re.compile(r"\^(?:\(([\w|-]+)\))?([\w-]*)(?=[\[(\\.$])")
 
 
 def are_disjoint(one: str, other: str) -> bool:
-    """Return True if no string can match both patterns.
+    """Return True if it is certain that no string matches both regular expressions.
 
     This is known if they start with different literal prefixes, as patterns of ids do.
     """
@@ -312,9 +317,10 @@ def are_disjoint(one: str, other: str) -> bool:
 
 
 def _beginnings(pattern: str) -> list[str]:
-    """Return the literal prefixes of a pattern: `ci_` and `af_` for `^(ci|af)_[a-z2-7]{5}$`.
+    """Return the literal prefixes of a regular expression.
 
-    Empty if the pattern is of another form, so that its prefixes cannot be determined.
+    They are `ci_` and `af_` for `^(ci|af)_[a-z2-7]{5}$`. Empty if the expression is of another
+    form, so that its prefixes cannot be determined.
     """
     found = _BEGINNING.match(pattern)
     if found is None or "|" in pattern[found.end() :]:

@@ -1,4 +1,4 @@
-"""Work budget of one check.
+"""Work budget of one check of a program.
 
 Work is counted, not timed, so that a program gets the same findings on every machine.
 """
@@ -28,7 +28,10 @@ class OutOfSteps(Exception):
 
 @contextmanager
 def bounded() -> Iterator[None]:
-    """Start a new budget, to which `spend` charges the work done within the block."""
+    """Start a new work budget for one check of a program.
+
+    `spend` charges the work done within the `with` block to this budget.
+    """
     token = _left.set([MOST_WORK])
     try:
         yield

@@ -1,4 +1,4 @@
-"""Evaluation of expressions: the type of each expression, and the problems in it."""
+"""Evaluation of expressions by the static check: their types, and the problems in them."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def evaluate(core: Interpreter, node: ast.expr) -> t.Type:
 
 
 def bind_target(core: Interpreter, target: ast.expr, value: t.Type, source: ast.expr) -> None:
-    """Assign `value`, the type of the expression `source`, to an assignment target of any kind."""
+    """Give the names in a target such as `x` or `a, b` the types of the values assigned to them."""
     match target:
         case ast.Name(id=name):
             core.bind(name, value)
@@ -67,7 +67,7 @@ def bind_target(core: Interpreter, target: ast.expr, value: t.Type, source: ast.
 
 
 def _unpack(core: Interpreter, parts: list[ast.expr], value: t.Type, source: ast.expr) -> None:
-    """Assign the items of `value`, the type of the expression `source`, to the targets `parts`."""
+    """Give the targets `parts`, as in `a, b = source`, the types of the items of `source`."""
     value = need_value(core, value, source, "it cannot be unpacked")
     starred = any(isinstance(part, ast.Starred) for part in parts)
     if isinstance(value, t.Tuple) and not starred and len(value.items) == len(parts):
@@ -85,9 +85,9 @@ def _unpack(core: Interpreter, parts: list[ast.expr], value: t.Type, source: ast
 def _report_unpacking(
     core: Interpreter, parts: list[ast.expr], value: t.Type, source: ast.expr, *, starred: bool
 ) -> None:
-    """Report an unpacking of dict keys, of an object, or of a wrong number of values.
+    """Report an unpacking such as `a, b = source` that cannot work or that gives dict keys.
 
-    `starred` is True if one of the targets is `*rest`.
+    `value` is the type of `source`. `starred` is True if one of the targets is `*rest`.
     """
     text = format_expression(source)
     match value:
@@ -110,7 +110,7 @@ def _report_unpacking(
 
 
 def _store(core: Interpreter, target: ast.Subscript, value: t.Type) -> None:
-    """Record the effect of `owner[index] = value` on the type of the owner's contents."""
+    """Record what the assignment `owner[index] = value` adds to the contents of `owner`."""
     owner = core.evaluate(target.value)
     index = t.ANY if isinstance(target.slice, ast.Slice) else core.evaluate(target.slice)
     for member in t.members(owner):
@@ -180,7 +180,7 @@ def _bool_op(core: Interpreter, node: ast.BoolOp) -> t.Type:
 
 
 def _restore_names(core: Interpreter, before: Env, after: Env | None) -> None:
-    """Restore the environment `before`, but keep names that the expression has bound with `:=`."""
+    """Restore the types of variables in `before`, except of names that were bound with `:=`."""
     spend(2 * len(after.names) if after is not None else 0)
     for name, value in after.names.items() if after is not None else ():
         before.names[name] = t.join(before.names.get(name, value), value)

@@ -1,4 +1,7 @@
-"""Calls of the program's own functions: evaluation of arguments, binding of parameters, results."""
+"""Analysis of calls of the program's own functions by the static check.
+
+It evaluates arguments, binds them to parameters, and follows the function's body to its result.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +19,7 @@ MOST_DEPTH = 12
 
 @dataclass(frozen=True, slots=True)
 class CallArguments:
-    """Evaluated arguments of a call of a function, method or builtin (not of a tool).
+    """The types of the arguments of a call of a function, method or builtin (not of a tool).
 
     `values` and `nodes` are the types and the expressions of the positional arguments; `named` are
     the types of the keyword arguments. `sure` is False if the call unpacks values of unknown length
@@ -30,11 +33,11 @@ class CallArguments:
     loose: list[t.Type]
 
     def after(self) -> CallArguments:
-        """Return these arguments without the first positional one."""
+        """Return a copy of the arguments without the first positional one."""
         return replace(self, values=self.values[1:], nodes=self.nodes[1:])
 
     def every(self) -> Iterator[t.Type]:
-        """Yield the types of all arguments."""
+        """Yield the types of all arguments, including unpacked ones."""
         yield from self.values
         yield from self.named.values()
         yield from self.loose
@@ -75,7 +78,7 @@ def call_function(
     sure: bool = True,
     call: ast.Call | None = None,
 ) -> t.Type:
-    """Return the type that a call of one of the program's functions returns.
+    """Analyse a call of one of the program's own functions, and return the type of its result.
 
     If `sure` is False, not all arguments are known, and every parameter gets the type `ANY`.
     """
@@ -109,7 +112,8 @@ def call_function(
 def run_body(core: Interpreter, function: t.Function, frame: ScopeFrame) -> t.Type:
     """Analyse a function's body as if it were executed, and return the type of its result.
 
-    `frame` has the types of the parameters and becomes the current frame meanwhile.
+    `frame` has the types of the parameters. It is the interpreter's current frame until the body
+    ends.
     """
     node = function.node
     outer = core.frame
@@ -134,7 +138,10 @@ def run_body(core: Interpreter, function: t.Function, frame: ScopeFrame) -> t.Ty
 def _bind_parameters(
     function: t.Function, positional: Sequence[t.Type], named: Mapping[str, t.Type]
 ) -> dict[str, t.Type] | None:
-    """Return the type of each parameter, or None if the arguments do not fit the signature."""
+    """Return the type that each parameter gets in a call of a function.
+
+    Return None if the arguments do not fit the function's signature.
+    """
     arguments = function.node.args
     names = [argument.arg for argument in (*arguments.posonlyargs, *arguments.args)]
     keywords = {*names, *(argument.arg for argument in arguments.kwonlyargs)}
@@ -158,7 +165,10 @@ def _bind_parameters(
 
 
 def note_function(core: Interpreter, node: FunctionNode) -> t.Type:
-    """Return the type of a function definition, and evaluate the defaults of its parameters."""
+    """Return the type of a function that the program defines.
+
+    The defaults of its parameters are evaluated at the same time.
+    """
     core.defined_in[node] = core.frame
     for default in (*node.args.defaults, *node.args.kw_defaults):
         if default is not None:

@@ -1,4 +1,8 @@
-"""State of the abstract interpreter: environments, frames, findings and container contents."""
+"""State of the static check, which is an abstract interpreter.
+
+It follows a program with types instead of values. The state consists of the types of variables at
+the current point of the program, the contents of containers, and the findings so far.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +24,7 @@ from protocols.toolbox import Toolbox
 
 @dataclass(slots=True)
 class Env:
-    """The knowledge about the program at one point.
+    """What the check knows about the variables at one point of the program (an environment).
 
     `names` are the types of the variables. `null_checked` are the nullable response fields that the
     program has already tested for None.
@@ -30,13 +34,13 @@ class Env:
     null_checked: frozenset[t.ResponseLocation] = frozenset()
 
     def copy(self) -> Env:
-        """Return a copy, whose changes do not affect this environment."""
+        """Return a copy of the environment. Changes of the copy do not affect the original."""
         spend(len(self.names) // 8)
         return Env(dict(self.names), self.null_checked)
 
 
 def join_env(left: Env | None, right: Env | None) -> Env | None:
-    """Return the environment at a point where two control-flow paths meet.
+    """Return what is known about the variables at a point where two control-flow paths meet.
 
     None is the environment of a path that is never taken. A name bound on only one path keeps its
     type, because using it on the other path would raise anyway.
@@ -53,11 +57,11 @@ def join_env(left: Env | None, right: Env | None) -> Env | None:
 
 @dataclass(eq=False, slots=True)
 class ScopeFrame:
-    """One execution of a function body, of a class body or of the module.
+    """The analysis of one execution of a function body, of a class body or of the module.
 
-    `env` is None if the current point is unreachable. A `detached` frame runs at an unknown time
-    (for example as a callback of a library), so the types of names in outer frames are not known in
-    it.
+    `env` is what is known about the variables at the current point; None if the point is
+    unreachable. A `detached` frame runs at an unknown time (for example as a callback of a
+    library), so the types of names in outer frames are not known in it.
     """
 
     scope: ast.AST
@@ -71,12 +75,12 @@ class ScopeFrame:
 
     @property
     def is_class_body(self) -> bool:
-        """True if the frame is that of a class body."""
+        """True if the frame is the execution of a class body."""
         return isinstance(self.scope, ast.ClassDef)
 
 
 class Interpreter:
-    """The state of one check, which all its modules share.
+    """The state of one check of a program; all modules of the check use it.
 
     `statements.ProgramInterpreter` adds the evaluation of expressions and statements.
     """
@@ -121,7 +125,7 @@ class Interpreter:
         raise NotImplementedError
 
     def step(self) -> None:
-        """Charge the work of visiting one node.
+        """Charge the work of visiting one syntax node to the budget of the check.
 
         Raises:
             OutOfSteps: the budget of the check is used up.
@@ -156,14 +160,14 @@ class Interpreter:
 
     @property
     def env(self) -> Env:
-        """The current environment.
+        """What is known about the variables at the current point of the program.
 
         At an unreachable point, it is a new, empty environment, and changes of it have no effect.
         """
         return self.frame.env if self.frame.env is not None else Env()
 
     def bind(self, name: str, value: t.Type) -> None:
-        """Give the name `name` in the current frame the type `value`."""
+        """Record that the variable `name` of the current frame now has the type `value`."""
         if self.frame.env is not None:
             self.frame.env.names[name] = value
 
@@ -189,7 +193,7 @@ class Interpreter:
         return t.ANY
 
     def _bound_type(self, node: ast.Name) -> t.Type | None:
-        """Return the type of the name `name`, or None if the program never binds it.
+        """Return the type of a name that the program uses, or None if the program never binds it.
 
         A use of a local name before its assignment is reported.
         """
@@ -207,7 +211,7 @@ class Interpreter:
         return None
 
     def _visible_frames(self) -> Iterator[ScopeFrame]:
-        """Yield the frames whose names are visible here, innermost first.
+        """Yield the frames whose names the code at the current point can use, innermost first.
 
         Names of a class body are visible only to its own statements, not to its methods.
         """
@@ -219,7 +223,7 @@ class Interpreter:
             outer = outer.parent
 
     def _is_local(self, name: str, scope: ast.AST) -> bool:
-        """Return True if `scope` binds `name`, and no tool or builtin has that name."""
+        """Return True if `scope` binds the name, and no tool or builtin has that name."""
         return (
             name in bound_names(scope) and name not in self.tools and name not in PREDEFINED_NAMES
         )
@@ -230,7 +234,7 @@ class Interpreter:
             self.report("used-before-assignment", node, message)
 
     def _in_frame(self, frame: ScopeFrame, name: str, *, detached: bool) -> t.Type | None:
-        """Return the type of `name` in `frame`, or None if the frame does not bind the name.
+        """Return the type of the variable `name` in `frame`, or None if the frame does not bind it.
 
         `detached` is True if the current code runs at an unknown time after the code of `frame`,
         which may have assigned other values to the name until then.
@@ -261,24 +265,30 @@ class Interpreter:
     # Containers created by the program, by the node that creates them.
 
     def add_listing_item(self, node: ast.AST, item: t.Type, kind: str = "list") -> t.Listing:
-        """Add an item to the list that the program creates at `node`; return the list's type."""
+        """Add an item to the list that the expression `node` creates, and return the list's type.
+
+        `item` is the type of the item. `kind` is the kind of list, such as `set` or `deque`.
+        """
         cell: t.ListCell = self._cells.setdefault((node, "list"), t.ListCell())
         self.add(cell, item)
         return t.Listing(cell, kind)
 
     def create_dict(self, node: ast.AST) -> t.Mapped:
-        """Return the type of the dict that the program creates at `node`."""
+        """Return the type of the dict that the expression `node` of the program creates."""
         return t.Mapped(self._cells.setdefault((node, "dict"), t.DictCell()))
 
     def add(self, cell: t.ListCell, item: t.Type) -> None:
-        """Add an item type to the contents of a list."""
+        """Record that a list of the program may contain items of the type `item`."""
         new = _join_growing(cell.item, item)
         if new != cell.item:
             cell.item = new
             self.version += 1
 
     def set_item(self, cell: t.DictCell, index: t.Type, value: t.Type) -> None:
-        """Store a value under a key of a dict. The index `ANY` means that the key is unknown."""
+        """Record that a dict of the program has a value of the type `value` under a key.
+
+        `index` is the type of the key; `ANY` means that the key is unknown.
+        """
         key = constant(index)
         if key is not None:
             new = _join_growing(cell.keys.get(key, value), value)
@@ -295,7 +305,10 @@ class Interpreter:
             self.version += 1
 
     def escape(self, values: Iterable[t.Type], depth: int = 0) -> None:
-        """Forget the contents of the containers in `values`: unknown code may change them."""
+        """Forget what the lists and dicts among `values` contain.
+
+        This is for values that are passed to unknown code, which may change them.
+        """
         for value in values if depth < 5 else ():
             for member in t.members(value):
                 inside: list[t.Type] = []
@@ -316,7 +329,7 @@ class Interpreter:
 
 
 def _join_growing(old: t.Type, new: t.Type) -> t.Type:
-    """Return the union of both types.
+    """Return the union of the types `old` and `new`.
 
     If it has many known constants, as the values of a counter have, only their kind (`int`) is
     kept.

@@ -1,4 +1,8 @@
-"""Functions on types: known constants, exclusion of None, JSON types, and words for messages."""
+"""Functions on the types that the static check infers for values.
+
+They handle known constants, exclusion of None, JSON types, and words for messages. A type may have
+several alternatives, such as a string or None.
+"""
 
 from __future__ import annotations
 
@@ -38,7 +42,7 @@ Python refuses to convert longer ones to decimal text.
 
 
 def keep_matching(value: Type, wanted: Callable[[Type], bool]) -> Type:
-    """Return the alternatives of the type `value` for which `wanted` is true.
+    """Return the type `value` with only those of its alternatives for which `wanted` is true.
 
     If none remains, the inferred type must have been wrong, and the result is `ANY`.
     """
@@ -49,7 +53,7 @@ def keep_matching(value: Type, wanted: Callable[[Type], bool]) -> Type:
 def not_none(value: Type) -> Type:
     """Return the type `value` without the alternative None.
 
-    A value that can only be None is returned unchanged.
+    A type that allows only None is returned unchanged.
     """
     return (
         keep_matching(value, lambda member: not isinstance(member, Null))
@@ -68,7 +72,7 @@ def assume_not_none(value: Type) -> Type:
 
 
 def null_origins(value: Type) -> set[ResponseLocation]:
-    """Return the positions in responses that explain why a value of this type can be None."""
+    """Return the response fields that can be null and therefore allow None in this type."""
     nulls = [member for member in members(value) if isinstance(member, Null)]
     return {null.origin for null in nulls if null.origin is not None}
 
@@ -94,7 +98,10 @@ def type_of_constant(value: Any) -> Type:
 
 
 def constant(value: Type) -> Any:
-    """Return the only value that the type allows, or None if there is not exactly one."""
+    """Return the only value that a type allows, as for the constant `"a"`.
+
+    Return None if there is not exactly one.
+    """
     return (
         value.values[0]
         if isinstance(value, Atom) and value.values and len(value.values) == 1
@@ -117,7 +124,7 @@ _MOST_SHOWN = 6
 def category(value: Type) -> str | None:
     """Return the category of a type: `number`, `str`, `list`, `dict`, `tuple` or `function`.
 
-    None if the alternatives of the type belong to several categories, or to none.
+    Return None if the alternatives of the type belong to several categories, or to none.
     """
     found = {_category(member) for member in members(value)}
     return found.pop() if len(found) == 1 else None
@@ -165,9 +172,9 @@ def json_types(value: Type) -> set[str] | None:
 
 
 def describe_value(value: Type) -> str:
-    """Return a description of a value of this type for a message, such as `a list`.
+    """Return words for a value of this type in a message, such as `a list`.
 
-    Of several alternatives, the first one is described.
+    If the type has several alternatives, the first one is described.
     """
     match members(value)[0]:
         case Atom(name):
@@ -191,7 +198,7 @@ def describe_value(value: Type) -> str:
 
 
 def describe_value_in_detail(value: Type) -> str:
-    """Return a description of a type that includes its possible values or pattern, if known."""
+    """Return words for a value of this type, with its possible values or its pattern, if known."""
     if isinstance(value, Atom) and value.values is not None and len(value.values) <= _MOST_SHOWN:
         return format_list([repr(known) for known in value.values])
     if isinstance(value, Atom) and value.pattern is not None:

@@ -1,4 +1,4 @@
-"""Types that builtins and functions of the standard library return.
+"""Types that calls of builtins and of functions of the standard library return.
 
 Only functions that programs commonly apply to tool responses are modelled.
 """
@@ -46,7 +46,10 @@ _ENDS = {"exit", "quit", "sys.exit", "os._exit"}
 
 
 def call_library(core: Interpreter, name: str, node: ast.Call) -> t.Type:
-    """Return the type that a builtin, or a name in a module such as `json.dumps`, returns."""
+    """Return the type that a call of a builtin or library function returns.
+
+    `name` is the name of the function, such as `len` or `json.dumps`.
+    """
     if name in ("asyncio.to_thread", "functools.partial", f"{_POOL}.submit") and node.args:
         callee = core.evaluate(node.args[0])
         if isinstance(callee, t.ToolRef):
@@ -65,12 +68,15 @@ def call_library(core: Interpreter, name: str, node: ast.Call) -> t.Type:
 
 
 def first_items(core: Interpreter, arguments: CallArguments) -> t.Type:
-    """Return the type of the items of a call's first argument."""
+    """Return the type of the items in the iterable that a call has as its first argument."""
     return iterate(core, arguments.values[0], arguments.nodes[0]) if arguments.values else t.NEVER
 
 
 def items_of_each(core: Interpreter, arguments: CallArguments) -> list[t.Type]:
-    """Return the types of the items of a call's arguments, one type per argument."""
+    """Return the type of the items of each argument of a call, one type per argument.
+
+    The arguments are iterables, as in `zip(a, b)`.
+    """
     return [
         iterate(core, value, place)
         for value, place in zip(arguments.values, arguments.nodes, strict=True)
@@ -113,10 +119,11 @@ def reject_kinds(
     *,
     item: bool = False,
 ) -> t.Type:
-    """Report a value that may be None or belongs to one of `kinds`; return its type without None.
+    """Report an operand that may be None or is of a kind that an operation does not accept.
 
-    `name` is the operation that the message names, and `then` is the end of the message. If `item`
-    is True, `value` is the type of the items of `node`, not of `node` itself.
+    `value` is the type of the operand `node`; if `item` is True, it is the type of the items of
+    `node`. `kinds` are the categories of types that the operation rejects. `name` is the operation
+    that the message names, and `then` is the end of the message. Return `value` without None.
     """
     if item and _element(node) is not node:
         node = _element(node)
@@ -170,7 +177,10 @@ def _total(core: Interpreter, _node: ast.Call, arguments: CallArguments) -> t.Ty
 
 
 def _extreme(core: Interpreter, node: ast.Call, arguments: CallArguments) -> t.Type:
-    """Return the type that a call of `min` or `max` returns, with several values or an iterable."""
+    """Return the type that a call of `min` or `max` returns.
+
+    The call may have several values as arguments, or one iterable.
+    """
     name = format_expression(node.func)
     if len(arguments.values) != 1:
         pairs = zip(arguments.values, arguments.nodes, strict=True)
@@ -188,10 +198,10 @@ def _extreme(core: Interpreter, node: ast.Call, arguments: CallArguments) -> t.T
 def check_keyed(
     core: Interpreter, item: t.Type, where: ast.expr, arguments: CallArguments, use: str
 ) -> None:
-    """Report items that `sorted`, `max` or the like cannot order.
+    """Report items that `sorted`, `max` or a similar function cannot order.
 
-    The results of the argument `key=` are examined, or else the items themselves. `use` is the
-    operation in the message (`max()`).
+    `item` is the type of the items. If the call has an argument `key=`, the results of this
+    function are examined instead of the items. `use` is the operation in the message (`max()`).
     """
     key = arguments.named.get("key", t.NONE)
     place: ast.expr | None = where

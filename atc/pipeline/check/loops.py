@@ -1,4 +1,7 @@
-"""Analysis of loops: a body is analysed repeatedly until the types of all variables are stable."""
+"""Analysis of loops by the static check.
+
+A loop body is analysed repeatedly until the types of all variables are stable.
+"""
 
 from __future__ import annotations
 
@@ -19,10 +22,10 @@ _MOST_PASSES = 6
 
 
 def leave_loop(core: Interpreter, node: ast.Break | ast.Continue) -> None:
-    """Analyse a `break` or `continue`.
+    """Analyse a `break` or `continue` statement.
 
-    The current environment is recorded for the loop, and the code after the statement is
-    unreachable.
+    What is known about the variables there is recorded for the loop, and the code after the
+    statement is unreachable.
     """
     if core.frame.loops and core.frame.env is not None:
         core.frame.loops[-1][isinstance(node, ast.Continue)].append(core.frame.env)
@@ -30,10 +33,10 @@ def leave_loop(core: Interpreter, node: ast.Break | ast.Continue) -> None:
 
 
 def _report_shrinking(core: Interpreter, node: ast.For | ast.AsyncFor) -> None:
-    """Report a loop that removes items from the list over which it iterates.
+    """Report a `for` loop that removes items from the list over which it iterates.
 
-    The item after each removed one is skipped. A loop that contains `break` or `return` is not
-    reported.
+    Such a loop skips the item after each removed one. A loop that contains `break` or `return` is
+    not reported.
     """
     inside = [part for statement in node.body for part in walk_nodes(statement)]
     if any(isinstance(part, ast.Break | ast.Return) for part in inside):
@@ -95,11 +98,12 @@ def _loop(
     *,
     always: bool,
 ) -> None:
-    """Analyse a loop's body until a pass changes no type. Only findings of the last pass are kept.
+    """Analyse a loop's body again and again until a pass changes no type of a variable.
 
-    `start` begins an iteration. It returns the environment for the case that the loop ends instead,
-    because its condition is false or no item is left. `always` is True for a `while` loop, which
-    only ends if its condition is false or with `break`; a `for` loop may end after any iteration.
+    Only findings of the last pass are kept. `start` begins an iteration. It returns the environment
+    for the case that the loop ends instead, because its condition is false or no item is left.
+    `always` is True for a `while` loop, which only ends if its condition is false or with `break`;
+    a `for` loop may end after any iteration.
     """
     frame = core.frame
     breaks = list[Env]()
@@ -139,7 +143,10 @@ def _join_envs(first: Env | None, others: list[Env]) -> Env | None:
 
 
 def _is_stable(old: Env | None, new: Env | None) -> bool:
-    """Return True if an iteration changed nothing of what was known about variables before it."""
+    """Return True if a pass through a loop left the known types of all variables unchanged.
+
+    `old` is what was known before the pass and `new` what is known after it.
+    """
     if old is None or new is None:
         return old is new
     spend(len(old.names))
@@ -149,9 +156,10 @@ def _is_stable(old: Env | None, new: Env | None) -> bool:
 
 
 def _widen(old: Env | None, new: Env | None) -> Env | None:
-    """Return `new` with a wider type for each variable that an iteration has changed.
+    """Return the environment `new` with wider types for the variables that a loop pass has changed.
 
-    Constants lose their values; all other types become `ANY`.
+    The types of constants lose their known values; all other types become `ANY`. So the analysis of
+    the loop ends soon.
     """
     if old is None or new is None:
         return new

@@ -28,10 +28,10 @@ _TEXT: dict[str, t.Type] = {
 def call_method(
     core: Interpreter, value: t.Type, func: ast.Attribute, node: ast.Call, arguments: CallArguments
 ) -> t.Type:
-    """Return the type that `value.method(…)` returns.
+    """Return the type that a method call `value.method(…)` returns.
 
-    If the method changes a container, as `append` does, the known contents are changed in the same
-    way.
+    `value` is the type of the object. If the method changes a container, as `append` does, its
+    known contents are changed in the same way.
     """
     if func.attr == "get" and any(
         isinstance(member, t.Record | t.Mapped) for member in t.members(value)
@@ -104,7 +104,7 @@ def _call_dict_method(
 
 
 def _values_of(member: t.Record | t.Mapped) -> t.Type:
-    """Return the union of the types of all values of a dict."""
+    """Return the type of the values of a dict: the union of the types of all values."""
     if isinstance(member, t.Mapped):
         return t.join(*member.cell.keys.values(), member.cell.value)
     kinds = [field_type(member, key) or t.ANY for key in member.shape.properties]

@@ -62,7 +62,7 @@ _MODULE_OF = {name: module for module, names in _NAMES_BY_MODULE.items() for nam
 def explain_unbound_name(
     node: ast.Name, scopes: list[ast.AST], tools: Toolbox, *, called: bool
 ) -> Finding:
-    """Build the finding for a name that is never bound.
+    """Build the finding for a name that the program uses but never binds.
 
     The name is an unknown tool, a forgotten import or a misspelling. `scopes` are the scopes that
     enclose the name. `called` is True if the name is called as a function.
@@ -84,7 +84,10 @@ def explain_unbound_name(
 
 
 def _explain_unknown_function(node: ast.Name, variables: list[str], tools: Toolbox) -> Finding:
-    """Build the finding for a call of an unknown function; it lists tools with similar names."""
+    """Build the finding for a call of an unknown function.
+
+    Its message lists tools with similar names.
+    """
     name = node.id
     # `loose=False`: do not suggest a variable whose name is only a part of `name`.
     near = find_nearest(name, tools) or find_nearest(name, variables, loose=False)
@@ -104,8 +107,8 @@ def _explain_unknown_function(node: ast.Name, variables: list[str], tools: Toolb
 def shadowed_tools(module: ast.Module, nodes: list[ast.AST], tools: Toolbox) -> list[Finding]:
     """Return a finding for each tool whose name the program uses for something else.
 
-    Such a use is not reported if it seems to be deliberate, or if it is local to a function that
-    does not call the tool.
+    It defines a function of this name, for example. Such a use is not reported if it seems to be
+    deliberate, or if it is local to a function that does not call the tool.
     """
     found: list[Finding] = []
     for scope in nodes:
@@ -127,7 +130,10 @@ def shadowed_tools(module: ast.Module, nodes: list[ast.AST], tools: Toolbox) -> 
 
 
 class NameUses:
-    """The calls of each name, all its uses, and the first node that binds it."""
+    """The uses of names in a program.
+
+    For each name, these are its calls, all its uses, and the first node that binds it.
+    """
 
     def __init__(self, nodes: list[ast.AST]) -> None:
         self.calls: defaultdict[str, list[ast.Call]] = defaultdict(list)
@@ -143,7 +149,7 @@ class NameUses:
 
 
 def _is_deliberate(uses: NameUses, tool: Tool, node: ast.AST) -> bool:
-    """Return True if the program seems to reuse the name of a tool on purpose.
+    """Return True if the program seems to give a tool's name another meaning on purpose.
 
     This is so if it wraps the tool, as in `tool = cache(tool)`, or if it evidently does not mean
     the tool, as in an import from the standard library.
@@ -170,10 +176,11 @@ def _pass_arguments(calls: list[ast.Call], tool: Tool) -> bool:
 
 
 def _is_unrelated_function(node: ast.FunctionDef | ast.AsyncFunctionDef, tool: Tool) -> bool:
-    """Return True if a function has parameters, but none of them is an argument of the tool.
+    """Return True if a function that has a tool's name evidently does something else.
 
-    False for a function without a real body (only `pass`, `raise`, text or `...`), because it is a
-    stub for the tool.
+    It has parameters, but none of them is an argument of the tool. The result is False for a
+    function without a real body (only `pass`, `raise`, text or `...`), because it is a stub for the
+    tool.
     """
     names = set(parameters(node))
     is_stub = all(

@@ -1,4 +1,7 @@
-"""Narrowing of types: what a condition implies for the code that runs if it is true or if not."""
+"""Narrowing of types: what a condition implies about variables.
+
+After `if x is not None`, for example, `x` is not None in the body of the `if`.
+"""
 
 from __future__ import annotations
 
@@ -38,9 +41,10 @@ _OPPOSITE: dict[type[ast.cmpop], ast.cmpop] = {
 
 
 def outcomes(core: Interpreter, test: ast.expr) -> tuple[Env | None, Env | None]:
-    """Return the environments in which `test` is true and in which it is false.
+    """Return what is known about variables if `test` is true, and what is known if it is false.
 
-    The current environment is not changed. None means that the case cannot occur.
+    The current environment is not changed. None in place of an environment means that the case
+    cannot occur.
     """
     start = core.frame.env
     if start is None:
@@ -57,9 +61,9 @@ def outcomes(core: Interpreter, test: ast.expr) -> tuple[Env | None, Env | None]
 
 
 def refine(core: Interpreter, test: ast.expr, truth: bool) -> None:
-    """Update the current environment with what follows from a condition.
+    """Narrow the types of variables, given that the condition `test` has the outcome `truth`.
 
-    The condition `test` is true if `truth` is True, else false.
+    The current environment is updated.
     """
     if core.frame.env is None:
         return
@@ -90,7 +94,7 @@ def refine(core: Interpreter, test: ast.expr, truth: bool) -> None:
 def _constant_last(
     left: ast.expr, op: ast.cmpop, right: ast.expr
 ) -> tuple[ast.expr, ast.cmpop, ast.expr]:
-    """Return a comparison with its constant, if any, as the right operand.
+    """Return the parts of a comparison in an order with the constant, if any, on the right.
 
     Except for `in`, the order does not matter for what a comparison implies about None.
     """
@@ -102,9 +106,9 @@ def _constant_last(
 def _refine_compare(
     core: Interpreter, left: ast.expr, op: ast.cmpop, right: ast.expr, truth: bool
 ) -> None:
-    """Update the current environment with what follows from a comparison.
+    """Narrow the types of variables, given that a comparison has the outcome `truth`.
 
-    The comparison is true if `truth` is True, else false.
+    The comparison is `left op right`. The current environment is updated.
     """
     if isinstance(op, ast.NotEq | ast.NotIn | ast.IsNot):
         op = _OPPOSITE[type(op)]
@@ -129,7 +133,7 @@ def _refine_compare(
 
 
 def _constant_keys(core: Interpreter, node: ast.expr) -> list[str]:
-    """Return the known string values that an expression may have."""
+    """Return the strings that an expression may have as its value, as far as they are known."""
     known = core.peek(node)
     return [
         v
@@ -141,7 +145,7 @@ def _constant_keys(core: Interpreter, node: ast.expr) -> list[str]:
 
 
 def _assume_key(value: t.Type, key: str) -> t.Type:
-    """Return the type `value` after `key in value` was true.
+    """Return the type `value`, given that the test `key in value` was true.
 
     A type that cannot have the key becomes `ANY`, because it must have been inferred wrongly.
     """
@@ -160,10 +164,7 @@ def _kind_names(node: ast.expr) -> list[str]:
 
 
 def _refine_kind(core: Interpreter, subject: ast.expr, names: list[str], truth: bool) -> None:
-    """Update the environment with what follows from `isinstance(subject, names)`.
-
-    The result of `isinstance` is `truth`.
-    """
+    """Narrow the type of `subject`, given that `isinstance(subject, names)` returned `truth`."""
     if any(name not in _KINDS for name in names):
         _change(core, subject, lambda _: t.ANY)
         return
@@ -182,9 +183,10 @@ def _refine_kind(core: Interpreter, subject: ast.expr, names: list[str], truth: 
 
 
 def _change(core: Interpreter, node: ast.expr, update: Callable[[t.Type], t.Type]) -> None:
-    """Replace the known type of an expression by the result of `update`, a function of that type.
+    """Replace the type that the check has inferred for an expression such as `f["a"].get("b")`.
 
-    The expression is an access path such as `f["a"].get("b")`.
+    `update` is a function from the old type to the new one. Nothing is replaced unless the
+    expression is a variable, or reads it with constant keys.
     """
     env = core.frame.env
     path = access_path(node)
@@ -202,7 +204,10 @@ def _change(core: Interpreter, node: ast.expr, update: Callable[[t.Type], t.Type
 
 
 def _replace_nested(base: t.Type, keys: tuple[str, ...], new: t.Type) -> t.Type:
-    """Return the type `base` with the type under a path of keys replaced by `new`."""
+    """Return the type of a dict in which the type of a nested value is replaced by `new`.
+
+    `base` is the type of the dict, and `keys` lead to the nested value.
+    """
     if not keys:
         return new
     result: list[t.Type] = []
@@ -219,7 +224,10 @@ def _replace_nested(base: t.Type, keys: tuple[str, ...], new: t.Type) -> t.Type:
 
 
 def access_path(node: ast.expr) -> tuple[str, tuple[str, ...]] | None:
-    """Return `("f", ("a", "b"))` for `f["a"].get("b")`; None for any other expression."""
+    """Return the variable and the constant keys of an expression that reads a nested value.
+
+    For `f["a"].get("b")` the result is `("f", ("a", "b"))`. Return None for any other expression.
+    """
     keys: list[str] = []
     while not isinstance(node, ast.Name):
         match node:
@@ -245,9 +253,10 @@ _MENTIONED = f"{__name__}.mentioned"
 
 
 def _relax(core: Interpreter, test: ast.expr) -> None:
-    """Mark as checked the nullable fields inside every variable that a condition mentions.
+    """Mark the nullable fields inside every variable that a condition mentions as tested for None.
 
-    The condition may exclude None in a way that the check does not understand.
+    The condition may exclude None in a way that the check does not understand. Uses of these fields
+    are then not reported.
     """
     for name in once_per_check(test, _MENTIONED, _find_mentioned_names):
         known = core.env.names.get(name)
@@ -256,7 +265,7 @@ def _relax(core: Interpreter, test: ast.expr) -> None:
 
 
 def _find_mentioned_names(test: ast.AST) -> set[str]:
-    """Return the variables that a condition examines.
+    """Return the variables whose contents a condition examines.
 
     The condition compares or tests a field of the variable, or passes the variable to a function.
     """

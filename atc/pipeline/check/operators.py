@@ -1,4 +1,4 @@
-"""Types of arithmetic and comparisons, and findings if the operands do not fit."""
+"""Types of the results of arithmetic and comparisons, and findings about unsuitable operands."""
 
 from __future__ import annotations
 
@@ -27,7 +27,10 @@ def binary(
     right: t.Type,
     node: ast.AST,
 ) -> t.Type:
-    """Return the type of `left op right`, and report operands that the operator does not accept."""
+    """Return the type of an operation such as `left + right`.
+
+    Operands that the operator does not accept are reported.
+    """
     if isinstance(op, ast.BitOr | ast.BitAnd | ast.BitXor | ast.MatMult | ast.LShift | ast.RShift):
         core.escape([left, right])
         return t.INT if category(left) == category(right) == "number" else t.ANY
@@ -47,7 +50,7 @@ def binary(
 def _arithmetic_type(
     core: Interpreter, op: ast.operator, left: t.Type, right: t.Type, node: ast.AST
 ) -> t.Type:
-    """Return the type of an operation whose operands fit together."""
+    """Return the type of the result of an arithmetic operation whose operands are acceptable."""
     kinds = {category(left), category(right)}
     if kinds == {"number"}:
         return _number(op, left, right)
@@ -72,7 +75,7 @@ def _is_supported(op: ast.operator, left: str, right: str) -> bool:
 
 
 def _number(op: ast.operator, left: t.Type, right: t.Type) -> t.Type:
-    """Return the numeric type that an arithmetic operation gives."""
+    """Return the type of the result of an arithmetic operation on two numbers."""
     if isinstance(op, ast.Div):
         return t.FLOAT
     names = {
@@ -95,7 +98,7 @@ def _report(
     right: t.Type,
     node: ast.AST,
 ) -> None:
-    """Report that an operator does not accept both operands."""
+    """Report an operation whose operator does not accept both operands."""
     if core.catches("TypeError"):
         return
     better = None
@@ -117,7 +120,7 @@ def _report(
 
 
 def _is_written_text(node: ast.expr) -> bool:
-    """Return True if an expression contains a text literal, such as `name + ": "`."""
+    """Return True if an expression contains a string literal, as `name + ": "` does."""
     parts = (node, getattr(node, "left", None), getattr(node, "right", None))
     return any(isinstance(part, ast.Constant | ast.JoinedStr) for part in parts)
 
@@ -150,7 +153,10 @@ def evaluate_comparison(core: Interpreter, node: ast.Compare) -> t.Type:
 
 
 def _check_equal(core: Interpreter, node: ast.Compare, left: t.Type, right: t.Type) -> None:
-    """Report `left == right` if it is never true, according to the types or a schema."""
+    """Report a comparison `left == right` that can never be true.
+
+    This follows from the types of the operands, or from the values that a schema allows.
+    """
     sides = [(node.left, left), (node.comparators[0], right)]
     if isinstance(node.left, ast.Constant):
         sides.reverse()
@@ -187,7 +193,10 @@ def _describe_allowed_values(text: str, possible: list[t.Type]) -> tuple[str, st
 
 
 def _is_never(member: t.Type, text: str) -> bool:
-    """Return True if a value of this type can never be `text`, according to its schema."""
+    """Return True if a value of this type can never be the string `text`.
+
+    The schema from which the type was derived tells which strings are possible.
+    """
     if not isinstance(member, t.Atom) or member.name != "str":
         return False
     if member.values is not None:
@@ -196,7 +205,7 @@ def _is_never(member: t.Type, text: str) -> bool:
 
 
 def _check_in(core: Interpreter, node: ast.Compare, left: t.Type, right: t.Type) -> None:
-    """Report `left in right` if the items of the container are all of another kind."""
+    """Report a test `left in right` if all items of `right` are of another kind than `left`."""
     if not all(isinstance(member, t.Listing | t.Array) for member in t.members(right)):
         return
     container = format_expression(node.comparators[0])

@@ -40,14 +40,14 @@ _LIST_NAMES = {
 
 
 def format_call_template(core: Interpreter, tool: t.ToolRef) -> str:
-    """Return a call of a tool as text, with `…` for each required argument."""
+    """Return a call of a tool as text, with `…` as the value of each required argument."""
     known = core.tools[tool.alias]
     required = (f"{name}=…" for name in known.arguments if name in known.required)
     return f"{tool.alias}({', '.join(required)})"
 
 
 def report_iterated(core: Interpreter, source: t.KeyOf) -> None:
-    """Report an object that was iterated as if it were a list."""
+    """Report that a program iterates a response object as if it were a list."""
     record = source.record
     text = format_expression(source.node)
     lists = list_keys(record)
@@ -123,7 +123,10 @@ def note_similar_key(core: Interpreter, value: t.Type, key: str, node: ast.Subsc
 def _report_missing_in_dict(
     core: Interpreter, cell: t.DictCell, key: Any, node: ast.expr, text: str
 ) -> None:
-    """Report a key that the program never stores in its own dict, whose expression is `text`."""
+    """Report that a program reads a key which it never stores in the dict that it reads.
+
+    `text` is the source of the dict's expression.
+    """
     spend(8 * len(cell.keys))
     if not cell.keys:
         return
@@ -138,7 +141,7 @@ def _report_missing_in_dict(
 
 
 def _report_no_keys(core: Interpreter, value: t.Type, key: Any, node: ast.expr, text: str) -> None:
-    """Report a scalar or a sequence that is read as if it were a dict."""
+    """Report that a program reads a key of a scalar or a sequence, as if it were a dict."""
     indexed = isinstance(value, t.Tuple | t.Listing)
     better = f"{text}[0]" if indexed else text
     then = f"it is indexed by number, as in {better}" if indexed else f"use {better} itself"
@@ -148,7 +151,7 @@ def _report_no_keys(core: Interpreter, value: t.Type, key: Any, node: ast.expr, 
 
 
 def _parts(node: ast.expr) -> tuple[ast.expr, ast.expr]:
-    """Return the expression that is read, and the expression of the key.
+    """Return the two expressions of a read: the one that is read, and the key.
 
     For `value[key]` and `value.get(key)` these are `value` and `key`; else both are `node`.
     """
@@ -167,7 +170,7 @@ def format_keys(record: t.Record) -> str:
 
 
 def _report_list(core: Interpreter, array: t.Array, key: Any, node: ast.expr, text: str) -> None:
-    """Report a list that was indexed as if it were an object."""
+    """Report that a program reads a key of a list, as if it were an object."""
     origin = array.origin
     tool = core.tools.get(origin.tool)
     if tool is not None and not origin.path and tool.wrapper == key and key is not None:
@@ -198,9 +201,10 @@ def _report_missing(
 
 
 def _suggest_key(core: Interpreter, record: t.Record, key: str) -> tuple[str, str | None]:
-    """Guess which key was meant by a missing one.
+    """Guess which existing key a program meant by a key that does not exist.
 
-    Return a sentence for the message and the suggested code, or `("", None)`.
+    Return a sentence for the message, and the key, code or tool that it suggests. Without a guess,
+    return `("", None)`.
     """
     keys = list(record.shape.properties)
     if not may_guess(len(keys)):
@@ -229,7 +233,10 @@ def _describe_requirements(core: Interpreter, alias: str) -> str:
 
 
 def _find_tools_with_key(core: Interpreter, record: t.Record, key: str) -> list[str]:
-    """Return tools whose response has the key at the top level or in the items of a list."""
+    """Return other tools whose responses have a key that the program read from a wrong response.
+
+    The key is at the top level of their response or in the items of a list.
+    """
     found = []
     own = core.tools[record.origin.tool]
     spend(4 * len(core.tools))

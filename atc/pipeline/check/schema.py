@@ -42,11 +42,11 @@ Most programs are checked against tools that were seen before.
 
 
 def response_document(tool: Tool, *, lenient: bool = False) -> t.ResponseSchema | None:
-    """Return the response schema of `tool`, or None if the schema is missing or only guessed.
+    """Return the response schema of `tool`, or None if it is missing or only guessed.
 
-    If `lenient` is True, weak evidence is ignored: a schema inferred from responses, because other
-    responses may differ, and the values in an enum, because a service may return new values before
-    its document lists them.
+    If `lenient` is True, weak evidence is ignored. Weak evidence is a schema inferred from
+    responses, because other responses may differ, and the values in an enum, because a service may
+    return new values before its document lists them.
     """
     key = (id(tool), lenient)
     known = _known.get(key)
@@ -75,7 +75,7 @@ def result_type(tool: Tool, document: t.ResponseSchema) -> t.Type:
 
 
 def convert(schema: Any, document: t.ResponseSchema, origin: t.ResponseLocation) -> t.Type:
-    """Return the type of the values that conform to `schema`."""
+    """Return the type of the values that conform to a JSON Schema."""
     if len(origin.path) > _DEEPEST:
         return t.ANY
     done = document.types.get((id(schema), origin))
@@ -92,9 +92,9 @@ def convert(schema: Any, document: t.ResponseSchema, origin: t.ResponseLocation)
 
 
 def _branches(schema: Any, document: t.ResponseSchema, depth: int) -> list[Fragments] | None:
-    """Return the alternatives of a schema, or None if nothing certain is known.
+    """Return the alternatives of a schema, each as a list of schemas that apply together.
 
-    Each alternative is a list of schemas that apply together.
+    With `anyOf` or `oneOf` there are several. Return None if nothing certain is known.
     """
     resolved = _resolve_known(schema, document.root)
     if resolved is None or depth > 8:
@@ -116,9 +116,9 @@ def _branches(schema: Any, document: t.ResponseSchema, depth: int) -> list[Fragm
 
 
 def _resolve_known(schema: Any, root: JsonObject) -> JsonObject | None:
-    """Return a schema with its `$ref` resolved.
+    """Return the schema to which the `$ref` of a schema leads, or the schema itself without one.
 
-    None if the schema is not an object or its `$ref` leads nowhere.
+    Return None if the schema is not an object or its `$ref` leads nowhere.
     """
     if not isinstance(schema, Mapping):
         return None
@@ -131,9 +131,9 @@ def _resolve_known(schema: Any, root: JsonObject) -> JsonObject | None:
 def _option_branches(
     options: list[Any], document: t.ResponseSchema, depth: int
 ) -> list[Fragments] | None:
-    """Return the alternatives of all options of an `anyOf` or `oneOf`.
+    """Return the alternatives of all options of an `anyOf` or `oneOf` in one list.
 
-    None if the alternatives of one option are unknown.
+    An option may itself have several alternatives. Return None if those of one option are unknown.
     """
     result: list[Fragments] = []
     for option in options:
@@ -145,7 +145,7 @@ def _option_branches(
 
 
 def _product(left: list[Fragments], right: list[Fragments] | None) -> list[Fragments]:
-    """Return each combination of an alternative of `left` and one of `right`; [] if too many."""
+    """Return each alternative of `left` combined with each of `right`; [] if there are too many."""
     if right is None or len(left) * len(right) > _MOST_BRANCHES:
         return []
     return [[*a, *b] for a in left for b in right]
@@ -154,7 +154,7 @@ def _product(left: list[Fragments], right: list[Fragments] | None) -> list[Fragm
 def _conjunction(
     fragments: Fragments, document: t.ResponseSchema, origin: t.ResponseLocation
 ) -> t.Type:
-    """Return the type of a value that conforms to all of these schemas."""
+    """Return the type of a value that conforms to all of the schemas `fragments`."""
     fragments = [part for part in fragments if not part.keys() <= _SILENT]
     possible: set[str] | None = None
     for part in fragments:
@@ -241,7 +241,7 @@ def _object(fragments: Fragments, document: t.ResponseSchema) -> t.ObjectShape:
 
 
 def _more(fragments: Fragments, properties: Mapping[str, Any], document: t.ResponseSchema) -> Any:
-    """Return the schema of the values under keys that the schemas do not name.
+    """Return the schema of an object's values under keys that its schemas do not name.
 
     `{}` allows any value under these keys; False means that there are no other keys.
     """
@@ -267,7 +267,7 @@ def _array(fragments: Fragments, document: t.ResponseSchema) -> t.ArrayShape:
 
 
 def field_type(record: t.Record | t.Mapped, key: Any) -> t.Type | None:
-    """Return the type of the value under `key`, or None if the key cannot exist."""
+    """Return the type of an object's value under `key`, or None if it cannot have this key."""
     if not isinstance(record, t.Mapped) or not record.cell.open:
         spend(len(record.refined))
         for known, value in record.refined:
@@ -288,23 +288,24 @@ def field_type(record: t.Record | t.Mapped, key: Any) -> t.Type | None:
 
 
 def assume_filled(value: t.Type) -> t.Type:
-    """Return `ANY` in place of `NEVER`, and any other type unchanged.
+    """Return `ANY` if `value` is `NEVER`, the item type of a list that seems to be empty.
 
-    If the program reads an item of a seemingly empty list, code that the check did not analyse must
-    have filled the list.
+    If the program reads an item of such a list, code that the check did not analyse must have
+    filled the list. Any other type is returned unchanged.
     """
     return t.ANY if value is t.NEVER else value
 
 
 def item_type(array: t.Array) -> t.Type:
-    """Return the type of the items of an array."""
+    """Return the type of the items of a JSON array, according to its schema."""
     found = convert(array.shape.items, array.shape.document, array.origin.then(None))
     return silence_nulls(found) if array.null_checked else found
 
 
 def items_of(value: t.Type, node: ast.expr | None = None) -> t.Type:
-    """Return the union of the item types of all alternatives, without reporting findings.
+    """Return the type of the items of a value that is iterated. Nothing is reported.
 
+    If the type of the value has several alternatives, the result is the union of their item types.
     `node` is the iterated expression, or None if no statement iterates the value.
     """
     return t.join_all(_items(member, node) for member in t.members(value))
@@ -336,7 +337,7 @@ def _items(member: t.Type, node: ast.expr | None) -> t.Type:
 
 
 def value_type(record: t.Record) -> t.Type:
-    """Return the type of the values of an object, whatever the key.
+    """Return the type of the values of a JSON object, whatever their key.
 
     The type is only known for an object without named properties, else it is `ANY`.
     """
@@ -346,10 +347,10 @@ def value_type(record: t.Record) -> t.Type:
 
 
 def silence_nulls(value: t.Type) -> t.Type:
-    """Return the type `value` with its nullable fields marked as checked.
+    """Return the type `value` with its nullable fields marked as tested for None.
 
-    Uses of these fields are not reported. This applies at any depth of a response, but only to the
-    first level of a dict that the program created.
+    Uses of these fields are then not reported. This applies at any depth of a response, but only to
+    the first level of a dict that the program created.
     """
     return t.join_all(map(_silence_member_nulls, t.members(not_none(value))))
 
@@ -369,7 +370,7 @@ def _silence_member_nulls(member: t.Type) -> t.Type:
 
 
 def list_keys(record: t.Record) -> list[str]:
-    """Return those keys of an object under which it has lists."""
+    """Return the keys of a response object whose values may be lists."""
     shape = record.shape
     spend(8 * len(shape.properties))
     keys = []
@@ -381,9 +382,9 @@ def list_keys(record: t.Record) -> list[str]:
 
 
 def find_nested_key(record: t.Record, key: str) -> tuple[str, str] | None:
-    """Find a key that an object does not have itself, but has one level deeper.
+    """Find a key that an object does not have itself, but one level deeper.
 
-    Return the parent in words and the subscripts that lead to the key, or None.
+    Return in words which inner object has it, and the subscripts that lead to the key, or None.
     """
     spend(8 * len(record.shape.properties))
     for name in record.shape.properties:

@@ -1,4 +1,7 @@
-"""The effect of each kind of statement on the known types, and the analysis of a whole program."""
+"""Analysis of statements by the static check, and of a whole program.
+
+The check follows a program with types instead of values.
+"""
 
 from __future__ import annotations
 
@@ -32,7 +35,10 @@ _OF_NAMES = ("undefined-", "unknown-", "used-", "missing-argument", "positional-
 
 
 class ProgramInterpreter(Interpreter):
-    """The complete interpreter, which adds statements and expressions to `Interpreter`."""
+    """The complete interpreter of the static check.
+
+    It adds the analysis of statements and expressions to the state in `Interpreter`.
+    """
 
     sure = 0
     """Number of findings in the parts of the program that were analysed completely."""
@@ -42,7 +48,7 @@ class ProgramInterpreter(Interpreter):
         return expressions.evaluate(self, node)
 
     def execute(self, body: list[ast.stmt]) -> None:
-        """Analyse statements in the current frame until control leaves the frame."""
+        """Analyse statements one after another, until one of them leaves the current frame."""
         for statement in body:
             if self.frame.env is None:
                 return
@@ -55,7 +61,7 @@ class ProgramInterpreter(Interpreter):
 def flow_findings(
     module: ast.Module, hints: SyntaxFacts, tools: Toolbox, *, lenient: bool = False
 ) -> list[Finding]:
-    """Analyse a whole program and return the findings about its values.
+    """Return the findings about the values of a whole program, by following their types through it.
 
     If `lenient` is True, weak evidence about responses is ignored.
     """
@@ -79,7 +85,7 @@ def flow_findings(
 
 
 def _run(flow: ProgramInterpreter) -> list[FunctionNode]:
-    """Analyse the program. Return those of its functions that no analysed call has reached.
+    """Analyse the program, and return its functions that no analysed call has reached.
 
     If the work budget is used up, findings of incompletely analysed parts are dropped.
     """
@@ -93,9 +99,9 @@ def _run(flow: ProgramInterpreter) -> list[FunctionNode]:
 
 
 def _follow(flow: ProgramInterpreter, elsewhere: list[FunctionNode]) -> None:
-    """Analyse the program within the work budget.
+    """Analyse the module, then the functions that no analysed call has reached.
 
-    Functions that no analysed call has reached are added to `elsewhere`.
+    These functions are added to `elsewhere`. The work is charged to the budget of the check.
     """
     with bounded():
         for statement in flow.module.body:
@@ -123,7 +129,7 @@ def _assign(core: Interpreter, node: ast.Assign) -> None:
 
 
 def _annotation(core: Interpreter, node: ast.expr | None) -> None:
-    """Evaluate a type annotation where Python would evaluate it, too.
+    """Evaluate a type annotation, unless Python itself would not evaluate it.
 
     With `from __future__ import annotations`, annotations are not evaluated.
     """
@@ -189,7 +195,7 @@ def _function(core: Interpreter, node: ast.FunctionDef | ast.AsyncFunctionDef) -
 
 
 def _class(core: Interpreter, node: ast.ClassDef) -> None:
-    """Analyse a class body.
+    """Analyse a class definition of the program.
 
     Nothing is known about the class itself; its methods are analysed like functions that are never
     called.

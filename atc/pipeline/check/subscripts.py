@@ -44,11 +44,11 @@ def need_value(
     *,
     item: bool = False,
 ) -> t.Type:
-    """Report a value that is or may be None where None would fail; return its type without None.
+    """Report a use of a value that may be None, if None would make the use fail.
 
     `value` is the type of `node`, or of one of its items if `item` is True. `use` is the part of
     the message that says what fails. `argument` is the tool's argument for which the value is
-    passed, if any.
+    passed, if any. Return `value` without None.
     """
     if core.catches("TypeError", "AttributeError"):
         return not_none(value)
@@ -72,7 +72,7 @@ def need_value(
 
 
 def _report_always_none(core: Interpreter, node: ast.Name | ast.Call, use: str) -> None:
-    """Report a value that is always None, unless it is a parameter of a function being analysed.
+    """Report that an expression is always None. Parameters of the analysed functions are excepted.
 
     A parameter may be None on purpose, if other parameters decide whether it is used.
     """
@@ -107,7 +107,7 @@ def read_subscript(core: Interpreter, node: ast.Subscript) -> t.Type:
 
 
 def read_item(core: Interpreter, value: t.Type, key: Any, node: ast.expr) -> t.Type:
-    """Return the type of `value[key]` for a constant key.
+    """Return the type of `value[key]` for a constant key; report a key that cannot exist.
 
     `node` is the subscript or the `.get()` call.
     """
@@ -124,7 +124,10 @@ def read_item(core: Interpreter, value: t.Type, key: Any, node: ast.expr) -> t.T
 
 
 def _read_one(core: Interpreter, member: t.Type, key: Any) -> t.Type | None:
-    """Return the type of the value under a constant key, or None if the key cannot exist."""
+    """Return the type of the item of a value at a constant key or index; None if none can exist.
+
+    `member` is the type of the value; it must not be a union.
+    """
     match member:
         case t.Record() | t.Mapped():
             return t.ANY if key in core.hints.stored else field_type(member, key)
@@ -139,7 +142,7 @@ def _read_one(core: Interpreter, member: t.Type, key: Any) -> t.Type | None:
 
 
 def _read_position(member: t.Type, index: int) -> t.Type | None:
-    """Return the type of the item of a sequence at a constant index; None for a set."""
+    """Return the type of a sequence's item at a constant index; None for a set, which has none."""
     match member:
         case t.Array():
             return item_type(member)
@@ -154,7 +157,7 @@ def _read_position(member: t.Type, index: int) -> t.Type | None:
 
 
 def _read_computed(core: Interpreter, value: t.Type, index: t.Type, node: ast.Subscript) -> t.Type:
-    """Return the type of `value[index]` if only the type of the index is known."""
+    """Return the type of `value[index]` for an index of which only the type is known."""
     kinds = {member.name if isinstance(member, t.Atom) else "" for member in t.members(index)}
     if kinds == {"str"} and not core.catches("TypeError"):
         wrong = [
@@ -198,7 +201,7 @@ def _read_slice(core: Interpreter, member: t.Type, node: ast.Subscript) -> t.Typ
 
 
 def read_get_call(core: Interpreter, value: t.Type, node: ast.Call, given: list[t.Type]) -> t.Type:
-    """Return the type of `value.get(key, default)`, whose arguments have the types `given`.
+    """Return the type of `value.get(key, default)`. `given` are the types of its arguments.
 
     A key that cannot exist is reported, unless the program evidently expects a missing key.
     """
@@ -218,7 +221,10 @@ def _get_known_key(
     default: t.Type | None,
     node: ast.Call,
 ) -> t.Type:
-    """Return the type of `.get(key, default)` for a constant key of one of `dicts`."""
+    """Return the type of `value.get(key, default)` for a constant key.
+
+    `dicts` are the possible types of `value`.
+    """
     records = [member for member in dicts if isinstance(member, t.Record)]
     found = [_read_one(core, member, key) for member in dicts]
     kinds = [kind for kind in found if kind is not None]
@@ -235,7 +241,7 @@ def _get_known_key(
 
 
 def _expects_missing_key(core: Interpreter, node: ast.Call, key: Any) -> bool:
-    """Return True if a `.get()` call evidently allows for a missing key.
+    """Return True if the program evidently expects that the key of a `.get()` call may be missing.
 
     This is so if the call is used as a condition, if its default is computed, or if its key is one
     that careful programs look up in any response, such as `error` (`ENVELOPE`).
@@ -317,7 +323,7 @@ _OF_ERROR = frozenset(dir(Exception)) | {"status", "body", "__notes__"}
 
 
 def library_part(core: Interpreter, value: t.Library, node: ast.Attribute) -> t.Library:
-    """Return the type of `value.attr` if `value` is a module or a `ToolError`.
+    """Return the type of `value.attr`, where `value` is a module, as `json` is, or a `ToolError`.
 
     An attribute that `ToolError` does not have is reported.
     """
@@ -372,9 +378,10 @@ def _may_have(member: t.Type, attr: str) -> bool:
 def _report_attribute_of_object(
     core: Interpreter, record: t.Record, node: ast.Attribute, text: str
 ) -> None:
-    """Report an attribute of a response object, which is a dict.
+    """Report that a program reads an attribute of a response object, which is a dict.
 
-    The message suggests a subscript, or the object itself.
+    The message suggests a subscript with a similar key. For attributes that HTTP libraries have,
+    such as `json`, it suggests the object itself.
     """
     attr = node.attr
     keys = record.shape.properties

@@ -25,7 +25,7 @@ _MARKS = frozenset(
 
 
 def children(node: ast.AST) -> list[ast.AST]:
-    """Return the direct child nodes, without operators and contexts.
+    """Return the child nodes of a syntax node, without operators and contexts.
 
     The list is cached in the node, because the check visits the nodes of a loop several times.
     """
@@ -44,7 +44,7 @@ def children(node: ast.AST) -> list[ast.AST]:
 
 
 def once_per_check(node: ast.AST, name: str, compute: Callable[[ast.AST], T]) -> T:
-    """Return `compute(node)`, which is cached in the node until the next check.
+    """Return `compute(node)`. The result is cached in the node during the current check.
 
     A result of an earlier check of the same tree is not used: its work was not charged to the
     budget of the current check, and so findings would depend on which checks ran before.
@@ -82,7 +82,7 @@ def parse_or_report(program: Program) -> ast.Module | Finding:
 
 
 def _compile_error(tree: ast.Module) -> Exception | None:
-    """Return the error of Python's compiler, or None.
+    """Return the error with which Python's compiler rejects the program, or None.
 
     Only the compiler detects errors such as a `return` outside a function. A repeated keyword is
     not returned here, because `find_repeated_keywords` reports it.
@@ -189,7 +189,7 @@ def names_bound_by(node: ast.AST) -> list[str]:
 
 
 def own_nodes(scope: ast.AST) -> list[ast.AST]:
-    """Return the nodes of a scope without those of inner scopes.
+    """Return the syntax nodes of a function, class or module without those of inner scopes.
 
     Of a comprehension, only the `:=` expressions are included, because they bind names in this
     scope.
@@ -216,7 +216,7 @@ def parameters(node: FunctionNode) -> list[str]:
 
 
 def is_deferred(node: FunctionNode) -> bool:
-    """Return True for a coroutine or generator, whose body is not executed by the call itself."""
+    """Return True for a coroutine or generator function, whose body a call does not execute yet."""
     yields = any(isinstance(part, ast.Yield | ast.YieldFrom) for part in own_nodes(node))
     return yields or isinstance(node, ast.AsyncFunctionDef)
 
@@ -253,7 +253,7 @@ _MUTATING = {
 def find_outer_changes(function: FunctionNode) -> set[str]:
     """Return the variables of enclosing scopes whose values a function modifies in place.
 
-    The function assigns to an item of the value, or calls a method such as `append`.
+    The function assigns to an item of such a value, or calls a method such as `append`.
     """
     found: set[str] = set()
     for node in walk_nodes(function):
@@ -269,7 +269,10 @@ def find_outer_changes(function: FunctionNode) -> set[str]:
 
 @dataclass(frozen=True, slots=True)
 class SyntaxFacts:
-    """Syntactic facts about the whole program, collected once before it is analysed."""
+    """What the syntax of a whole program shows.
+
+    It is collected once, before the check follows the values of the program.
+    """
 
     functions: list[FunctionNode] = field(default_factory=list)
     """All functions and lambdas of the program."""
@@ -289,7 +292,7 @@ class SyntaxFacts:
 
 
 def collect_syntax_facts(nodes: list[ast.AST]) -> SyntaxFacts:
-    """Return the facts about a program. `nodes` are all syntax nodes of the program."""
+    """Return what the syntax of a program shows. `nodes` are all syntax nodes of the program."""
     hints = SyntaxFacts(functions=[node for node in nodes if isinstance(node, FunctionNode)])
     for node in nodes:
         match node:
@@ -329,9 +332,9 @@ def _comparisons(node: ast.AST) -> list[ast.Compare]:
 
 
 def _mark_gets(tests: Iterable[ast.expr], found: set[ast.AST]) -> None:
-    """Add to the set `found` the `.get()` calls whose results the conditions `tests` examine.
+    """Add to the set `found` those `.get()` calls whose results a condition in `tests` examines.
 
-    For example, `d.get("a")` in `not d.get("a")` or in `d.get("a") is None`.
+    Examples of such conditions are `not d.get("a")` and `d.get("a") is None`.
     """
     for test in tests:
         match test:

@@ -1,4 +1,4 @@
-"""Check of tool calls: argument names, argument values and the type of the result."""
+"""Check of tool calls in a program: argument names, argument values and the type of the result."""
 
 from __future__ import annotations
 
@@ -32,10 +32,10 @@ _MOST_VIEWS = 20
 def call_tool(
     core: Interpreter, alias: str, call: ast.Call, *, skip: int = 0, partial: bool = False
 ) -> t.Type:
-    """Check one call of a tool and return the type of its result.
+    """Check one call of a tool in a program, and return the type of the tool's result.
 
-    `skip` is the number of positional arguments before those of the tool, as in `to_thread(tool,
-    …)`. If `partial` is True, the call may leave arguments out.
+    `skip` is the number of positional arguments before those of the tool: 1 for
+    `to_thread(tool, …)`. If `partial` is True, the call may leave arguments out.
     """
     tool = core.tools[alias]
     named, more = _read_keywords(core, call)
@@ -61,7 +61,7 @@ def call_tool(
 
 
 def _read_keywords(core: Interpreter, call: ast.Call) -> tuple[KeywordArguments, bool]:
-    """Evaluate the keyword arguments of a call.
+    """Return the types of the keyword arguments of a tool call.
 
     Also return True if `**` may pass further arguments.
     """
@@ -93,7 +93,7 @@ def _check_names(
     *,
     sure: bool,
 ) -> None:
-    """Report positional, unknown and missing arguments.
+    """Report the positional, unknown and missing arguments of a tool call.
 
     `sure` is False if the call may pass more arguments than are visible.
     """
@@ -124,10 +124,10 @@ def _check_names(
 def _report_positional(
     core: Interpreter, tool: Tool, positional: list[ast.expr], free: list[str]
 ) -> None:
-    """Report each positional argument, and suggest the name that was probably meant.
+    """Report each positional argument of a tool call, and suggest the argument's name.
 
-    The suggestions come from `free`, the arguments that the call does not pass, the required ones
-    first.
+    Tools take their arguments by name only. The suggestions come from `free`, the arguments that
+    the call does not pass, the required ones first.
     """
     signature = format_list(tool.arguments) if tool.arguments else "no arguments"
     ordered = sorted(free, key=lambda name: name not in tool.required)
@@ -150,7 +150,7 @@ def _report_positional(
 def _report_unknown(
     core: Interpreter, tool: Tool, place: ast.AST, name: str, value: t.Type, free: list[str]
 ) -> str | None:
-    """Report an argument that the tool does not have.
+    """Report an argument of a call that the tool does not have.
 
     Return the argument that was probably meant, or None if none is likely. `free` are the tool's
     arguments that the call does not pass.
@@ -174,7 +174,7 @@ def _report_unknown(
 
 
 def _arguments_with_key(tool: Tool, key: str, free: list[str]) -> list[str]:
-    """Return those of the arguments `free` whose values are objects with a property `key`."""
+    """Return those arguments of `free` whose values are objects with a property named `key`."""
     root = tool.protocol.input_schema
     found = []
     for argument in free:
@@ -188,11 +188,12 @@ def _arguments_with_key(tool: Tool, key: str, free: list[str]) -> list[str]:
 def _guess_argument(
     tool: Tool, name: str, value: t.Type, free: list[str], *, similar: bool
 ) -> str | None:
-    """Return the argument that was meant by the unknown argument name `name`, or None.
+    """Return the argument of the tool that a program probably meant by the unknown name `name`.
 
     It is the argument whose original name, before it became a Python name, is `name`. Otherwise it
     is one of `free`, the arguments that the call does not pass: one with a similar name (only if
-    `similar` is True), or else the only required one, if `value` fits it.
+    `similar` is True), or else the only required one, if `value` fits it. Return None if there is
+    none.
     """
     for argument, original in tool.arguments.items():
         if original == name:
@@ -208,7 +209,7 @@ def _guess_argument(
 
 
 def _tools_that_need(core: Interpreter, tool: Tool, argument: str) -> list[str]:
-    """Return the tools that require an argument with this name.
+    """Return the tools that require an argument with this name, as suggestions for a message.
 
     A tool that writes is not suggested instead of one that reads.
     """
@@ -222,7 +223,7 @@ def _tools_that_need(core: Interpreter, tool: Tool, argument: str) -> list[str]:
 def _check_value(
     core: Interpreter, tool: Tool, argument: str, node: ast.expr, value: t.Type, *, written: bool
 ) -> None:
-    """Report a value that does not fit the schema of its argument.
+    """Report a value that does not fit the schema of the argument for which it is passed.
 
     `written` is True if `node` is the value itself, and False if it is a dict that contains the
     value.
@@ -290,9 +291,10 @@ def _check_type(
 def _likely_key(
     argument: str, value: t.Type, schema: Mapping[str, object], root: Mapping[str, object]
 ) -> str | None:
-    """Return the key whose value was probably meant when a whole object was passed as the argument.
+    """Return the key whose value was probably meant when a program passed a whole object.
 
-    `value` is the type of the object. None if it is no object or no key fits.
+    `value` is the type of the object, which was passed as an argument of a tool. Return None if it
+    is no object or if no key fits.
     """
     if not isinstance(value, t.Record):
         return None

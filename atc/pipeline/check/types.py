@@ -1,6 +1,7 @@
 """Types that the static check infers for the values of a program.
 
-A type states only what is certain; `ANY` means that nothing is known about a value.
+A type is a value of a class in this module, such as `Atom` or `Record`. It states only what is
+certain; `ANY` means that nothing is known about a value.
 """
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ class ResponseLocation:
     path: tuple[str | None, ...] = ()
 
     def then(self, step: str | None) -> ResponseLocation:
-        """Return the position one step deeper."""
+        """Return the position of the item or field `step` of the value at this position."""
         return ResponseLocation(self.tool, (*self.path, step))
 
     def __str__(self) -> str:
@@ -77,7 +78,7 @@ class Null(Type):
 
 @dataclass(frozen=True, slots=True)
 class KeyOf:
-    """Note in the type of a string that the string is a key of an object.
+    """A mark in the type of a string, which says that the string is a key of an object.
 
     The program got the string by iterating the object `record` at `node`, perhaps by mistake.
     """
@@ -130,7 +131,7 @@ class ResponseSchema:
 
 @dataclass(eq=False)
 class ObjectShape:
-    """The keys of an object, with the schemas of their values.
+    """What a response schema says about a JSON object: its keys, with the schemas of their values.
 
     `more` is the schema of all keys that are not in `properties`, or False if there can be none.
     """
@@ -149,7 +150,7 @@ class ObjectShape:
 
 @dataclass(eq=False)
 class ArrayShape:
-    """The schema of the items of an array."""
+    """What a response schema says about a JSON array: the schema of its items."""
 
     document: ResponseSchema
     items: Any
@@ -157,7 +158,7 @@ class ArrayShape:
 
 @dataclass(frozen=True, slots=True)
 class Record(Type):
-    """The type of a JSON object that a schema describes.
+    """The type of a JSON object in a response, as the response schema describes it.
 
     `refined` holds more precise types of single keys, learned from conditions in the program.
     `null_checked` is True if a condition of the program may have excluded nulls inside the object.
@@ -175,7 +176,7 @@ class Record(Type):
 
 @dataclass(frozen=True, slots=True)
 class Array(Type):
-    """The type of a JSON array that a schema describes."""
+    """The type of a JSON array in a response, as the response schema describes it."""
 
     shape: ArrayShape
     origin: ResponseLocation
@@ -191,7 +192,7 @@ class ListCell:
 
 @dataclass(eq=False, slots=True)
 class DictCell:
-    """Contents of all dicts that one expression of the program creates.
+    """The known contents of the dicts that one expression of the program creates.
 
     `keys` maps constant keys to the types of their values. `open` is True if there are computed
     keys too; `key` and `value` are then the types of these keys and their values. The types are
@@ -210,7 +211,10 @@ class DictCell:
 
 @dataclass(frozen=True, slots=True)
 class Listing(Type):
-    """The type of a list, set, deque or tuple (`kind`) of unknown length in the program."""
+    """The type of a list, set, deque or tuple that the program created, of unknown length.
+
+    `kind` says which of these it is, and `cell` holds the type of its items.
+    """
 
     cell: ListCell
     kind: str = "list"
@@ -218,7 +222,7 @@ class Listing(Type):
 
 @dataclass(frozen=True, slots=True)
 class Mapped(Type):
-    """The type of a dict that the program created.
+    """The type of a dict that the program created, in contrast to an object of a response.
 
     `refined` holds more precise types of single keys; it is ignored if the dict has computed keys.
     """
@@ -267,7 +271,7 @@ class ToolRef(Type):
 
 @dataclass(frozen=True, slots=True)
 class Library(Type):
-    """A builtin (`len`), a module (`json`) or a name in a module (`collections.Counter`)."""
+    """The type of a builtin (`len`), a module (`json`) or a name in it (`collections.Counter`)."""
 
     name: str
 
@@ -289,7 +293,10 @@ class Function(Type):
 
 @dataclass(frozen=True, slots=True)
 class Union(Type):
-    """The type of a value that has one of several types, none a Union, `ANY` or `NEVER`."""
+    """The type of a value that has one of several types.
+
+    None of these types is itself a `Union`, `ANY` or `NEVER`.
+    """
 
     members: tuple[Type, ...]
     size: int = field(init=False, compare=False, repr=False)
@@ -299,17 +306,17 @@ class Union(Type):
 
 
 def size(value: Type) -> int:
-    """Return the number of types in a type. The time for comparing two types grows with it."""
+    """Return how many types a type contains. The time for comparing two types grows with it."""
     return getattr(value, "size", 1)
 
 
 def members(value: Type) -> tuple[Type, ...]:
-    """Return the alternatives of a type: the members of a Union, or the type itself."""
+    """Return the types that a value of this type may have: the members of a Union, or itself."""
     return value.members if isinstance(value, Union) else (value,)
 
 
 def join(*values: Type) -> Type:
-    """Return the union of the types `values`: the type of a value that may have any of them."""
+    """Return the union of several types: the type of a value that may have any of them."""
     if len(values) == 1 or (len(values) == 2 and values[0] is values[1]):
         return values[0]
     found: list[Type] = []
@@ -328,12 +335,12 @@ def join(*values: Type) -> Type:
 
 
 def join_all(values: Iterable[Type]) -> Type:
-    """Return the union of several types, as `join` does."""
+    """Return the union of the types in an iterable: the type of a value that may have any."""
     return join(*values)
 
 
 def _add(found: list[Type], new: Type) -> None:
-    """Add `new` to the alternatives in `found`, merged with an existing one if possible."""
+    """Add `new` to the union members in `found`, merged with an existing one if possible."""
     for index, old in enumerate(found):
         merged = _merge(old, new)
         if merged is not None:
@@ -343,9 +350,10 @@ def _add(found: list[Type], new: Type) -> None:
 
 
 def _merge(old: Type, new: Type) -> Type | None:
-    """Return one type in place of `old` and `new`, or None if they must be kept apart.
+    """Return one type that covers both `old` and `new`, or None if they cannot be merged.
 
-    It may be less precise than the two, but not in a way that matters to findings.
+    Both are members of a union. The merged type may be less precise than they are, but not in a way
+    that matters to findings.
     """
     match old, new:
         case Atom(), Atom():
@@ -366,7 +374,7 @@ def _merge(old: Type, new: Type) -> Type | None:
 
 
 def _common(old: Record | Mapped, new: Record | Mapped) -> tuple[tuple[str, Type], ...]:
-    """Return the more precise types of single keys that both types have in common."""
+    """Return the `refined` types of single keys that two dict types have in common."""
     if old.refined is new.refined:
         return old.refined
     spend(2 * (len(old.refined) + len(new.refined)))

@@ -1,10 +1,10 @@
 """Repair: messages that show the model a failed attempt and ask for the next program.
 
-There are three ways. `facts` shows the model what attribution found and what the responses really
-contain. `reflection` is equation 2 of the ATC paper: the model itself names the tool to blame and
-gets its documentation. `traceback` is Python's own error text, as plain code agents use it. In all
-three, the messages are appended to the conversation, so that the model sees every earlier attempt
-and the beginning of the prompt stays cached.
+There are three ways, of which a setting chooses one. `facts` shows the model what attribution found
+and what the responses really contain. `reflection` is equation 2 of the ATC paper: the model itself
+names the tool to blame and gets its documentation. `traceback` is Python's own error text, as plain
+code agents use it. In all three, the messages are appended to the conversation, so that the model
+sees every earlier attempt and the beginning of the prompt stays cached.
 """
 
 from __future__ import annotations
@@ -40,7 +40,8 @@ def correction(case: RepairCase, mode: str = "facts") -> list[Message]:
     They show its program and what went wrong, what is doubtful about its answer, or the values that
     it looked at.
 
-    `mode` is the way of repair, one of `WAYS`.
+    They show the program of the attempt and what went wrong. `mode` is the way of repair, one of
+    `WAYS`.
 
     Raises:
         ValueError: the mode is `reflection`, which asks a model, but `case.complete` is None.
@@ -65,7 +66,7 @@ def correction(case: RepairCase, mode: str = "facts") -> list[Message]:
 
 
 def worth_repairing(attempts: Sequence[Attempt]) -> Attempt:
-    """Return the attempt of a round that got furthest, which is to be repaired.
+    """Return which of several attempts to repair: the one that got furthest.
 
     An attempt with a (doubtful) answer got further than one that failed, and one with more calls
     further than one with fewer. Attempts that the check stopped come last; among them, fewer
@@ -108,7 +109,7 @@ def _reflection(case: RepairCase) -> list[Message]:
 
 
 def _traceback(case: RepairCase) -> list[Message]:
-    """Build messages with nothing but what Python itself prints about a failure."""
+    """Build the messages that show the model only what Python itself prints about a failure."""
     return [
         case.program_message,
         case.rewrite(["That program failed:", traceback_text(case.attempt)]),
@@ -116,9 +117,9 @@ def _traceback(case: RepairCase) -> list[Message]:
 
 
 def traceback_text(attempt: Attempt) -> str:
-    """Return what Python would print for the failure of an attempt.
+    """Return the text that Python would print about the failure of an attempt: the traceback.
 
-    For a program that the check stopped, it is what a compiler would print.
+    For a program that the check stopped, it is what a compiler would print about the findings.
     """
     program = attempt.program
     trace = attempt.trace

@@ -1,4 +1,7 @@
-"""Repair with facts: what attribution found, what the responses contain, and corrected lines."""
+"""The way of repair that shows the model facts.
+
+They are what attribution found, what the responses contain, and corrected lines of the program.
+"""
 
 from __future__ import annotations
 
@@ -31,7 +34,7 @@ from sandbox.trace import ToolCall
 
 @dataclass(frozen=True, slots=True)
 class RepairCase:
-    """A failed attempt, the tools that it could call, and further inputs for the ways of repair."""
+    """A failed attempt with everything that the messages of a repair are built from."""
 
     attempt: Attempt
     tools: Toolbox
@@ -54,14 +57,17 @@ class RepairCase:
 
     @property
     def program_message(self) -> Message:
-        """The message of the model that contains the program as it was executed."""
+        """The failed program as a message of the model, as if the model had just written it.
+
+        The program may contain automatic fixes.
+        """
         source = self.attempt.program.source
         return Message("assistant", f"```python\n{source}```" if source.strip() else "(no program)")
 
     def rewrite(self, parts: Iterable[str]) -> Message:
-        """Build the user message that shows `parts` and asks for the whole program again.
+        """Build the user message that asks for the whole program again.
 
-        Empty parts are left out. Writes that took effect are always listed last.
+        It shows the texts `parts`, without empty ones, then the writes that took effect.
         """
         shown = [part.strip("\n") for part in (*parts, describe_writes(self.orphans))]
         return Message("user", fill("repair", told="\n\n".join(part for part in shown if part)))
@@ -73,10 +79,10 @@ _LAST_WRITES = 10
 
 
 def describe_writes(made: Sequence[ToolCall]) -> str:
-    """Return a text that lists the writes which took effect, or "" without writes.
+    """Return a text that lists the calls which changed something, or "" without such calls.
 
     The text explains how the next program must treat them: it may keep such a call, which is then
-    not made again, but gets the result that the journal of the run has stored. Of many writes only
+    not made again, but gets the result that the journal of the run has stored. Of many calls only
     the first and the last ones are listed; the others are counted.
     """
     if not made:
@@ -90,7 +96,7 @@ def describe_writes(made: Sequence[ToolCall]) -> str:
 
 
 def _describe_write(call: ToolCall) -> str:
-    """Return a line about one write: the call, and its result if it is known."""
+    """Return a line about one call that changed something, with its result if it is known."""
     if call.outcome == "unknown":
         return f"- {format_tool_call(call)}, of which nobody knows whether it took effect"
     return f"- {format_tool_call(call)} gave {snippet(call.result)}"
@@ -146,7 +152,11 @@ def facts(case: RepairCase) -> list[Message]:
 
 
 def _describe_failure(case: RepairCase, fault: Fault) -> Iterator[str]:
-    """Yield lines that describe the findings of the check or, if the program ran, its failure."""
+    """Yield lines that say what is wrong with the program.
+
+    These are the findings of the check or, if the program was executed, the facts about its
+    failure.
+    """
     program = case.attempt.program
     findings = case.attempt.findings
     if findings:
@@ -191,9 +201,10 @@ def _describe_other_results(case: RepairCase, fault: Fault) -> str:
 
 
 def _describe_blamed_tools(case: RepairCase, fault: Fault, call: ToolCall | None) -> Iterator[str]:
-    """Yield lines about the blamed tools: how they are called, and which result fields can be read.
+    """Yield lines about the blamed tools: how each is called, and which fields its result has.
 
-    If prompts contain only tool names, only the fields of an actual response are shown.
+    If the setting `docs` allows only tool names in prompts, only the fields of an actual response
+    are shown.
     """
     near = fault.path or ""
     if case.docs == "names":
@@ -217,9 +228,10 @@ def _describe_blamed_tools(case: RepairCase, fault: Fault, call: ToolCall | None
 
 
 def _find_blamed_tools(case: RepairCase, fault: Fault, call: ToolCall | None) -> list[Tool]:
-    """Return the tool of the blamed call.
+    """Return the tools that a repair prompt should describe.
 
-    If no call is blamed, return the tools that the fault and the findings name, up to a maximum.
+    This is the tool of the blamed call. If no call is blamed, these are the tools that the fault
+    and the findings name, up to a maximum.
     """
     names = [fault.tool, *(finding.tool for finding in case.attempt.findings)]
     if call is not None:
@@ -253,8 +265,8 @@ def better_lines(case: RepairCase) -> Iterator[str]:
 def sources(case: RepairCase, fault: Fault, call: ToolCall | None) -> Iterator[str]:
     """Yield a line for each argument of a failed or empty call that may contain an invented id.
 
-    An id may be invented if another tool returns such ids, but no earlier response contains this
-    one. The line says how the other tool is called.
+    A call is empty if its result is. An id may be invented if another tool returns such ids, but no
+    earlier response contains this one. The line says how the other tool is called.
     """
     if (
         call is None

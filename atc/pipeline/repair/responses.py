@@ -29,9 +29,10 @@ _TYPES |= {"object": "dict", "array": "list"}
 
 
 def documentation(tool: Tool, *, among: Toolbox) -> str:
-    """Return how a tool is called, and the fields of its result as a program reads them.
+    """Return the documentation of a tool: how it is called, and the fields of its result.
 
-    This is the documentation d_j of the ATC paper. `among` are all tools of the task.
+    The fields are written as a program reads them. This is the documentation d_j of the ATC paper.
+    `among` are all tools of the task.
     """
     lines = [signature(tool, among=among)]
     fields = _fields(tool)
@@ -66,7 +67,7 @@ def describe_call(tool: Tool) -> str:
 
 
 def _fields(tool: Tool) -> list[str]:
-    """Return a line for each scalar field of a declared result.
+    """Return a line for each scalar field that a tool's result has according to its schema.
 
     An example is `  result["flights"][0]["carrier"]: str`.
     """
@@ -102,7 +103,7 @@ _Leaf = tuple[tuple[str | int, ...], str]
 
 
 def seen_fields(program: Program, call: ToolCall, tool: Tool, *, near: str = "") -> Iterator[str]:
-    """Yield a line such as `  flights[0]["carrier"] is 'UA'` for each field of a response.
+    """Yield a line for each field of an actual response: `  flights[0]["carrier"] is 'UA'`.
 
     Of lists, only the first item is shown. If there are too many fields, those closest to `near` (a
     path in the full response) are kept.
@@ -123,10 +124,10 @@ def seen_fields(program: Program, call: ToolCall, tool: Tool, *, near: str = "")
 
 
 def format_results(calls: Sequence[ToolCall], tools: Toolbox, *, most: int = 3_000) -> str:
-    """Return what calls returned to the program, in at most `most` characters.
+    """Return a text with the results that calls returned to the program.
 
-    Only the first successful call of each tool is shown; a long result is abridged. The text cannot
-    close a Markdown fence.
+    It has at most `most` characters. Only the first successful call of each tool is shown; a long
+    result is abridged. The text cannot close a Markdown fence.
     """
     first: dict[str, ToolCall] = {}
     for call in calls:
@@ -143,7 +144,7 @@ def format_results(calls: Sequence[ToolCall], tools: Toolbox, *, most: int = 3_0
 
 
 def escape_fences(text: str) -> str:
-    """Replace Markdown fences, so that the text cannot close a fence around it."""
+    """Replace Markdown fences in a text, so that it cannot close the fence in which it is shown."""
     return text.replace("```", "'''")
 
 
@@ -160,7 +161,7 @@ def find_assigned_name(program: Program, call: ToolCall) -> str:
 
 
 def _leaves(value: Json) -> list[_Leaf]:
-    """Return the scalar values in a response with their paths.
+    """Return the scalar values in a response as text, each with its path.
 
     Of a list, the length and the values in the first item are returned.
     """

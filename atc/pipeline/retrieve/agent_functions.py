@@ -1,4 +1,4 @@
-"""The functions that AnyTool's agents call: the arguments of each, and what it does."""
+"""The functions that the agents of an AnyTool search call: their arguments, and what they do."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ _PAGE: JsonObject = {"type": "integer", "minimum": 1, "maximum": 999}
 
 
 class AgentFunction(NamedTuple):
-    """A function that agents can call.
+    """A function that the agents of an AnyTool search can call.
 
     `build_parameters` returns the JSON Schema properties of the arguments as they are now, or None
     if the function cannot do anything now. `act` carries out a call and returns the text of its
@@ -52,7 +52,7 @@ class AgentFunction(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True)
 class _NamesFunction:
-    """A function with an argument `key` that takes names of categories, tools or APIs.
+    """A function of agents with an argument `key` that takes names of categories, tools or APIs.
 
     `scope` says which of the three. An agent may pass only names that were assigned to it. `most`
     returns the maximum number of names per call; None means exactly one. `used` returns the names
@@ -68,7 +68,10 @@ class _NamesFunction:
     pages: bool = False
 
     def build_parameters(self, search: SearchState, agent: SearchAgent) -> JsonObject | None:
-        """Return the properties of the arguments, see `AgentFunction`."""
+        """Return the JSON Schema properties of the function's arguments at this moment.
+
+        Return None if the agent has no names left that it could pass.
+        """
         names = self._unused_names(search, agent)
         if not names:
             return None
@@ -77,7 +80,7 @@ class _NamesFunction:
         return {self.key: taken} | ({"page": _PAGE} if self.pages else {})
 
     def act(self, search: SearchState, agent: SearchAgent, arguments: JsonObject) -> str:
-        """Carry out a call, see `AgentFunction`.
+        """Carry out an agent's call of the function, and return the text of its result.
 
         Raises:
             Mistake: none of the names is known, or there are too many.
@@ -94,7 +97,7 @@ class _NamesFunction:
     def _resolve_names(
         self, search: SearchState, agent: SearchAgent, argument: Json
     ) -> tuple[list[str], str]:
-        """Return the known names in an argument, and a line about the unknown ones.
+        """Return the names in an argument that the agent may pass, and a line about all others.
 
         Duplicates are left out.
         """
@@ -161,7 +164,7 @@ def _list_apis(search: SearchState, agent: SearchAgent, names: list[str], page: 
 
 
 def _detail_apis(search: SearchState, agent: SearchAgent, names: list[str], _: Json) -> str:
-    """Return description, parameters and response fields of each API.
+    """Return a text with the description, the parameters and the response fields of each API.
 
     A reminder of how to add APIs follows, unless all of them were already added or pruned.
     """
@@ -174,7 +177,7 @@ def _detail_apis(search: SearchState, agent: SearchAgent, names: list[str], _: J
 def _add(search: SearchState, agent: SearchAgent, names: list[str], _: Json) -> str:
     """Add the APIs `names` to those that the search has found (`search.pool`).
 
-    If not all of them fit within the maximum number, only the first ones are added.
+    The number of APIs found is limited. If not all of `names` fit, only the first ones are added.
     """
     added = names[: max(0, search.options.pool - len(search.pool))]
     search.pool += added
@@ -183,9 +186,9 @@ def _add(search: SearchState, agent: SearchAgent, names: list[str], _: Json) -> 
 
 
 def _check(search: SearchState, agent: SearchAgent, _: JsonObject) -> str:
-    """Note that the agent asked for a verdict on whether the APIs found so far suffice.
+    """Note that the agent wants to know whether the APIs found so far suffice for the query.
 
-    The verdict is given at the end of the round.
+    The model's verdict is given at the end of the round.
     """
     search.awaiting.append(agent)
     return ""
@@ -273,9 +276,9 @@ def reply_schema(
 def perform(
     search: SearchState, agent: SearchAgent, text: str, functions: Mapping[str, AgentFunction]
 ) -> tuple[str, str]:
-    """Carry out the function call in a reply.
+    """Carry out the function call in an agent's reply.
 
-    Return the call as one line of text, and its result or an error line.
+    Return the call as one line of text, and the text of its result or of an error.
     """
     reply = json_object(text)
     call = reply.get("call", reply)

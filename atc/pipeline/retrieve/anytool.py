@@ -1,9 +1,10 @@
 """AnyTool's retriever (§4.1 of its paper): agents that search a hierarchy of tools.
 
-The agents add APIs to a common list, the pool. They act in rounds. In a round each active agent
-asks the model once, up to `AnyToolOptions.threads` of them at the same time. Their function calls
-are then performed in the order in which the agents were created. So the result depends only on the
-options and on the model's reply to each prompt, not on how long replies take.
+An agent is a conversation with the model, which replies with function calls. The agents add APIs to
+a common list, the pool. They act in rounds. In a round each active agent asks the model once, up to
+`AnyToolOptions.threads` of them at the same time. Their function calls are then performed in the
+order in which the agents were created. So the result depends only on the options and on the model's
+reply to each prompt, not on how long replies take.
 """
 
 from __future__ import annotations
@@ -51,17 +52,18 @@ _VERDICT = an_object({"reason": a_text(200), "verdict": {"type": "string", "enum
 
 
 class AgentSearch(SearchState):
-    """The search for one query.
+    """The search of AnyTool's agents for one query.
 
-    `run` lets the agents act until the search ends; `resume` wakes the unfinished agents after a
-    solver has failed with the APIs found.
+    `run` lets the agents act until the search ends. `resume` wakes the unfinished agents if the
+    task could not be solved with the APIs found.
     """
 
     def begin(self) -> None:
-        """Create the first agents.
+        """Create the agents with which the search begins.
 
-        If there is only one category, the only first agent is the agent of this category. Otherwise
-        there are as many meta agents as are needed to list all categories in their prompts.
+        If there is only one category, this is the agent of the category. Otherwise these are meta
+        agents, which choose categories: as many as are needed to list all categories in their
+        prompts.
         """
         categories = list(self.hierarchy.tools)
         role: AgentRole = "flat" if self.options.flat else "meta"
@@ -77,7 +79,10 @@ class AgentSearch(SearchState):
                 self.add_agent(role, categories=tuple(names), places=self.hierarchy.places(names))
 
     def prune(self, names: Iterable[str]) -> None:
-        """Remove APIs from those found, permanently, because a solver found them useless."""
+        """Remove APIs from those found, because they proved useless for the task.
+
+        No agent can add them again.
+        """
         gone = set(names)
         self.dropped |= gone
         self.pool = [name for name in self.pool if name not in gone]
@@ -135,17 +140,17 @@ class AgentSearch(SearchState):
                 self.run()
 
     def retrieval(self, *, k: int) -> Retrieval:
-        """Return the first `k` of the APIs found, in the order in which agents added them.
+        """Return the first `k` of the APIs found as the result of the search.
 
-        The scores only express that order.
+        They are in the order in which agents added them. The scores only express that order.
         """
         hits = tuple(Hit(name, 1 / (rank + 1)) for rank, name in enumerate(self.pool[:k]))
         return Retrieval(hits=hits, transcript=tuple(self.transcript), usage=self.ask.usage)
 
     def _round(self, agents: Sequence[SearchAgent]) -> None:
-        """Run one step of each agent.
+        """Let each of `agents` ask the model once and call one function.
 
-        The model is asked in parallel, the calls are performed in order, and then the model checks
+        The model is asked in parallel, and the calls are performed in order. Then the model checks
         once if the APIs found suffice.
         """
         requests = [
@@ -172,7 +177,7 @@ class AgentSearch(SearchState):
         self.ended = self._limit()
 
     def _answer(self, agent: SearchAgent, call: str, result: str) -> None:
-        """Add the result of a function call to the agent's history.
+        """Add the result of an agent's function call to its conversation.
 
         Stop the agent if this was the last of the steps that it may take.
         """
@@ -185,7 +190,7 @@ class AgentSearch(SearchState):
             agent.status = "stopped"
 
     def _verdict(self) -> str:
-        """Return the verdict on whether the APIs found suffice, as text.
+        """Return the model's verdict on whether the APIs found suffice for the query, as text.
 
         The model is asked only if the APIs have changed since the last verdict.
         """
@@ -255,7 +260,7 @@ class AnyTool:
         self._options = options
 
     def search(self, query: str, *, k: int) -> Retrieval:
-        """Return the first `k` of the APIs that the agents have added, see `Retriever.search`.
+        """Let agents search for tools, and return the first `k` of the APIs that they have added.
 
         Raises:
             ModelUnavailable: the model did not answer.
@@ -265,12 +270,15 @@ class AnyTool:
         return search.retrieval(k=k)
 
     def start(self, query: str) -> AgentSearch:
-        """Return a search with its first agents. The model is not asked yet."""
+        """Return a search for `query` with its first agents. The model is not asked yet."""
         search = AgentSearch(query, self.hierarchy, self._ask, options=self._options)
         search.begin()
         return search
 
     @cached_property
     def hierarchy(self) -> Hierarchy:
-        """The hierarchy of the documents, built on first use."""
+        """The hierarchy of category, tool and API into which the documents are sorted.
+
+        It is built on first use.
+        """
         return Hierarchy.of(self._documents)

@@ -29,8 +29,8 @@ class Hit:
     """A tool, identified by its alias, that fits a query.
 
     Scores are comparable only within one result; higher is better. `why` is set if the tool was not
-    found by its score: it is `named` if the query contains the tool's name, or `producer of
-    TOOL(ARGUMENT)`.
+    found by its score: it is `named` if the query contains the tool's name, or
+    `producer of TOOL(ARGUMENT)` if the tool returns values that this argument needs.
     """
 
     tool: str
@@ -74,9 +74,10 @@ BM25 joins their words.
 
 @dataclass(frozen=True, slots=True)
 class Ranking:
-    """The best documents for one query: their positions in the index and their scores.
+    """The best documents for one query, with their scores.
 
-    The best come first; documents with equal scores are ordered by name.
+    Documents are given by their positions in the index. The best come first; documents with equal
+    scores are ordered by name.
     """
 
     positions: Positions
@@ -84,9 +85,9 @@ class Ranking:
 
 
 class Ranker(Protocol):
-    """A way to score the documents of an index.
+    """A way to score the documents of an index for queries.
 
-    Documents are identified by their position in `names`.
+    Documents are identified by their position in `names`. A query is called a view.
     """
 
     @property
@@ -99,8 +100,8 @@ class Ranker(Protocol):
     def scores(self, views: Sequence[View], positions: Positions | None = None) -> Floats:
         """Return the score of each document for each of the queries `views`.
 
-        The shape is (views, documents). If `positions` is not None, only the documents at these
-        positions are scored.
+        The result is an array of the shape (views, documents). If `positions` is not None, only the
+        documents at these positions are scored.
         """
 
 
@@ -116,10 +117,10 @@ class Embedder(Protocol):
 
     @property
     def dimensions(self) -> int:
-        """The length of a vector."""
+        """The number of dimensions of the vectors."""
 
     def embed(self, texts: Sequence[str]) -> Floats:
-        """Return the vector of each text as one row, shape (texts, dimensions).
+        """Return the vector of each text as one row of an array, shape (texts, dimensions).
 
         A blank text gets the zero vector, which is similar to nothing.
 
@@ -129,7 +130,7 @@ class Embedder(Protocol):
 
 
 def find_missing_packages(*packages: str) -> list[str]:
-    """Return those of `packages` (import names) that are not installed."""
+    """Return those of `packages` that are not installed. A package is given by its import name."""
     return [package for package in packages if find_spec(package) is None]
 
 
@@ -149,6 +150,6 @@ def require(what: str, *packages: str) -> None:
 
 
 def hits(ranked: Ranking, names: Sequence[str], *, k: int) -> tuple[Hit, ...]:
-    """Return the first `k` documents of a ranking as hits."""
+    """Return the first `k` documents of a ranking as hits, the tools of a search result."""
     pairs = zip(ranked.positions[:k].tolist(), ranked.scores[:k].tolist(), strict=True)
     return tuple(Hit(names[position], score) for position, score in pairs)

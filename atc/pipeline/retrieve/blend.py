@@ -1,6 +1,7 @@
-"""The `blend` method, which combines documents, synthetic queries and words.
+"""The search method `blend`, which combines several scores of each tool.
 
-It is the best method that asks no model.
+The scores come from the tools' documents, from synthetic queries that a model has written for the
+tools, and from words. It is the best method that asks no model during a search.
 """
 
 from __future__ import annotations
@@ -47,12 +48,12 @@ There are fewer queries than entries to estimate.
 
 @dataclass(kw_only=True)
 class Signals:
-    """A `Ranker` whose scores are a weighted sum of z-scores of several signals.
+    """A `Ranker` that adds several scores of each document, each with a weight.
 
-    The signals are linear functions of a query's embedding, and lexical rankers. `prior`
-    (documents,) is subtracted from every score: half of the log of how much more often than average
-    a document is found. This is query-bank normalisation (Bogolin et al., 2022) over synthetic
-    queries.
+    The scores, called signals, are first scaled to z-scores. Some are linear functions of a query's
+    embedding, the others come from lexical rankers. `prior` (documents,) is subtracted from every
+    score: half of the log of how much more often than average a document is found. This is
+    query-bank normalisation (Bogolin et al., 2022) over synthetic queries.
     """
 
     names: Sequence[str]
@@ -108,9 +109,10 @@ class Signals:
         return signals
 
     def scores(self, views: Sequence[View], positions: Positions | None = None) -> Floats:
-        """Return scores in standard deviations from the mean for each query.
+        """Return the score of each document for each of the queries `views`.
 
-        The shape is (views, documents), or (views, positions) if `positions` are passed.
+        Scores are in standard deviations from the mean of the query. The shape is (views,
+        documents), or (views, positions) if `positions` are passed.
         """
         found = self._added(views, self.embed(views))
         return found if positions is None else found[:, positions]
@@ -134,7 +136,11 @@ class Signals:
         return result
 
     def _added(self, views: Sequence[View], vectors: Floats) -> Floats:
-        """Return the scores for queries with the embeddings `vectors`, shape (views, documents)."""
+        """Return the scores of all documents for the queries `views`, shape (views, documents).
+
+        A score is the weighted sum of all signals, scaled to a z-score, less `prior`. `vectors` are
+        the embeddings of the queries.
+        """
         total = np.zeros((len(views), len(self.names)), np.float32)
         for weights, biases, share in self.linear:
             total += share * zscores(vectors @ weights.T + biases)
@@ -145,9 +151,9 @@ class Signals:
 
 
 def softmax(scores: Floats) -> Floats:
-    """Return the probability of each document from scores in standard deviations.
+    """Return, for each query, the probability that each document is the right one.
 
-    The shape is (views, documents).
+    `scores` are in standard deviations. Input and output have the shape (views, documents).
     """
     sharp = np.exp(scores - scores.max(axis=1, keepdims=True))
     result: Floats = sharp / sharp.sum(axis=1, keepdims=True)
@@ -155,8 +161,9 @@ def softmax(scores: Floats) -> Floats:
 
 
 def discriminant(queries: Floats, owners: Positions, prototypes: Floats) -> tuple[Floats, Floats]:
-    """Return the weights (documents, dimensions) and biases (documents,) of a linear discriminant.
+    """Return a linear discriminant that tells to which document a query belongs.
 
+    The results are weights (documents, dimensions) and biases (documents,):
     `x @ weights.T + biases` is, up to a constant of x, the log-odds that a query with embedding x
     belongs to each document. `queries` (n, dimensions) are the embeddings of the synthetic queries,
     `owners` the positions of their documents, and `prototypes` the centres of the documents.
@@ -190,7 +197,10 @@ class Blend:
         self._ranker = ranker
 
     def search(self, query: str, *, k: int) -> Retrieval:
-        """Return the `k` best tools. The transcript lists the requests found in the query."""
+        """Return the `k` best tools for `query`.
+
+        The transcript lists the single requests found in the query.
+        """
         requests = split_requests(query)
         views = [query, *requests] if len(requests) > 1 else [query]
         names = self._ranker.names
@@ -201,10 +211,11 @@ class Blend:
 
 
 def mixture(scores: Floats) -> Floats:
-    """Combine the scores of several queries (views, documents) into one score per document.
+    """Combine the scores for a query and for the requests in it into one score per document.
 
-    The first query is the user's whole query, the others are the requests in it. The result is a
-    logarithm, so that unlikely documents keep their order.
+    `scores` has the shape (views, documents). Its first row is for the user's whole query, the
+    others are for the single requests. The result is a logarithm, so that unlikely documents keep
+    their order.
     """
     if not scores.size:
         return np.zeros(scores.shape[1], np.float32)

@@ -1,4 +1,7 @@
-"""Dense retrieval: documents and queries are vectors, which are compared by their cosine."""
+"""Dense retrieval: documents and queries are vectors, which are compared by their cosine.
+
+An embedding model makes the vectors.
+"""
 
 from __future__ import annotations
 
@@ -123,16 +126,20 @@ class Dense:
         return scores
 
     def top(self, views: Sequence[View], *, n: int) -> list[Ranking]:
-        """Return the `n` nearest documents for each of the queries `views`, see `Ranker`."""
+        """Return the `n` documents with the highest cosine for each of the queries `views`."""
         return self.near(self.embed(views), n=n)
 
     def scores(self, views: Sequence[View], positions: Positions | None = None) -> Floats:
-        """Return the cosine of each of the queries `views` with each document, see `Ranker`."""
+        """Return the cosine of each of the queries `views` with each document.
+
+        The shape is (views, documents). If `positions` is not None, only the documents at these
+        positions are scored.
+        """
         return self.scores_of(self.embed(views), positions)
 
 
 def build_lists(vectors: Any, *, seed: int = 0) -> Any:
-    """Build faiss inverted lists over `vectors`.
+    """Build inverted lists over `vectors` with faiss, so that not every vector must be compared.
 
     `vectors` has the shape (rows, dimensions), is float16 or float32, and may be on disk. Vectors
     are grouped around centres and stored with four bits for every two numbers. A query reads the

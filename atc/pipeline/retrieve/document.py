@@ -29,9 +29,9 @@ StableToolBench and LiveMCPBench (compared with all names: +.044, +.010 and -.00
 
 @dataclass(frozen=True, kw_only=True)
 class ToolDocument:
-    """The searchable text of one tool.
+    """The searchable text of one tool, in sections such as name, description and parameters.
 
-    Its sections are those of ToolBench's retrieval document, including the return schema. `name`
+    The sections are those of ToolBench's retrieval document, including the return schema. `name`
     identifies the tool in its index (the alias in a toolbox). `parameters` maps each argument to
     its description; `returns` are the names of response fields. `category`, `collection` and `name`
     are the three levels of AnyTool's hierarchy.
@@ -78,7 +78,7 @@ class ToolDocument:
 
 
 def documents(tools: Iterable[Tool]) -> list[ToolDocument]:
-    """Return the documents of `tools`, in their order."""
+    """Return the searchable documents of `tools`, in the order of the tools."""
     return [ToolDocument.of(tool) for tool in tools]
 
 
@@ -96,7 +96,7 @@ def response_field_names(schema: JsonObject | None) -> tuple[str, ...]:
 
 
 def words_text(document: ToolDocument) -> str:
-    """Return the text that BM25 indexes.
+    """Return the text of a document that BM25 indexes.
 
     Name and description are included twice. Of parameters and fields only the names are included:
     their descriptions (of ids, of paging) are the same for most tools of an API and would hide what
@@ -116,7 +116,7 @@ def words_text(document: ToolDocument) -> str:
 
 
 def vector_text(document: ToolDocument) -> str:
-    """Return the text that an embedding model reads.
+    """Return the text of a document that an embedding model reads.
 
     It is `json_text` with only the first few arguments and response fields.
     """
@@ -125,7 +125,7 @@ def vector_text(document: ToolDocument) -> str:
 
 
 def json_text(document: ToolDocument) -> str:
-    """Return the document as JSON without empty sections, as it is shown to a language model."""
+    """Return a document as JSON without empty sections, as it is shown to a language model."""
     order = ("category", "collection", "name", "title", "description")
     sections: dict[str, Any] = {name: getattr(document, name) for name in order}
     sections |= {"parameters": list(document.parameters), "returns": list(document.returns)}
@@ -146,7 +146,7 @@ def dump_document(document: ToolDocument) -> JsonObject:
 def _json_fields(document: ToolDocument) -> dict[str, Any]:
     """Return the fields of a document as a JSON object.
 
-    `dataclasses.asdict` would copy them deeply, which takes minutes for a million tools.
+    `dataclasses.asdict` would copy the fields deeply, which takes minutes for a million tools.
     """
     found = {field.name: getattr(document, field.name) for field in fields(document)}
     return found | {"parameters": dict(document.parameters)}

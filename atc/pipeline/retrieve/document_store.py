@@ -1,4 +1,4 @@
-"""SQLite store for the documents of a set of tools, their vectors, and texts that a model wrote."""
+"""SQLite store for tool documents, their vectors, and texts that a model wrote about them."""
 
 from __future__ import annotations
 
@@ -48,8 +48,9 @@ It yields each list with its vectors, in any order.
 
 
 class DocumentStore:
-    """The SQLite file in `folder` in WAL mode, or an in-memory database if `folder` is None.
+    """Store for the documents of a set of tools and for data derived from them.
 
+    It is an SQLite file in `folder` in WAL mode, or an in-memory database if `folder` is None.
     Texts written by models are keyed by the digest of the tool's document, the kind of text, the
     version of the prompt and the name of the model. So when a document changes, texts are written
     again only for that document. Several threads and processes may use one folder at once.
@@ -93,9 +94,9 @@ class DocumentStore:
 
     @contextmanager
     def lock_folder(self) -> Iterator[None]:
-        """Hold the folder's lock within the block, so that no other process builds an index there.
+        """Keep other processes from building an index in the folder during the `with` block.
 
-        If another process holds the lock, wait first.
+        If another process builds one there, wait first.
         """
         if self.folder is None:
             yield
@@ -106,7 +107,10 @@ class DocumentStore:
 
     @property
     def generation(self) -> str:
-        """A random text that changes whenever the documents change; "" if there never were any."""
+        """A random text that changes whenever the documents in the store change.
+
+        It is "" if the store never had any documents.
+        """
         found = self._rows("SELECT name FROM generation")
         return str(found[0][0]) if found else ""
 
@@ -189,7 +193,7 @@ class DocumentStore:
     def embed_with(
         self, embed_all: EmbedAll, texts: Iterable[str], embedder: str, *, watch: Watch | None
     ) -> None:
-        """Compute the missing vectors of `texts` with `embed_all` and store them.
+        """Compute the vectors that the store lacks for `texts` with `embed_all`, and store them.
 
         `embedder` is the name of the model that `embed_all` uses. Texts are passed on in the same
         blocks as in `embed_texts`, because the vector of a text depends slightly on the texts that
@@ -245,7 +249,7 @@ class DocumentStore:
         *,
         most: int | None = None,
     ) -> tuple[str, ...]:
-        """Return the texts written about the current version of a document.
+        """Return the texts that models wrote about the current version of a document.
 
         At most `most` texts of each kind are returned. If several models or prompts have written
         texts, the set with the most replies is used, and of equal sets the newest.
@@ -260,7 +264,11 @@ class DocumentStore:
     def samples(
         self, document: ToolDocument, *, kind: str, prompt: str, model: str
     ) -> Mapping[int, tuple[str, ...]]:
-        """Return the replies stored for this kind, prompt and model, keyed by their number."""
+        """Return the stored replies of a model about a document, each as the texts in it.
+
+        They are those for this kind of text, version of the prompt and model, keyed by the number
+        of the reply.
+        """
         rows = self._rows(
             "SELECT sample, texts FROM expansions WHERE document = ? AND kind = ? AND prompt = ?"
             " AND model = ?",
@@ -278,7 +286,7 @@ class DocumentStore:
         model: str,
         sample: int,
     ) -> None:
-        """Store the texts of one reply.
+        """Store the texts of one reply of a model about a document.
 
         They are keyed by the document, the kind of text, the version of the prompt, the model's
         name and the number of the reply (`sample`). An empty reply records that the model wrote
@@ -323,7 +331,10 @@ class DocumentStore:
 
 
 def _key(name: str) -> bytes:
-    """Encode a name for storage. Names come from JSON, which allows lone surrogates."""
+    """Encode the name of a document for storage.
+
+    Names come from JSON, which allows lone surrogates.
+    """
     return name.encode("utf-8", "surrogatepass")
 
 
@@ -334,7 +345,10 @@ def _vector_key(text: str, embedder: str) -> bytes:
 def _find_missing_texts(
     texts: Sequence[str], keys: Sequence[bytes], found: Mapping[bytes, bytes]
 ) -> list[str]:
-    """Return the texts whose keys are not in `found`, without duplicates."""
+    """Return the texts whose vectors the store does not have, without duplicates.
+
+    `keys` are the keys of the texts, and `found` the vectors that the store has.
+    """
     return list(
         {key: text for key, text in zip(keys, texts, strict=True) if key not in found}.values()
     )

@@ -1,4 +1,7 @@
-"""Embedding models. Their vectors have length one, so that a dot product is a cosine."""
+"""Embedding models, which turn texts into vectors.
+
+The vectors have length one, so that a dot product is a cosine.
+"""
 
 from __future__ import annotations
 
@@ -49,7 +52,7 @@ _OTHERWISE = "use the embedder 'minilm'"
 
 
 def choose_embedder(name: str = DEFAULT, *, folder: Path | None = None) -> Embedder:
-    """Return the embedder with this name.
+    """Return the embedding model with this name.
 
     Nothing is loaded or requested until it embeds its first text. A model of `MODELS` is then
     downloaded into `folder`. `openai:MODEL` is a model of an endpoint.
@@ -76,9 +79,9 @@ def choose_embedder(name: str = DEFAULT, *, folder: Path | None = None) -> Embed
 def open_embedder(
     name: str, folder: Path | None
 ) -> Iterator[Callable[[list[str]], tuple[list[str], Floats]]]:
-    """Yield a function that embeds a list of texts and returns the list with its vectors.
+    """Yield a function that embeds a list of texts, and returns the list with its vectors.
 
-    The workers that build an index in parallel use it.
+    The workers that build an index in parallel use this function.
     """
     embedder = choose_embedder(name, folder=folder)
     yield lambda texts: (texts, embedder.embed(texts))
@@ -94,10 +97,10 @@ def normalize_rows(vectors: NDArray[np.floating[Any]]) -> Floats:
 def embed_distinct(
     texts: Sequence[str], embed: Callable[[list[str]], Floats], dimensions: Callable[[], int]
 ) -> Floats:
-    """Return the vector of each of `texts` as one row.
+    """Return the vector of each of `texts` as one row, computing each distinct text only once.
 
-    `embed` gets each distinct text once; a blank text gets the zero vector. `dimensions` is called
-    only if all texts are blank.
+    `embed` is the function that computes vectors; a blank text gets the zero vector without it.
+    `dimensions` is called only if all texts are blank.
     """
     distinct = dict.fromkeys(text for text in texts if text.strip())
     rows = {text: row for row, text in enumerate(distinct)}
@@ -121,7 +124,7 @@ class MixedEmbedder:
         self.dimensions = sum(part.dimensions for part, _ in parts)
 
     def embed(self, texts: Sequence[str]) -> Floats:
-        """Return the vector of each text as one row, see `Embedder.embed`."""
+        """Return the concatenated vectors of all embedders, one row for each text."""
         joined: Floats = np.concatenate(
             [np.float32(share**0.5) * part.embed(texts) for part, share in self._parts], 1
         )
@@ -129,7 +132,7 @@ class MixedEmbedder:
 
 
 class OnnxEmbedder:
-    """An `Embedder` for an encoder of `MODELS`, run by onnxruntime.
+    """An `Embedder` that runs an encoder of `MODELS` with onnxruntime.
 
     The encoder is downloaded and loaded when it embeds its first text. `folder` is where model
     files are kept, by default the user's cache.
@@ -144,7 +147,7 @@ class OnnxEmbedder:
         self._lock = threading.Lock()
 
     def embed(self, texts: Sequence[str]) -> Floats:
-        """Return the vector of each text as one row, see `Embedder.embed`."""
+        """Return the vector that the encoder gives for each text, as one row of an array."""
         return embed_distinct(texts, self._embed, lambda: self.dimensions)
 
     def _embed(self, texts: Sequence[str]) -> Floats:
@@ -177,7 +180,7 @@ class OnnxEmbedder:
         )
 
     def _load(self) -> tuple[Any, Any]:
-        """Load the tokenizer and the onnxruntime session."""
+        """Load the tokenizer and the onnxruntime session of the encoder."""
         import onnxruntime
         from tokenizers import Tokenizer
 
@@ -202,9 +205,9 @@ class OnnxEmbedder:
 
 
 def _batches(lengths: Sequence[int]) -> Iterator[list[int]]:
-    """Yield batches of row numbers for texts with these lengths.
+    """Group texts of similar length into batches, and yield the row numbers of each batch.
 
-    Texts of similar length are in one batch, so that there is little padding.
+    `lengths` are the lengths of all texts. Similar lengths need little padding.
     """
     batch: list[int] = []
     for row in sorted(range(len(lengths)), key=lengths.__getitem__):
@@ -248,11 +251,14 @@ class OpenAIEmbedder:
 
     @property
     def dimensions(self) -> int:
-        """The length of a vector. If it is unknown, one vector is requested from the endpoint."""
+        """The number of dimensions of the vectors.
+
+        If it is unknown, one vector is requested from the endpoint.
+        """
         return self._dimensions or int(self.embed(["length"]).shape[1])
 
     def embed(self, texts: Sequence[str]) -> Floats:
-        """Return the vector of each text as one row, see `Embedder.embed`.
+        """Return the vector that the endpoint gives for each text, as one row of an array.
 
         Raises:
             RetrievalUnavailable: the endpoint fails, or does not answer with one vector for each
@@ -267,7 +273,7 @@ class OpenAIEmbedder:
         )
 
     def _request(self, texts: Sequence[str]) -> Floats:
-        """Return the vectors of one batch, in the order of its texts."""
+        """Request the vectors of one batch of texts, and return them in the order of the texts."""
         # The default encoding, base64, is not supported by every server.
         body = {
             "model": self._model,
@@ -300,7 +306,9 @@ class OpenAIEmbedder:
 
 
 def _vectors(reply: Any) -> NDArray[np.float64]:
-    """Return the vectors of a reply, ordered by their index, which starts at 0.
+    """Return the vectors in a reply of an /embeddings endpoint, in the order of the texts.
+
+    The reply numbers the vectors from 0.
 
     Raises:
         KeyError, TypeError, ValueError, OverflowError: the reply has no vectors, or they are

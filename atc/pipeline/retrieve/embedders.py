@@ -17,7 +17,7 @@ _INSTEAD = "use an endpoint with the embedder 'openai:MODEL'"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Encoder:
-    """A BERT-like encoder in ONNX format with its tokenizer.
+    """A BERT-like embedding model in ONNX format with its tokenizer.
 
     Of the model's outputs, number `output` is the last hidden state, which is averaged. Texts are
     cut at `max_tokens`. Stored vectors are identified by `name`, so an encoder with other weights
@@ -95,14 +95,14 @@ If a model has several encoders, its vector is the concatenation of their vector
 
 
 def files(name: str) -> list[ModelFile]:
-    """Return all files to download for the model with this name, without duplicates."""
+    """Return all files to download for the embedding model with this name, without duplicates."""
     return list(
         dict.fromkeys(file for part, _ in MODELS[name] for file in (part.weights, part.tokenizer))
     )
 
 
 def is_ready(name: str = DEFAULT, *, folder: Path | None = None) -> bool:
-    """Return True if the model `name` can be used at once.
+    """Return True if the embedding model `name` can be used at once, without a download.
 
     A model of `MODELS` is ready if its packages are installed, and its files are downloaded and
     verified. The files are searched in `folder`, by default the user's cache. An endpoint is ready

@@ -1,6 +1,7 @@
 """Document expansion: a model writes queries that a tool can answer.
 
-They are stored and indexed with the tool's document.
+These synthetic queries are stored and indexed with the tool's document, so that a user's query
+finds the tool more often.
 """
 
 from __future__ import annotations
@@ -41,7 +42,7 @@ Further names hide the tool's purpose.
 
 @dataclass(frozen=True)
 class ExpansionKind:
-    """A kind of text that a model writes about a document.
+    """A kind of text, such as queries, that a model writes about a tool's document.
 
     `keys` are the keys of the JSON object in a reply, each of which has one text. If `sampled` is
     True, several replies with one text each are sampled; otherwise one reply has all texts.
@@ -56,12 +57,12 @@ class ExpansionKind:
 
     @cached_property
     def schema(self) -> JsonObject:
-        """JSON Schema of a reply of the model."""
+        """JSON Schema of a reply of the model with texts of this kind."""
         return an_object(dict.fromkeys(self.keys, a_text(_LONGEST, least=8)))
 
     @cached_property
     def version(self) -> str:
-        """Hash of the prompt, its example and the schema.
+        """Hash of what the model is asked: the prompt, its example and the schema of the reply.
 
         Texts that were written with another version are written again.
         """
@@ -69,11 +70,11 @@ class ExpansionKind:
         return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:12]
 
     def messages(self, document: ToolDocument) -> list[Message]:
-        """Return the messages that ask for texts about a document."""
+        """Return the messages that ask the model for texts about a document."""
         return [*self.build_prefix(), Message("user", render_document(document))]
 
     def build_prefix(self, tool: str = "") -> list[Message]:
-        """Return the messages that begin each prompt: the instructions and an example.
+        """Return the messages with which each prompt begins: the instructions and an example.
 
         `tool` replaces the tool of the standard example.
         """
@@ -89,7 +90,7 @@ SYNTHETIC = ExpansionKind("queries", ("query",), max_tokens=160, sampled=True)
 
 
 def render_document(document: ToolDocument) -> str:
-    """Return a document as text for the model."""
+    """Return a tool's document as text for the prompt of a model."""
     fewer = dict(list(document.parameters.items())[:_MOST_NAMES])
     returns = document.returns[:_MOST_NAMES]
     return json_text(
@@ -116,7 +117,7 @@ def expand_all(
     pool: Pool = Threads(),  # noqa: B008 - frozen
     watch: Callable[[int, int], None] | None = None,
 ) -> Usage:
-    """Let a model write the texts that `store` lacks for `documents`, and return the usage.
+    """Let a model write the texts about `documents` that `store` lacks, and return the usage.
 
     `queries` is the number of replies per document if the kind is sampled. `pool` runs the work,
     one document at a time; each process opens its own model with `open_ask`. `watch` is called with
@@ -177,7 +178,7 @@ The texts are keyed by the number of the reply.
 def _write_texts(
     wanted: _ExpansionJob, kind: ExpansionKind, ask: Ask, stopped: Sequence[object]
 ) -> _ExpansionResult:
-    """Ask the model for the missing replies of one document.
+    """Ask the model for those replies about one document that the store lacks.
 
     Stop early if the model fails, or if `stopped` is not empty, which means that it failed for
     another document.
@@ -200,9 +201,10 @@ def _write_texts(
 def _reply(
     document: ToolDocument, kind: ExpansionKind, ask: Ask, *, sample: int, known: Sequence[str]
 ) -> list[str]:
-    """Return one usable text for each key of the kind. Unusable texts are requested again.
+    """Ask the model for one reply about a document, and return the usable texts in it.
 
-    A text may be missing after the last attempt.
+    There is one text for each key of the kind. Unusable texts are requested again; a text may still
+    be missing after the last attempt.
     """
     good: dict[str, str] = {}
     for attempt in range(_ATTEMPTS):

@@ -1,4 +1,7 @@
-"""Construction of search methods for an index. It needs the packages of the `retrieval` extra."""
+"""Construction of search methods for an index of tools.
+
+The module needs the packages of the `retrieval` extra.
+"""
 
 from __future__ import annotations
 
@@ -37,7 +40,7 @@ from atc.pipeline.retrieve.toolqp import ToolQP
 
 @dataclass(frozen=True, kw_only=True)
 class Setup:
-    """The components from which search methods are built.
+    """The components from which search methods are built, such as the index and a model.
 
     A component may be None. A method that needs this component then raises `RetrievalUnavailable`
     when it is built.
@@ -53,7 +56,7 @@ class Setup:
 
     @property
     def documents(self) -> list[ToolDocument]:
-        """All documents of the index, in its order."""
+        """All documents of the index, in the order of the index."""
         return list(self.index.documents.values())
 
 
@@ -61,7 +64,7 @@ Build: TypeAlias = Callable[[Setup, Flags], Retriever]
 
 
 def build(spec: str, setup: Setup) -> Retriever:
-    """Build the retriever that `spec` describes.
+    """Build the search method that `spec` describes, such as `reinvoke:queries=5`.
 
     Raises:
         UnknownMethod: there is no such method or flag, or the flag does not accept the value.
@@ -80,7 +83,7 @@ def build(spec: str, setup: Setup) -> Retriever:
 
 
 def ranker(setup: Setup, on: str) -> Ranker:
-    """Return the ranker `bm25`, `dense` or `hybrid` over the index's documents.
+    """Return the ranker with this name over the index's documents: `bm25`, `dense` or `hybrid`.
 
     Raises:
         RetrievalUnavailable: the ranker needs vectors, and the index was built without them.

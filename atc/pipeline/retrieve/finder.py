@@ -58,7 +58,7 @@ class Finder:
     closure: bool = True
 
     def search(self, query: str, *, k: int) -> Retrieval:
-        """Return at most `k` tools, see `Retriever.search`."""
+        """Search with the method, and return at most `k` of the improved results, best first."""
         named = self._find_named_tools(query)
         found = self.method.search(query, k=max(k, _MANY) if self.closure else k)
         others = [hit for hit in found.hits if hit.tool not in named]
@@ -90,7 +90,7 @@ def open_index(
     pool: Pool | None = None,
     watch: Callable[[int], None] | None = None,
 ) -> ToolIndex:
-    """Open the index of `toolbox` and update it. Only changed documents are embedded again.
+    """Open the search index of `toolbox` and update it. Only changed documents are embedded again.
 
     The index is kept in the configured folder, else in the cache under a hash of the toolbox's
     sources, else (for tools made in Python) in memory. The index has vectors if `method` needs
@@ -129,9 +129,10 @@ def open_index(
 def open_finder(
     spec: str, index: ToolIndex, toolbox: Toolbox, *, ask: Ask | None = None, threads: int = 16
 ) -> Retriever:
-    """Build a search in `toolbox` with the method that `spec` describes, see `Finder`.
+    """Build a search for the tools of `toolbox` with the method that `spec` describes.
 
-    `ask` is the model for methods that need one, and `threads` limits its concurrent requests.
+    See `Finder` for how its results are improved. `ask` is the model for methods that need one, and
+    `threads` limits its concurrent requests.
 
     Raises:
         UnknownMethod, RetrievalUnavailable: see `atc.pipeline.retrieve.factory.build`.
@@ -143,7 +144,7 @@ def open_finder(
 
 
 def resolve_method(spec: str, index: ToolIndex) -> str:
-    """Return `spec`, or for `auto` the best method for this index that asks no model."""
+    """Return the method `spec`, or for `auto` the best method for this index that asks no model."""
     if spec != AUTO:
         return spec
     if index.dense is None:

@@ -29,11 +29,11 @@ different order.
 def select_best(
     scores: Floats, names: Sequence[str], *, n: int, positions: Positions | None = None
 ) -> Ranking:
-    """Return the `n` best of `scores` (documents,); equal scores are ordered by name.
+    """Return the `n` documents with the best scores; equal scores are ordered by name.
 
-    Scores of minus infinity are excluded. `positions[i]` is the position in the index to which
-    `scores[i]` belongs, by default `i`. Names are read only for documents with equal scores,
-    because they may be on disk.
+    `scores` (documents,) has one score for each document; minus infinity excludes a document.
+    `positions[i]` is the position in the index to which `scores[i]` belongs, by default `i`. Names
+    are read only for documents with equal scores, because they may be on disk.
     """
     kept = np.flatnonzero(scores > -np.inf)
     n = max(0, min(n, len(kept)))
@@ -56,10 +56,10 @@ def select_best(
 
 
 def zscores(scores: Floats) -> Floats:
-    """Scale each row to mean 0 and standard deviation 1; a constant row becomes 0.
+    """Scale the scores of each query to mean 0 and standard deviation 1 (z-scores).
 
-    Scores of different kinds can then be added. Input and output have the shape (views, documents)
-    or (documents,).
+    If all scores of a query are equal, they become 0. Scores of different kinds can then be added.
+    Input and output have the shape (views, documents) or (documents,).
     """
     if not scores.size:
         return scores
@@ -69,7 +69,10 @@ def zscores(scores: Floats) -> Floats:
 
 
 def standardize(scores: Floats, mean: Floats, deviation: Floats) -> Floats:
-    """Return `scores` in standard deviations from `mean`; 0 if all are equal up to rounding."""
+    """Return by how many standard deviations each score differs from `mean`.
+
+    Return 0 if all scores are equal up to rounding.
+    """
     flat = deviation <= 10.0**-_DECIMALS * np.maximum(1.0, np.abs(mean))
     result: Floats = np.where(flat, 0.0, (scores - mean) / np.where(flat, 1.0, deviation)).astype(
         np.float32
@@ -78,7 +81,7 @@ def standardize(scores: Floats, mean: Floats, deviation: Floats) -> Floats:
 
 
 def peak_rank(lists: Sequence[Sequence[Hit]]) -> list[Hit]:
-    """Merge the results of several queries as in ToolQP: a tool counts with its best rank.
+    """Merge the results of several queries as in ToolQP: tools are ordered by their best rank.
 
     Tools with equal best ranks are ordered by the highest similarity in any list, then by name.
     """
@@ -112,9 +115,9 @@ def _by_places(lists: Sequence[Sequence[Hit]], *, anywhere: bool) -> list[Hit]:
 
 
 def _in_order(worth: Mapping[str, tuple[float, ...]]) -> list[Hit]:
-    """Return the tools ordered by value, highest first; those with equal values are in name order.
+    """Return tools as hits, ordered by value, highest first; equal ones are in name order.
 
-    The scores, in (0, 1], only express that order.
+    The scores of the hits, in (0, 1], only express that order.
     """
     names = sorted(worth)
     # The sort is stable, so tools of equal value stay in name order.
@@ -143,9 +146,10 @@ class Hybrid:
         return self._parts[0][0].names
 
     def scores(self, views: Sequence[View], positions: Positions | None = None) -> Floats:
-        """Return the weighted sums of z-scores, shape (views, documents).
+        """Return the weighted sum of the rankers' z-scores for each document and query.
 
-        If `positions` is not None, only the documents at these positions are scored.
+        The shape is (views, documents). If `positions` is not None, only the documents at these
+        positions are scored.
         """
         small = len(self.names) <= self._full
         total: Floats | None = None
@@ -188,6 +192,6 @@ class PlainRetriever:
     ranker: Ranker
 
     def search(self, query: str, *, k: int) -> Retrieval:
-        """Return at most `k` tools, best first."""
+        """Return the `k` best tools according to the ranker, best first."""
         [found] = self.ranker.top([query], n=k)
         return Retrieval(hits=hits(found, self.ranker.names, k=k))

@@ -22,9 +22,9 @@ _BEGINNINGS = (400, 160, 80, 40, 0)
 
 
 class CategorizedTool(NamedTuple):
-    """A tool of the hierarchy, with its category.
+    """A tool of AnyTool's hierarchy, with its category.
 
-    AnyTool's paper calls "tool" what a `ToolDocument` calls a collection.
+    AnyTool's paper calls "tool" what a `ToolDocument` calls a collection: a group of APIs.
     """
 
     category: str
@@ -33,10 +33,11 @@ class CategorizedTool(NamedTuple):
 
 @dataclass(frozen=True)
 class Hierarchy:
-    """The APIs (names of documents) of each tool of each category, in the order of the documents.
+    """AnyTool's hierarchy: the tools of each category, and the APIs of each tool.
 
-    A document without a category belongs to a category named after its collection. A document
-    without a collection belongs to a tool named after its category.
+    An API is the name of a document; APIs are in the order of the documents. A document without a
+    category belongs to a category named after its collection. A document without a collection
+    belongs to a tool named after its category.
     """
 
     tools: Mapping[str, Mapping[str, tuple[str, ...]]]
@@ -44,7 +45,10 @@ class Hierarchy:
 
     @classmethod
     def of(cls, documents: Mapping[str, ToolDocument]) -> Hierarchy:
-        """Build the hierarchy of `documents`, keyed by their names. Each document is read once."""
+        """Build the hierarchy of `documents`, which are keyed by their names.
+
+        Each document is read once.
+        """
         tools: dict[str, dict[str, list[str]]] = {}
         for name, document in documents.items():
             category = document.category or document.collection or _NO_CATEGORY
@@ -57,21 +61,22 @@ class Hierarchy:
         return cls(frozen, documents)
 
     def places(self, categories: Iterable[str] | None = None) -> tuple[CategorizedTool, ...]:
-        """Return the tools of `categories`, or of all categories if `categories` is None."""
+        """Return the tools of `categories`, each with its category; None means all categories."""
         chosen = self.tools if categories is None else categories
         return tuple(
             CategorizedTool(category, tool) for category in chosen for tool in self.tools[category]
         )
 
     def apis(self, places: Iterable[CategorizedTool]) -> tuple[str, ...]:
-        """Return the APIs of the tools `places`."""
+        """Return the names of the APIs that the tools `places` have."""
         return tuple(api for place in places for api in self.tools[place.category][place.tool])
 
 
 def resolve_name(name: str, known: Sequence[str]) -> str | None:
-    """Return the one name in `known` that `name` refers to; None if none or several names match.
+    """Return the one name in `known` that `name` refers to, or None.
 
-    Case is ignored, and the last part of a name is enough (`Latest` for `Parcels/Latest`).
+    Case is ignored, and the last part of a name is enough (`Latest` for `Parcels/Latest`). The
+    result is None if no name or several names match.
     """
     if name in known:
         return name
@@ -97,13 +102,13 @@ class Room(NamedTuple):
 
     @classmethod
     def of(cls, prompt_tokens: int) -> Room:
-        """Return the maximum numbers for prompts of at most `prompt_tokens` tokens."""
+        """Divide a prompt of at most `prompt_tokens` tokens into its parts."""
         free = max(_LEAST, prompt_tokens - _INSTRUCTIONS)
         return cls(prompt_tokens, free // 3, free // 4, free // 4)
 
 
 def pages(lines: Iterable[str], *, room: int) -> list[list[str]]:
-    """Split lines into pages of at most `room` tokens.
+    """Split lines of text into pages of at most `room` tokens.
 
     Each page has at least one line, even a longer one. Without lines there is one empty page.
     """
@@ -120,9 +125,10 @@ def pages(lines: Iterable[str], *, room: int) -> list[list[str]]:
 
 
 def page(lines: Sequence[str], number: int, *, room: int) -> str:
-    """Return one page of a list, in at most `room` tokens. Pages are numbered from 1.
+    """Return the text of one page of a list. A page has at most `room` tokens.
 
-    If there are several pages, a line with the number of pages is appended.
+    Pages are numbered from 1. If there are several pages, a line with the number of pages is
+    appended.
 
     Raises:
         IndexError: there is no such page.
@@ -168,7 +174,7 @@ def tools_text(places: Sequence[CategorizedTool], hierarchy: Hierarchy, *, room:
 
 
 def detail_text(document: ToolDocument, *, room: int) -> str:
-    """Return all that is known of an API, cut to `room` tokens."""
+    """Return a text with all that is known about an API, cut to `room` tokens."""
     described = {
         name: f"{name} ({one_text(text)})" if text else name
         for name, text in document.parameters.items()
@@ -187,7 +193,10 @@ def detail_text(document: ToolDocument, *, room: int) -> str:
 
 
 def clip_to_room(text: str, *, room: int) -> str:
-    """Cut a text to `room` tokens, and append a note that says how much was left out."""
+    """Cut a text to `room` tokens, and append a note that says how much was left out.
+
+    A text that is short enough is returned unchanged.
+    """
     most = room * 3
     shown = text
     while tokens_of(shown) > room and most:
@@ -197,7 +206,7 @@ def clip_to_room(text: str, *, room: int) -> str:
 
 
 def _fit_lines(lines: Callable[[int], list[str]], room: int) -> list[str]:
-    """Return lines whose descriptions are as long as possible while all lines fit `room` tokens.
+    """Return lines whose descriptions are as long as the limit of `room` tokens allows.
 
     `lines(most)` returns the lines with each description cut to `most` characters. If the lines
     never fit, those with the shortest descriptions are returned.

@@ -47,7 +47,7 @@ class ToolIndex:
     def __init__(
         self, store: DocumentStore, *, embedder: Embedder | None = None, watch: Watch | None = None
     ) -> None:
-        """Open the index for the content of `store`; `build` fills the store first.
+        """Open an index of the documents that `store` has; `build` fills the store first.
 
         Raises:
             RetrievalUnavailable: the store or the embedding model is not available.
@@ -82,7 +82,7 @@ class ToolIndex:
         Only new documents are embedded. A process that builds in the same folder at the same time
         waits until this build has ended. If `embed_all` is not None, it computes the vectors, for
         example in other processes; it must use the same model as `embedder`. `watch` is called with
-        the number of documents done.
+        the number of documents that are done.
 
         Raises:
             ValueError: two documents have the same name, or one has no name. The folder is left
@@ -101,11 +101,11 @@ class ToolIndex:
 
     @cached_property
     def expansions(self) -> DocumentStore | None:
-        """The store, if it has texts that a model wrote about the documents; else None."""
+        """The document store, if it has texts that a model wrote about the documents; else None."""
         return self.store if self.store.expanded_count else None
 
     def close(self) -> None:
-        """Close the store."""
+        """Close the document store of the index."""
         self.store.close()
 
     def _words(self) -> Lexical:
@@ -183,10 +183,11 @@ class ToolIndex:
         make: Callable[[Path], object],
         read: Callable[[Path], _DerivedData],
     ) -> _DerivedData:
-        """Load derived data with `read`; if it is missing or damaged, let `make` write it first.
+        """Load data derived from the documents, such as vectors, from its folder.
 
-        `make` fills a folder with a temporary name, which is then renamed, so that a folder is
-        always complete.
+        `read` loads the folder. If the folder is missing or damaged, `make` writes it first. `make`
+        fills a folder with a temporary name, which is then renamed, so that a folder is always
+        complete.
         """
         assert self.folder is not None
         made_of = hashlib.sha256(f"{index_fingerprint()} {key}".encode()).hexdigest()[:12]
@@ -223,7 +224,7 @@ class ToolIndex:
 
 
 class _Documents(Mapping[str, ToolDocument]):
-    """The documents of an index, keyed by name.
+    """The documents of an index, keyed by name and read from the store on access.
 
     For a document that another process has removed from the store since the index was opened, a
     document with nothing but the name is returned.
@@ -255,9 +256,10 @@ class _Documents(Mapping[str, ToolDocument]):
 
 @cache
 def index_fingerprint() -> str:
-    """Return a hash that changes with the tokenizer and with the texts made from a document.
+    """Return a hash of how texts and words are made from a document.
 
-    Derived data that was made with another hash is outdated and is not used.
+    It changes with the tokenizer and with the texts that are indexed. Derived data that was made
+    with another hash is outdated and is not used.
     """
     probe = ToolDocument(
         name="getUserToken2",

@@ -1,4 +1,4 @@
-"""BM25 over the words of tool documents, computed by bm25s."""
+"""Search in tool documents by words, with BM25 scores that bm25s computes."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ A search computes the best score of each block first, to exclude documents whose
 
 
 class Texts(Sequence[str]):
-    """Texts that are stored in a folder. Each text is read on access.
+    """A sequence of texts, such as names, that is stored in a folder. Each is read on access.
 
     Reading a million texts at once would take most of the time of opening an index.
     """
@@ -41,7 +41,7 @@ class Texts(Sequence[str]):
 
     @staticmethod
     def save(folder: Path, kind: str, texts: Iterable[str]) -> None:
-        """Write texts into files of `folder`, which `Texts(folder, kind)` opens."""
+        """Write texts into files of `folder`. `Texts(folder, kind)` then opens them."""
         # The first byte keeps the file from being empty: an empty file cannot be mapped.
         parts = [
             b"\n",
@@ -59,9 +59,10 @@ class Texts(Sequence[str]):
 
 
 def _on_disk(folder: Path) -> Callable[[str], int | None]:
-    """Return a function that maps a word to its number, or to None if the word is unknown.
+    """Return a function that looks up the number of a word in a file of words.
 
-    The function reads a sorted file of the words' hashes (64 bits each), which is memory-mapped.
+    The function returns None for an unknown word. The file has the sorted hashes of the words (64
+    bits each) and is memory-mapped.
     """
     hashes, numbers = np.asarray(np.load(folder / _WORDS, mmap_mode="r"))
 
@@ -196,7 +197,7 @@ class Lexical:
         return total
 
     def _best(self, scores: Floats, n: int) -> Ranking:
-        """Return the `n` best documents.
+        """Return the `n` documents with the best scores.
 
         To avoid sorting all documents, the scores are divided into blocks of equal size. If `n`
         blocks have a document that scores at least s, documents with lower scores than s are not

@@ -35,7 +35,7 @@ class Listwise:
     candidates: int = 10
 
     def search(self, query: str, *, k: int) -> Retrieval:
-        """Return at most `k` tools, see `Retriever.search`.
+        """Search with the other retriever, and return `k` tools in the order that the model chose.
 
         Raises:
             ModelUnavailable: the model gave no reply.

@@ -17,12 +17,12 @@ AUTO = "auto"
 
 
 class UnknownMethod(AtcError):
-    """There is no such search method or flag, or the flag does not accept the value."""
+    """Raised if a search method or its flag does not exist, or if the flag rejects the value."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Method:
-    """A search method.
+    """A search method, as it is listed for users.
 
     `asks` is True if it asks a model for every query, `embeds` if it needs the vectors of the
     index.
@@ -118,7 +118,7 @@ METHODS: Mapping[str, Method] = {
 
 
 def read_method(spec: str) -> tuple[Method, Flags]:
-    """Return the method and the flags of a spec.
+    """Return the method and the flags of a spec such as `reinvoke:queries=5`.
 
     Raises:
         UnknownMethod: there is no such method or flag, or the flag does not accept the value.
@@ -130,7 +130,7 @@ def read_method(spec: str) -> tuple[Method, Flags]:
 
 
 def method_for(spec: str, *, asks: bool) -> str:
-    """Return the spec of the search method for a run.
+    """Return the spec of the search method to use in a run.
 
     `asks` is True if a model can be asked; then the default method is `planned`. Otherwise a method
     that asks a model is replaced by the best one that asks none.

@@ -17,10 +17,11 @@ from protocols.schema import Json, JsonObject
 
 
 class Tally:
-    """A wrapper around the model `ask` that counts its usage, starting from `usage`.
+    """A wrapper around a model that counts how many requests and tokens a search uses.
 
-    Each search has its own; it is thread-safe. Token counts that an endpoint does not report are
-    estimated, because otherwise a budget would never be spent.
+    `ask` is the model, and `usage` the count to start from. Each search has its own wrapper; it is
+    thread-safe. Token counts that an endpoint does not report are estimated, because otherwise a
+    budget would never be spent.
     """
 
     def __init__(self, ask: Ask, usage: Usage | None = None) -> None:
@@ -37,15 +38,15 @@ class Tally:
 
     @property
     def spent(self) -> int:
-        """Number of tokens of prompts and replies so far."""
+        """Number of tokens in all prompts and replies so far."""
         return self.usage.input_tokens + self.usage.output_tokens
 
     def __call__(self, messages: Sequence[Message], **options: Any) -> Completion:
-        """Ask the model, see `Ask`. A call that raises is not counted."""
+        """Ask the model one question, and count its usage. A call that raises is not counted."""
         return self._counted(self._ask(messages, **options), messages)
 
     def each(self, requests: Sequence[ModelRequest], most: int) -> Sequence[ModelReply]:
-        """Return the reply to each request, see `ask_each`."""
+        """Return the model's reply to each request, at most `most` at once, and count the usage."""
         replies = zip(requests, ask_each(self._ask, requests, most), strict=True)
         return [
             self._counted(one, asked.messages) if isinstance(one, Completion) else one
@@ -103,7 +104,7 @@ def a_list(items: JsonObject, *, most: int, least: int = 0) -> JsonObject:
 
 
 def json_object(reply: str) -> dict[str, Any]:
-    """Return the JSON object in a reply, or an empty dict if the reply contains no JSON object."""
+    """Return the JSON object in a reply of a model, or an empty dict if there is none."""
     begin = reply.find("{")
     end = reply.rfind("}")
     try:
@@ -114,7 +115,10 @@ def json_object(reply: str) -> dict[str, Any]:
 
 
 def one_text(value: object) -> str:
-    """Return a string with each run of whitespace replaced by one space; "" for any other value."""
+    """Return a string with each run of whitespace replaced by one space.
+
+    For any other value, return "".
+    """
     return " ".join(value.split()) if isinstance(value, str) else ""
 
 
@@ -128,7 +132,7 @@ _LONG = 9
 
 
 def find_text_fault(text: str, *, given: Iterable[str]) -> str | None:
-    """Return why a text is unusable, or None if it is usable.
+    """Return why a text that a model wrote is unusable, or None if it is usable.
 
     `given` are texts of the prompt, which must not be repeated.
     """

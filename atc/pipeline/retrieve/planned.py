@@ -1,6 +1,7 @@
-"""The `planned` method: a model plans several searches for one task, whose hits are merged.
+"""The search method `planned`: a model plans several searches for one task.
 
-The module also has the functions that add tools which produce required ids.
+The hits of the searches are merged. The module also has the functions that add producers, that is,
+tools which return ids that other tools require.
 """
 
 from __future__ import annotations
@@ -30,14 +31,15 @@ _SCHEMA = an_object({"searches": a_list(a_text(120, least=3), most=_MOST, least=
 
 
 def with_producers(hits: Sequence[Hit], toolbox: Toolbox, *, k: int) -> tuple[Hit, ...]:
-    """Return the `k` best of `hits` and of the tools that produce their arguments, best first.
+    """Return the `k` best tools among `hits` and the producers of their arguments, best first.
 
-    Tools with equal scores are ordered by name. A producer gets the mean of its own score and of
-    the score of the tool that needs it, if the mean is higher than its own score. So producers that
-    are needed by a good hit and also fit the query come first, without a tuned parameter. The
-    producers of producers are raised in the same way. A tool that is not among `hits` starts with
-    the lowest score of `hits`; pass more hits than `k`, so that producers have different scores.
-    `Hit.why` of a raised tool names the tool that needs it.
+    A producer is a tool that returns the values of another tool's argument. It gets the mean of its
+    own score and of the score of the tool that needs it, if the mean is higher than its own score.
+    So producers that are needed by a good hit and also fit the query come first, without a tuned
+    parameter. The producers of producers are raised in the same way. A tool that is not among
+    `hits` starts with the lowest score of `hits`; pass more hits than `k`, so that producers have
+    different scores. `Hit.why` of a raised tool names the tool that needs it. Tools with equal
+    scores are ordered by name.
     """
     own = {hit.tool: hit.score for hit in hits}
     found = {hit.tool: hit for hit in hits}
@@ -62,11 +64,11 @@ def with_producers(hits: Sequence[Hit], toolbox: Toolbox, *, k: int) -> tuple[Hi
 
 
 def in_turns(searches: Sequence[Sequence[Hit]], toolbox: Toolbox, *, k: int) -> tuple[Hit, ...]:
-    """Merge several searches for one task into at most `k` tools.
+    """Merge the results of several searches for one task into at most `k` tools.
 
     First comes the best hit of each search, then the second hit of each, and so on. In this list,
-    the last tool gets the score 1, the one before it the score 2, and so on. Then producers are
-    raised as in `with_producers`.
+    the last tool gets the score 1, the one before it the score 2, and so on. Then the tools that
+    produce required ids are raised as in `with_producers`.
     """
     merged = {
         hit.tool: hit.why for turn in zip_longest(*searches) for hit in turn if hit is not None
@@ -90,7 +92,7 @@ class PlannedRetriever:
     ask: Ask
 
     def search(self, query: str, *, k: int) -> Retrieval:
-        """Return at most `k` tools, see `Retriever.search`.
+        """Let a model split the task `query` into searches, and return at most `k` tools.
 
         The best hits of all searches come first, then the second best, and so on.
 

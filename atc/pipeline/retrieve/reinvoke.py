@@ -1,6 +1,7 @@
-"""Re-Invoke (Chen et al., 2024) and Doc2Query.
+"""The search methods Re-Invoke (Chen et al., 2024) and Doc2Query.
 
-Documents get synthetic queries, and a query is split into its intents.
+Documents get synthetic queries, which a model has written. In Re-Invoke, a query is also split into
+its intents.
 """
 
 from __future__ import annotations
@@ -77,7 +78,7 @@ def d2q(
     *,
     queries: int = QUERIES,
 ) -> Ranker:
-    """Build a dense ranker over documents with their synthetic queries appended, as in Doc2Query.
+    """Build the dense ranker of Doc2Query: documents with their synthetic queries appended.
 
     Each document is one text with up to `queries` queries (N = 10 in the ToolQP paper). The queries
     are those of Re-Invoke, because ToolQP uses the same prompt for both methods (Figure 12). The
@@ -96,9 +97,10 @@ def d2q(
 
 
 def mean_rows(vectors: Floats, owners: Positions, count: int) -> Floats:
-    """Return the mean of the rows of `vectors` that belong to each of `count` owners.
+    """Return the mean vector of each of `count` owners, such as documents with several queries.
 
-    `owners` has the number of the owner of each row. An owner without rows gets the zero vector.
+    `owners` has the number of the owner of each row of `vectors`. An owner without rows gets the
+    zero vector.
     """
     total = np.zeros((count, vectors.shape[1]), np.float64)
     np.add.at(total, owners, vectors)
@@ -161,7 +163,7 @@ _MOST_REQUESTS = 8
 
 
 def split_requests(query: str) -> tuple[str, ...]:
-    """Split a query into its requests, in order and without changing the words.
+    """Split a query into the single requests in it, in order and without changing the words.
 
     Return at most eight requests, or the whole query if it has only one. The query is cut at the
     ends of sentences, and at conjunctions and commas after which a request may begin. Parts of
@@ -198,7 +200,9 @@ class ReInvoke:
         self._find = find
 
     def search(self, query: str, *, k: int) -> Retrieval:
-        """Return the `k` best tools. The transcript lists the intents.
+        """Search for each intent of the query, and return the `k` best tools of all.
+
+        The transcript lists the intents.
 
         Raises:
             ModelUnavailable, RetrievalUnavailable: see `Retriever.search`.

@@ -62,7 +62,7 @@ SEARCH_SCHEMA = an_object({"search": a_list(a_text(80), most=_MOST_PHRASES, leas
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RewriteMethod:
-    """One way to expand a query. Use `dataclasses.replace` for ablations."""
+    """One way to expand a query with texts of a model. Use `dataclasses.replace` for ablations."""
 
     writes: Literal["tool", "search"]
     """What the model writes: a hypothetical tool, or a query for a search engine of tools."""
@@ -91,8 +91,8 @@ class Rewriter:
     `method` is a key of `REWRITERS`. `documents` are the documents of the ranker, keyed by name.
     `text` renders a hypothetical tool in the same form as the real tools in the ranker's index, so
     that they are comparable. `options` (`samples`, `feedback`) override those of the method. A
-    sample that is empty, unreadable or repeats the prompt is dropped. If none is left, the query
-    alone is searched, and the transcript says so.
+    reply of the model that is empty, unreadable or repeats the prompt is dropped. If none is left,
+    the query alone is searched, and the transcript says so.
     """
 
     def __init__(
@@ -112,7 +112,7 @@ class Rewriter:
         self._text = text
 
     def search(self, query: str, *, k: int) -> Retrieval:
-        """Return at most `k` tools, see `Retriever.search`.
+        """Let a model expand the query, and return at most `k` tools for the expanded query.
 
         For a blank query or an empty index, no model is asked.
 
@@ -141,7 +141,10 @@ class Rewriter:
         return Retrieval(hits=self._hits(view, k), transcript=tuple(notes), usage=ask.usage)
 
     def _samples(self, query: str, shown: Sequence[str], ask: Tally) -> list[str]:
-        """Return the model's replies. `shown` are the names of the tools that the prompt shows."""
+        """Ask the model to expand a query, and return its replies.
+
+        `shown` are the names of the tools that the prompt shows.
+        """
         method = self.method
         messages = build_rewrite_prompt(method, query, [self._documents[name] for name in shown])
         schema = TOOL_SCHEMA if method.writes == "tool" else SEARCH_SCHEMA
@@ -163,7 +166,7 @@ class Rewriter:
         return hits(ranked, self._ranker.names, k=k)
 
     def _read(self, reply: str, query: str) -> tuple[str, str | None]:
-        """Return the text in a reply, and why it is unusable (None if it is usable)."""
+        """Return the text to search for from a reply, and why it is unusable, if it is."""
         if self.method.writes == "search":
             text = read_search(reply)
             return text, find_text_fault(text, given=[query])
@@ -177,7 +180,10 @@ class Rewriter:
 
 
 def read_tool(reply: str) -> ToolDocument:
-    """Return the tool that a reply describes. Its description is empty if the reply has none."""
+    """Return the hypothetical tool that a reply of the model describes.
+
+    Its description is empty if the reply has none.
+    """
     found = json_object(reply)
     listed = found.get("parameters")
     names = [one_text(name) for name in listed] if isinstance(listed, dict | list) else []
@@ -189,7 +195,7 @@ def read_tool(reply: str) -> ToolDocument:
 
 
 def read_search(reply: str) -> str:
-    """Return the phrases of the search in a reply, joined by commas, or "" without any."""
+    """Return the search phrases in a reply of the model, joined by commas, or "" without any."""
     phrases = json_object(reply).get("search")
     listed = phrases if isinstance(phrases, list) else [phrases]
     return ", ".join(text for phrase in listed[:_MOST_PHRASES] if (text := one_text(phrase)))
@@ -198,7 +204,7 @@ def read_search(reply: str) -> str:
 def build_rewrite_prompt(
     method: RewriteMethod, query: str, shown: Sequence[ToolDocument]
 ) -> list[Message]:
-    """Build the conversation that asks for one sample.
+    """Build the conversation that asks the model to expand a query once.
 
     `shown` are the best tools for the unchanged query. The part that is the same for every query
     comes first, so that the model's prompt cache can reuse it.

@@ -32,12 +32,15 @@ VerdictWord = Literal["Solvable", "Unsolvable", "Unsure"]
 
 
 class Mistake(Exception):
-    """A call that cannot be carried out. The message tells the agent what it can do instead."""
+    """A function call of an agent that cannot be carried out.
+
+    The message tells the agent what it can do instead.
+    """
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AnyToolOptions:
-    """Limits of an AnyTool search, and switches for ablations.
+    """Limits of an AnyTool search, and switches for experiments with parts of the method left out.
 
     See §4.1, A.1 and Tables 3, 6 and 7 of the AnyTool paper, and its published code.
 
@@ -73,7 +76,7 @@ class AnyToolOptions:
 
 @dataclass(eq=False, kw_only=True)
 class SearchAgent:
-    """One agent of a search, identified by its number in order of creation.
+    """One agent of an AnyTool search, identified by its number in order of creation.
 
     `history` is the complete conversation; a prompt may contain only part of it. The agent may
     choose from `categories` and from the tools `places`, and delegate them to other agents. It may
@@ -104,7 +107,7 @@ class SearchAgent:
         return f"#{self.number} {self.role} {', '.join(map(repr, named))}".rstrip()
 
     def add_message(self, text: str) -> None:
-        """Add a user message to the history.
+        """Add a user message to the agent's conversation with the model.
 
         If the last message is still unanswered, the text is appended to it, because turns must
         alternate.
@@ -116,7 +119,7 @@ class SearchAgent:
             self.history.append(Message("user", text))
 
     def prompt(self, *, room: int) -> list[Message]:
-        """Return the history cut to about `room` tokens.
+        """Return the agent's conversation cut to about `room` tokens.
 
         The instructions and the task are always kept; the oldest turns are dropped first.
         """
@@ -187,9 +190,10 @@ class SearchState:
     def add_category_agent(
         self, category: str, *, creator: SearchAgent | None = None
     ) -> SearchAgent:
-        """Create an agent for a category.
+        """Create an agent that searches the tools of one category.
 
-        It is a tool agent if the category has few tools, else a category agent.
+        It is a tool agent, which chooses APIs, if the category has few tools. Otherwise it is a
+        category agent, which chooses tools.
         """
         places = self.hierarchy.places([category])
         role: AgentRole = "tool" if len(places) <= self.options.tools_per_agent else "category"
@@ -203,7 +207,7 @@ class SearchState:
         places: tuple[CategorizedTool, ...] = (),
         creator: SearchAgent | None = None,
     ) -> SearchAgent:
-        """Create an agent with its instructions and its task.
+        """Create an agent of this role, with its instructions and its task.
 
         It may choose from `categories` and the tools `places`; tool and flat agents may add the
         APIs of these tools. `creator` is the agent that delegated the task, if any.

@@ -1,8 +1,8 @@
-"""ToolQP (Fang and Glass, 2026, §3.1): plan, query, inspect the results, query again, then merge.
+"""ToolQP (Fang and Glass, 2026, §3.1): a model plans queries, inspects results and queries again.
 
-The paper leaves the course of a search to a large model's judgement (ToolQP-Prompting). A small
-model loses track, so here the program proceeds from sub-goal to sub-goal, each question is narrow,
-and each reply is JSON.
+The results of all queries are merged at the end. The paper leaves the course of a search to a large
+model's judgement (ToolQP-Prompting). A small model loses track, so here the program proceeds from
+sub-goal to sub-goal, each question is narrow, and each reply is JSON.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ class QueryCache:
         self._by_query: dict[str, Sequence[Hit]] = {}
 
     def find_hits(self, query: str) -> Sequence[Hit]:
-        """Return the best tools for `query`, best first."""
+        """Return the tools that the retriever finds for `query`, best first."""
         key = _key(query)
         if key not in self._by_query:
             self._by_query[key] = self._base.search(query, k=self._depth).hits
@@ -65,7 +65,7 @@ class QueryCache:
 
     @property
     def lists(self) -> list[Sequence[Hit]]:
-        """The hits of each query, in the order of the queries."""
+        """The tools found for each query, in the order in which the queries were searched."""
         return list(self._by_query.values())
 
 
@@ -99,9 +99,9 @@ class ToolQP:
         self._shown = shown
 
     def search(self, query: str, *, k: int) -> Retrieval:
-        """Return at most `k` tools, ranked by their best rank over all queries.
+        """Search with all queries of the model, and return at most `k` tools.
 
-        See `Retriever.search`.
+        They are ranked by their best rank over all queries.
 
         Raises:
             RetrievalUnavailable: raised by `base`.
@@ -136,7 +136,7 @@ class ToolQP:
     def _search(
         self, goals: Sequence[str], messages: list[Message], ask: Ask, found: QueryCache
     ) -> list[str]:
-        """Search for one sub-goal after another, and return a line for each query.
+        """Search for one sub-goal after another, and return a transcript line for each query.
 
         If the model writes no new query for a sub-goal, the sub-goal itself is the query.
         """
@@ -169,10 +169,10 @@ class ToolQP:
     def _build_question(
         self, shown: Sequence[Hit], goals: Sequence[str], goal: int, *, is_judged: bool
     ) -> str:
-        """Return the message that shows the results for sub-goal number `goal` (from 0).
+        """Return the message that shows the model the results for one sub-goal.
 
-        If `is_judged` is True, the message asks the model to judge the results; otherwise it says
-        that the search for this sub-goal has ended.
+        `goal` is the number of the sub-goal (from 0). If `is_judged` is True, the message asks the
+        model to judge the results; otherwise it says that the search for this sub-goal has ended.
         """
         values = {"found": format_found_tools(shown, self._documents), "number": str(goal + 1)}
         last = goal + 1 == len(goals)
@@ -206,8 +206,8 @@ def _ask_for_query(
 def _is_goal_over(judged: Sequence[Hit] | None, reply: Mapping[str, Json]) -> bool:
     """Return True if the search for the current sub-goal has ended.
 
-    This is so if the program gave up the sub-goal (`judged` is None), or if the model named one of
-    the tools `judged` as serving it.
+    This is so if the program gave up the sub-goal (`judged` is None), or if the reply names one of
+    the tools `judged`, which the model was shown, as one that serves the sub-goal.
     """
     if judged is None:
         return True

@@ -75,7 +75,10 @@ def tokens(text: str) -> list[str]:
 
 
 class _Stems(dict[str, str]):
-    """Cache of the stem of each word; the stem of a stop word is "". Thread-safe."""
+    """A dict that computes the stem of each word on first use. The stem of a stop word is "".
+
+    Thread-safe.
+    """
 
     def __init__(self, stemmer: Any) -> None:
         super().__init__()

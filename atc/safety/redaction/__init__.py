@@ -1,7 +1,8 @@
-"""Replaces the secrets of a run by placeholders, everywhere except in the stored calls of the run.
+"""Replacement of the secrets of a run by placeholders.
 
-`protocols.secrets` decides what is a secret. Every spelling of a secret is replaced. Values that a
-program derived from a secret, such as a part, its base64 or its hash, are not.
+Secrets are replaced everywhere except in the stored calls of the run. `protocols.secrets` decides
+what is a secret. A secret is also replaced where it is escaped, as in JSON or in a URL. Values that
+a program derived from a secret, such as a part, its base64 or its hash, are not replaced.
 """
 
 from __future__ import annotations
@@ -63,7 +64,7 @@ class Redactor:
     def learn_call(self, call: ToolCall, execution: int) -> None:
         """Add the secrets in the arguments and the response (or error) of a recorded call.
 
-        If its tool is not known, secrets are recognized by their names alone.
+        If the tool of the call is not known, secrets are recognized by their names alone.
         """
         arguments, response = self._schemas(call)
         outcome = call.result if call.error is None else call.error
@@ -73,9 +74,9 @@ class Redactor:
         self._take(secrets, f"{execution}.{call.index}")
 
     def learn_run(self, stored: StoredRun) -> None:
-        """Add the secrets of a stored run in the order in which they were found during the run.
+        """Add the secrets of a stored run, in the order in which they were found during the run.
 
-        So each secret gets the same placeholder as it had then.
+        So each secret gets the same placeholder as during the run.
         """
         left = list(stored.calls)
         for attempt in stored.attempts:
@@ -87,7 +88,10 @@ class Redactor:
             self.learn_call(found.call, found.execution)
 
     def learn_attempts(self, attempts: Iterable[Attempt]) -> None:
-        """Add the secrets of attempts that are not stored. Each attempt counts as one execution."""
+        """Add the secrets of attempts that are not stored. Each attempt counts as one execution.
+
+        The secrets are in the programs and in their calls.
+        """
         for number, attempt in enumerate(attempts):
             self.learn_program(attempt.program)
             for call in attempt.trace.calls if attempt.trace else ():
@@ -99,11 +103,14 @@ class Redactor:
             self._take(secrets_in(source), "s")
 
     def learn_program(self, program: Program) -> None:
-        """Add the literals that a program assigns to secret arguments or variables."""
+        """Add the secrets that a program contains as literals.
+
+        These are the literals that it assigns to secret arguments or variables.
+        """
         self._take(secrets_in_program(program, self._tools), "p")
 
     def __call__(self, text: str) -> str:
-        """Return `text` with a placeholder for each secret.
+        """Return `text` with a placeholder for each known secret.
 
         Secrets of fewer than 6 characters are replaced only as whole words.
         """
@@ -144,8 +151,8 @@ class Redactor:
     def restore(self, text: str) -> str:
         """Return a model's reply in which placeholders are replaced by the secrets they stand for.
 
-        So the program in the reply can run. Each secret is escaped, so it cannot end the string
-        literal that contains it.
+        So the program in the reply can run. Each secret is escaped, so that it cannot end the
+        string literal that contains it.
         """
 
         def number(found: re.Match[str]) -> str:
@@ -165,10 +172,10 @@ class Redactor:
             return frozenset(self._values)
 
     def _take(self, values: Iterable[Json], mark: str) -> None:
-        """Add secrets that were found in the same place, for example in one call.
+        """Add secrets that were found together, for example in one call.
 
-        `mark` says where. It is the mark of a call, or one of the letters `p`, `s` and `v`, to
-        which a counter is added. Each placeholder contains it (see `Redactor`).
+        `mark` says where they were found, and each placeholder contains it (see `Redactor`). It is
+        the mark of a call, or one of the letters `p`, `s` and `v`, to which a counter is added.
         """
         with self._lock:
             first = f"{mark}{self._counts[mark]}" if mark in self._counts else mark
@@ -182,7 +189,8 @@ class Redactor:
     def _add(self, value: Json, mark: str) -> bool:
         """Add one secret. Return False if it was not added.
 
-        It is not added if it is already known, if it is blank, or if it is a mask such as `****`.
+        It is not added if it is already known, if it is blank, or if it is a row of signs such as
+        `****` that stands for a hidden secret.
         """
         key = _key(value)
         if key in self._placeholders or is_blank_or_mask(key[1]):
@@ -204,7 +212,7 @@ class Redactor:
         return (by_alias(tool), tool.protocol.output_schema) if tool is not None else (None, None)
 
     def _call(self, call: ToolCall) -> ToolCall:
-        """Return a recorded call without secrets."""
+        """Return a recorded call with placeholders for its secrets."""
         arguments, response = self._schemas(call)
         # First the secrets of these, since the other texts may contain them.
         changed = replace(
@@ -216,12 +224,12 @@ class Redactor:
         return replace(changed, **{name: self.value(getattr(call, name)) for name in names})
 
     def _cover(self, leaf: Json) -> Json:
-        """Return the placeholder of a secret. A secret that is not known yet is added first."""
+        """Return the placeholder of a value that is a secret. A new secret is added first."""
         self._take(secret_with_parts(leaf), "v")
         return self._placeholders.get(_key(leaf), leaf)
 
     def _rest(self, leaf: Json) -> Json:
-        """Return a value that is not a secret as a whole, with known secrets in it replaced.
+        """Return a value that is not itself a secret, with placeholders for known secrets in it.
 
         A number is replaced only if it equals a known secret and is long.
         """
@@ -242,7 +250,7 @@ def _key(value: Json) -> tuple[str, str]:
 
 
 def by_alias(tool: Tool) -> JsonObject:
-    """Return the schema of a tool's arguments, keyed by their aliases, which programs use."""
+    """Return the schema of a tool's arguments, with the aliases that programs use as keys."""
     schema = tool.protocol.input_schema
     properties = tool.protocol.parameters
     return {
@@ -255,8 +263,8 @@ def secrets_in_program(program: Program, tools: Mapping[str, Tool]) -> list[Json
     """Return the secrets among the literals of a program.
 
     A literal is a secret if its variable, key or argument has the name of a secret, or if the
-    tool's schema says so. Secrets within texts count, too. The result is empty if the source is not
-    valid Python.
+    tool's schema says so. Secrets within longer texts count, too. The result is empty if the source
+    is not valid Python.
     """
     tree = program.tree
     names: dict[str, Json] = {}
@@ -282,9 +290,10 @@ def secrets_in_program(program: Program, tools: Mapping[str, Tool]) -> list[Json
 
 
 def _read_arguments(call: ast.Call, names: Mapping[str, Json]) -> dict[str, Json]:
-    """Return the keyword arguments of a call in a program, as far as their values are known.
+    """Return the keyword arguments of a call in a program, with the values that are known.
 
-    A value is known if it is a literal, or a variable whose value is in `names`. Others are None.
+    A value is known if it is a literal, or a variable whose value is in `names`. Any other value is
+    returned as None.
     """
     arguments: dict[str, Json] = {}
     for keyword in call.keywords:
@@ -297,7 +306,7 @@ def _read_arguments(call: ast.Call, names: Mapping[str, Json]) -> dict[str, Json
 
 
 def _find_called_tool(call: ast.Call, tools: Mapping[str, Tool]) -> Tool | None:
-    """Return the tool that a call in a program calls, or None.
+    """Return the tool that the program calls with the expression `call`, or None.
 
     The name of the tool may also be the first argument, as in `asyncio.to_thread(login)`.
     """
@@ -310,8 +319,8 @@ def _find_called_tool(call: ast.Call, tools: Mapping[str, Tool]) -> Tool | None:
 def _literal(node: ast.expr | None, names: Mapping[str, Json]) -> Json:
     """Return the value of an expression that consists of literals and the variables in `names`.
 
-    Return None for any other expression. None also replaces such an expression within a list or
-    dict.
+    Return None for any other expression. Within a list or dict, such an expression is replaced by
+    None.
     """
     match node:
         case ast.Constant(value=str() | int() | float() as value):

@@ -1,4 +1,8 @@
-"""Replaces secrets in texts. All spellings of all secrets are found in one pass over a text."""
+"""Replacement of secrets in texts.
+
+Secrets are found as they are and as they are escaped in JSON, URLs, HTML, Python and shells, all in
+one pass over a text.
+"""
 
 from __future__ import annotations
 
@@ -28,7 +32,7 @@ _CUT = re.compile(r"…|\.\.\.|\Z|[\"'\\]")
 
 
 class SecretText:
-    """A set of secrets, and a function that replaces them in texts.
+    """A set of secrets, and a function that replaces them by placeholders in texts.
 
     One thread may add secrets while others replace them.
     """
@@ -52,7 +56,10 @@ class SecretText:
                     insort(self._long.setdefault(spelling[:SHORT], []), spelling)
 
     def __call__(self, text: str) -> str:
-        """Return `text` with each secret replaced. Placeholders in it are not changed."""
+        """Return `text` with each secret replaced by its placeholder.
+
+        Placeholders that are already in the text are not changed.
+        """
         if not self._names and not self._short:
             return text
         pieces: list[str] = []  # alternately texts and placeholders
@@ -66,9 +73,10 @@ class SecretText:
         return "".join(pieces)
 
     def _split_text(self, text: str) -> list[str]:
-        """Return the pieces of a text: alternately a text without secrets, and a placeholder.
+        """Divide a text at its secrets, and return the pieces with placeholders between them.
 
-        Each placeholder replaces the secret between two texts.
+        The list alternates: a piece without secrets, the placeholder of the secret that followed
+        it, the next piece, and so on.
         """
         done = 0
         at = 0
@@ -88,9 +96,9 @@ class SecretText:
             at += length or 1
 
     def _match(self, text: str, at: int) -> tuple[int, str]:
-        """Return how much of a secret begins at this position, and the full spelling of the secret.
+        """Return how many characters of a secret begin at the index `at`, and the whole secret.
 
-        The first value is the number of characters. It is smaller than the length of the spelling
+        The secret is returned as it is escaped in the text. The number is smaller than its length
         if the secret is cut off in the text. The result is `(0, "")` if no secret begins here.
         """
         known = self._long[text[at : at + SHORT]]
@@ -110,7 +118,7 @@ class SecretText:
         return cut if end and cut[0] >= shortest else (0, "")
 
     def _replace_short_words(self, text: str) -> str:
-        """Return `text` in which short secrets are replaced where they are whole words."""
+        """Return `text` with placeholders for those short secrets that are whole words in it."""
         pieces = []
         done = 0
         for place in _WORD_START.finditer(text):

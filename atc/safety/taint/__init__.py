@@ -1,4 +1,4 @@
-"""Checks the values of sensitive arguments before a call is sent.
+"""The check of sensitive argument values before a call is sent.
 
 A sensitive argument decides, for example, who receives a message or how much is paid. Each of its
 values must come, as a whole, from the task, from a tool that the user trusts, or from a person.
@@ -54,7 +54,7 @@ class TaintedValue(Leaf):
     def __str__(self) -> str:
         """Return a sentence with the argument, its value and the value's origin.
 
-        It is safe to display.
+        Names and values in the sentence are quoted, so that it is safe to display.
         """
         host = (
             parse_url_host(self.value)
@@ -97,7 +97,10 @@ class Taint:
         self._agreed: set[tuple[str, str, EqualityKey]] = set()
 
     def begin_program(self, program: Program, *, blind: bool) -> None:
-        """Prepare for the next program. `blind` is True if its author had seen no tool output."""
+        """Prepare for the next program.
+
+        `blind` is True if the model had seen no tool output when it wrote the program.
+        """
         if not blind or any(map(_has_foreign_description, self._tools.values())):
             return
         constants = [node for node in ast.walk(program.tree) if isinstance(node, ast.Constant)]
@@ -127,13 +130,17 @@ class Taint:
         )
 
     def _response_values(self) -> list[tuple[ToolCall, JsonPath, Json]]:
-        """Return each value of each response with its call and path, the latest response first."""
+        """Return each value in the responses of the run, with its call and its path.
+
+        Values of the latest response come first.
+        """
         return list(walk_responses(reversed(self._calls())))
 
     def sibling_values(self, one: TaintedValue) -> list[Json]:
-        """Return the other items of the list, in a response, from which a tainted argument came.
+        """Return the other items of the list from which a tainted argument came.
 
-        The result is empty unless the whole argument equals an item of a list in a response.
+        The list is in a response. The result is empty unless the whole argument equals one of its
+        items.
         """
         if one.path or one.within is not None:
             return []
@@ -157,14 +164,14 @@ class Taint:
     def agree(self, tool: Tool, tainted: Iterable[TaintedValue]) -> None:
         """Record that a person agreed to these values for these arguments.
 
-        They are clean from now on.
+        From now on, the values are clean in these arguments.
         """
         self._agreed |= {(tool.alias, one.argument, equality_key(one.value)) for one in tainted}
 
     def _is_surely_clean(self, tool: Tool, leaf: Leaf) -> bool:
-        """Return True if a sensitive value of a call (`leaf`) is clean.
+        """Return True if the sensitive value `leaf` of a call is certainly clean.
 
-        Return False if it is not, or if the check itself fails with an exception.
+        Return False if it is tainted, or if the check itself fails with an exception.
         """
         try:
             return self._is_clean(tool, leaf)
@@ -172,7 +179,10 @@ class Taint:
             return False
 
     def _is_clean(self, tool: Tool, leaf: Leaf) -> bool:
-        """Return True if a sensitive value of a call (`leaf`) is clean, see `Taint`."""
+        """Return True if the sensitive value `leaf` of a call is clean.
+
+        The docstring of `Taint` says which values are clean.
+        """
         value = leaf.value
         if (tool.alias, leaf.argument, equality_key(value)) in self._agreed:
             return True
@@ -194,8 +204,9 @@ class Taint:
         )
 
     def _is_known_id(self, leaf: Leaf) -> bool:
-        """Return True if an opaque text is an id or page token, and a response contains exactly
-        this text.
+        """Return True if an opaque text is an id or page token that a tool has returned.
+
+        A response must contain exactly this text.
         """
         value = leaf.value
         names = [step for step in (leaf.argument, *leaf.path) if isinstance(step, str)]
@@ -209,10 +220,10 @@ class Taint:
         places: Mapping[EqualityKey, tuple[ToolCall, JsonPath]],
         texts: Iterable[tuple[ToolCall, JsonPath, str]],
     ) -> TaintedValue:
-        """Return a sensitive value of a call (`leaf`) as a tainted value with its origin.
+        """Return the sensitive value `leaf` of a call as a tainted value, with its origin.
 
         `places` has the values in responses, each with its call and path. `texts` are the texts in
-        responses, in lower case; the leaf may be a part of one of them.
+        responses, in lower case; the value may be a part of one of them.
         """
         value = leaf.value if isinstance(leaf.value, str) else format_number(leaf.value)
         rules = [safe_shell_argument(f"value={value}")]
@@ -245,7 +256,7 @@ class Taint:
 
 
 def _field(call: ToolCall, path: JsonPath) -> str:
-    """Return the words for a position in a response: "`id` in the response of `search`"."""
+    """Return a position in a response as words: "`id` in the response of `search`"."""
     place = quote_name(format_json_path(path)) if path else "the whole"
     return f"{place} in the response of {quote_name(call.tool)}"
 

@@ -1,4 +1,4 @@
-"""Recognizes addresses of people and accounts: e-mail, telephone, IBAN and wallets."""
+"""Recognition of the addresses of people and accounts: e-mail, telephone, IBAN and wallets."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def is_contact(text: str) -> bool:
 
 
 def _is_base58_address(text: str) -> bool:
-    """Return True if the text is a wallet address with a correct checksum of Bitcoin's kind."""
+    """Return True if the text is a wallet address whose checksum, of Bitcoin's kind, is correct."""
     if not 25 <= len(text) <= 36 or not set(text) <= set(_BASE58):
         return False
     value = 0

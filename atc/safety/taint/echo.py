@@ -1,4 +1,4 @@
-"""Checks whether a tool could have built a value in a response from the arguments of the call.
+"""Check of whether a tool could have built a value in its response from the call's arguments.
 
 A text may be composed of parts of the arguments, and a number may be calculated from them. Such a
 value may come from the program, so it is not clean even if the user trusts the tool.
@@ -51,7 +51,7 @@ _OPERATIONS = (operator.add, operator.sub, operator.mul, operator.truediv)
 
 
 class ArgumentTexts:
-    """The texts and numbers in the arguments of one call, in every spelling and decoding."""
+    """The texts and numbers in the arguments of one call, as written and decoded."""
 
     def __init__(self, arguments: JsonObject) -> None:
         values = [value for _, value in walk(arguments) if value is not None]
@@ -69,7 +69,7 @@ class ArgumentTexts:
         self._numbers = numbers[:_MOST_NUMBERS]
 
     def can_build(self, value: Json) -> bool:
-        """Return True if the value can be built from the arguments."""
+        """Return True if a tool can build the value from the texts and numbers in the arguments."""
         if isinstance(value, bool) or value is None:
             return bool(self._forms)
         meant = number(value) if isinstance(value, str) else Decimal(equality_key(value)[1])
@@ -117,9 +117,9 @@ class ArgumentTexts:
         return left[0] <= min(_LONGEST_ADDED, len(letters) // 4)
 
     def _longest_from(self, letters: str, start: int) -> int:
-        """Return the length of the longest part of `letters` that an argument contains.
+        """Return how many characters of `letters`, from the index `start` on, an argument contains.
 
-        The part begins at the index `start`.
+        The characters must be next to each other in the argument.
         """
         longest = 0
         for form in self._forms:
@@ -131,7 +131,7 @@ class ArgumentTexts:
 
 
 def _find_forms(texts: list[str], lists: list[list[Json]]) -> list[str]:
-    """Return the letters and digits of all texts, decoded in every way, forwards and backwards.
+    """Return the letters and digits of all texts, as written and decoded, forwards and backwards.
 
     Lists of bytes or code points in `lists` are read as texts, too.
     """
@@ -144,10 +144,10 @@ def _find_forms(texts: list[str], lists: list[list[Json]]) -> list[str]:
 
 
 def _find_ciphers(texts: list[str], forms: list[str]) -> list[str]:
-    """Return the texts that result from deciphering `texts` in simple ways.
+    """Return the texts that result from deciphering the arguments of a call in simple ways.
 
-    For example, every second letter is read. The Caesar cipher is applied to `forms`, the decoded
-    texts.
+    For example, every second letter of each of `texts` is read. The Caesar cipher is applied to
+    `forms`, which are the decoded texts.
     """
     found = list[str]()
     for text in texts:
@@ -170,7 +170,7 @@ def _find_words(texts: list[str]) -> set[str]:
 
 
 def _decipher(letters: str) -> Iterator[str]:
-    """Yield the deciphered letters: once for each shift of the Caesar cipher, and once for Atbash.
+    """Yield `letters` deciphered with the Caesar cipher, once for each shift, and with Atbash.
 
     Atbash is the cipher that reverses the alphabet.
     """
@@ -192,7 +192,7 @@ def _letters(text: str) -> str:
 
 
 def _numbers_of(value: Json) -> list[Decimal]:
-    """Return the value if it is a number, or all numbers in it if it is a text.
+    """Return the numbers in an argument value: a number itself, or all numbers in a text.
 
     The text may be an expression such as `4500*2`.
     """
@@ -209,7 +209,10 @@ def _numbers_of(value: Json) -> list[Decimal]:
 
 
 def _calculate_powers(text: str) -> list[Decimal]:
-    """Return the results of powers, shifts and factorials in a text: `3**8`, `1<<13`, `7!`."""
+    """Return the results of the powers, shifts and factorials that a text contains.
+
+    Examples are `3**8`, `1<<13` and `7!`.
+    """
     results = list[Decimal]()
     for base, sign, exponent in re.findall(r"(\d{1,9})\s?(\*\*|\^|<<)\s?(\d{1,2})(?!\d)", text):
         factor = 2 if sign == "<<" else int(base)
@@ -220,7 +223,10 @@ def _calculate_powers(text: str) -> list[Decimal]:
 
 
 def _combine_numbers(numbers: list[Decimal]) -> Iterator[Decimal]:
-    """Yield the results of simple arithmetic with these numbers, also rounded and times 10."""
+    """Yield the results of simple arithmetic with these numbers.
+
+    Each result is also yielded rounded, and multiplied by powers of ten.
+    """
     is_small = len(numbers) <= _MOST_COMBINED
     results = [*numbers, *(_reduce_numbers(numbers) if is_small else _pairs(numbers))]
     if numbers:
@@ -244,7 +250,10 @@ def _pairs(numbers: list[Decimal]) -> Iterator[Decimal]:
 
 
 def _combine_two(one: Decimal, other: Decimal) -> Iterator[Decimal]:
-    """Yield the results of adding, subtracting, multiplying and dividing, in both orders."""
+    """Yield the results of adding, subtracting, multiplying and dividing two numbers.
+
+    Both orders of the numbers are tried.
+    """
     for operation in _OPERATIONS:
         for first, second in ((one, other), (other, one)):
             yield operation(first, second)

@@ -1,4 +1,4 @@
-"""Decodes texts in common encodings: escapes, line continuations, base64, compression and more."""
+"""Decoding of texts in common encodings: escapes, line continuations, base64, compression, etc."""
 
 from __future__ import annotations
 
@@ -67,7 +67,10 @@ def find_decodings(text: str) -> list[str]:
 
 
 def _find_decodings(text: str) -> tuple[str, ...]:
-    """Return the same texts as `find_decodings`, without using the cache."""
+    """Return the text, followed by every text that common decoders produce from it.
+
+    Unlike `find_decodings`, this does not use the cache.
+    """
     found = latest = {text: None}
     for _ in range(_DEPTH):
         latest = {
@@ -88,7 +91,7 @@ def _cached_decodings(text: str) -> tuple[str, ...]:
 
 
 def decode_numbers(numbers: list[int]) -> Iterator[str]:
-    """Yield the text that a list of bytes or code points forms."""
+    """Yield the text that a list of numbers forms if they are bytes or code points."""
     if len(numbers) > 5 and all(0 <= number < 256 for number in numbers):
         yield from _find_texts(bytes(numbers))
     elif len(numbers) > 5 and all(0 <= number < 0x110000 for number in numbers):
@@ -96,7 +99,10 @@ def decode_numbers(numbers: list[int]) -> Iterator[str]:
 
 
 def _inner(text: str) -> Iterator[str]:
-    """Yield the texts that decoders produce from a text. These are not decoded again here."""
+    """Yield the texts that decoders produce from a text in one step.
+
+    The texts that are yielded may themselves be encoded; they are not decoded again here.
+    """
     text = text[:_LONGEST_INNER]
     yield from _unescape(text)
     for run in filter(_NO_WORD.search, _RUN.findall(text)):
@@ -121,7 +127,7 @@ def _inner(text: str) -> Iterator[str]:
 
 
 def _decode_parts(text: str, whole: str) -> Iterator[str]:
-    """Yield the texts that result from decoding base64.
+    """Yield the texts that result from decoding a text, and parts of it, as base64.
 
     The whole text is decoded, and also its lines and its last part. Characters that do not belong
     to base64 are ignored. `whole` is the text without spaces.
@@ -189,7 +195,7 @@ def _by_its_name(match: re.Match[str]) -> str:
 
 
 def _mail_word(match: re.Match[str]) -> str:
-    """Return the text of an encoded word in an e-mail header (RFC 2047)."""
+    """Return the decoded text of an encoded word in an e-mail header (RFC 2047)."""
     with suppress(ValueError):
         if match[1] in "qQ":
             return quopri.decodestring(match[2].replace("_", " ").encode()).decode("utf-8")
@@ -198,7 +204,7 @@ def _mail_word(match: re.Match[str]) -> str:
 
 
 def _decode_base64(run: str) -> Iterator[str]:
-    """Yield the texts that these characters encode in base64 or hexadecimal."""
+    """Yield the texts that a series of characters encodes in base64 or hexadecimal."""
     bare = run.replace("-", "+").replace("_", "/").replace("=", "")
     with suppress(ValueError):
         yield from _find_texts(base64.b64decode(bare[: len(bare) - (len(bare) % 4 == 1)] + "==="))
@@ -207,7 +213,7 @@ def _decode_base64(run: str) -> Iterator[str]:
 
 
 def _decode_digits(text: str) -> Iterator[str]:
-    """Yield the texts that byte values form, in decimal, octal or binary digits."""
+    """Yield the texts whose bytes a text lists in decimal, octal or binary digits."""
     for run in _NUMBER_RUN.findall(text):
         digits = re.findall(r"\d+", run)
         yield from decode_numbers([int(one) for one in digits])
@@ -266,7 +272,7 @@ def _find_texts(data: bytes) -> Iterator[str]:
 def _plain_texts(data: bytes) -> Iterator[str]:
     """Yield the text in bytes that are not compressed.
 
-    If the bytes are not text as a whole but a binary format, it is their readable parts.
+    If the bytes are a binary format and not text as a whole, yield their readable parts.
     """
     for coding in ("utf-8", "utf-16-le", "utf-16-be"):
         with suppress(ValueError):
@@ -282,12 +288,18 @@ def _plain_texts(data: bytes) -> Iterator[str]:
 
 
 def _without_length(text: bytes) -> bytes:
-    """Return a text of CBOR without the character before it that encodes its length."""
+    """Return a text of the binary format CBOR without the character that encodes its length.
+
+    This character comes before the text.
+    """
     return text[1:] if text and text[0] - _CBOR_TEXT == len(text) - 1 else text
 
 
 def _inflate(window: int) -> _Decompress:
-    """Return a decompressor of zlib. `window` is the argument of `zlib.decompressobj`."""
+    """Return a function that decompresses data with zlib.
+
+    `window` is the argument of `zlib.decompressobj`.
+    """
 
     def inflate(data: bytes) -> bytes:
         reader = zlib.decompressobj(window)

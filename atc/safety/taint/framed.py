@@ -1,4 +1,4 @@
-"""Finds fields that are written as in JSON within a longer text, and reads their values."""
+"""Search for fields that are written as in JSON within a longer text, and for their values."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _OPENING = re.compile(rf"{_BLANK}(?=[\[{{\"])")
 
 
 class Part(NamedTuple):
-    """A quoted text, which may be the name of a field.
+    """A quoted text within a longer text. It may be the name of a field, as in `"amount": 5`.
 
     `start` is its position. If it is a name, `after` is the position at which the field's value
     begins; otherwise it is None.
@@ -40,10 +40,10 @@ class Part(NamedTuple):
 
 
 def find_parts(text: str) -> Iterator[Part]:
-    """Yield every possible field name and every quoted text, in order.
+    """Yield every possible field name and every quoted text in a text, in order.
 
-    Any quotation mark may open or close a text, so what is between any two of them is yielded. A
-    name without quotation marks counts only after a brace.
+    Any quotation mark may open or close a quoted text, so what is between any two of them is
+    yielded. A name without quotation marks counts only after a brace.
     """
     brace = text.find("{")
     for match in _PART.finditer(text):
@@ -55,7 +55,7 @@ def find_parts(text: str) -> Iterator[Part]:
 
 
 def value_at(text: str, start: int) -> tuple[Json, int]:
-    """Return the value that begins at `start`, and the position of its end.
+    """Return the value of a field that begins at the index `start` of a text, and where it ends.
 
     Raises:
         ValueError: parsers may disagree on where the value ends, because it is neither JSON nor
@@ -75,10 +75,12 @@ def value_at(text: str, start: int) -> tuple[Json, int]:
 
 
 def _scalar_at(text: str, start: int) -> tuple[Json, int]:
-    """Return the text, number or other scalar at `start`, and the position of its end.
+    """Return the scalar that begins at the index `start` of a text, and where it ends.
+
+    A scalar is a text, a number or the like, but no list or object.
 
     Raises:
-        ValueError: see `value_at`.
+        ValueError: it is unclear where the scalar ends.
     """
     match = _VALUE.match(text, start)
     assert match is not None  # the pattern also matches nothing
@@ -93,7 +95,7 @@ def _scalar_at(text: str, start: int) -> tuple[Json, int]:
 
 
 def parse_unambiguous(text: str) -> Json:
-    """Return the list, object or text in a JSON text that every JSON parser reads alike.
+    """Return the list, object or text that a JSON text encodes, if every JSON parser agrees on it.
 
     Return None for any other text, for instance JSON in which an object repeats a key.
     """
@@ -105,7 +107,7 @@ def parse_unambiguous(text: str) -> Json:
 
 
 def _reject_duplicates(pairs: list[tuple[str, Json]]) -> JsonObject:
-    """Return a JSON object with these members, and raise ValueError if a key is repeated."""
+    """Return a JSON object with the members `pairs`. Raise ValueError if a key is repeated."""
     found = dict(pairs)
     if len(found) < len(pairs):
         raise ValueError("a key is repeated")

@@ -1,4 +1,4 @@
-"""Checks what a schema guarantees for a value, for instance that it is one of a fixed list.
+"""Check of what a schema guarantees for a value, for instance that it is in a fixed list.
 
 A guarantee holds only if no alternative in the schema avoids it. So every branch of `anyOf` and
 `oneOf` must guarantee it, while one part of `allOf` is enough.
@@ -18,7 +18,7 @@ _NO_CHOICE = {"boolean", "null"}
 
 
 class Guarantees:
-    """The guarantees that the schema of an argument gives for its value and the values within.
+    """The guarantees that an argument's schema gives for the argument's value and values within it.
 
     `root` is the schema in which references (`$ref`) are looked up.
     """
@@ -29,9 +29,10 @@ class Guarantees:
         self._value = value
 
     def is_listed(self, path: JsonPath, *, only_one: bool = False) -> bool:
-        """Return True if the schema allows only listed values at `path`, and the value is listed.
+        """Return True if the value at `path` is one of the values that the schema lists for it.
 
-        If `only_one` is True, the schema must allow only a single value.
+        A schema lists values with `enum` or `const`. It must allow no other values or, if
+        `only_one` is True, only a single value.
         """
         is_one = False
 
@@ -108,16 +109,20 @@ class _Search:
     def _in_every(
         self, branches: list[Json], value: Json, path: JsonPath, above: frozenset[str]
     ) -> bool:
-        """Return True if the test succeeds in each branch that may apply to the value."""
+        """Return True if the test succeeds in each of the branches that may apply to the value.
+
+        The branches are alternatives of a schema, such as those of `anyOf`.
+        """
         possible = [branch for branch in branches if not self._is_excluded_by(branch, value)]
         return bool(possible) and all(
             self.is_guaranteed(branch, value, path, above) for branch in possible
         )
 
     def _is_excluded_by(self, branch: Json, value: Json) -> bool:
-        """Return True if the branch's type cannot be that of the value.
+        """Return True if a branch of a schema cannot apply to the value, because of its type.
 
-        Texts, numbers, booleans and null count as the same type.
+        Only objects, lists and scalars are distinguished: texts, numbers, booleans and null count
+        as the same type.
         """
         kinds = {*types(resolve(branch, self._root))}
         if isinstance(value, Mapping):
@@ -127,9 +132,10 @@ class _Search:
         return bool(kinds) and kinds <= {"object", "array"}
 
     def _below(self, schema: JsonObject, value: Json, path: JsonPath) -> bool:
-        """Return True if the test is sure to succeed for the next member or item on the path.
+        """Return True if the test certainly succeeds for the next member or item on the path.
 
-        `patternProperties` are not used, so nothing is sure about a member that only they describe.
+        `patternProperties` are not used, so nothing is certain about a member that only they
+        describe.
         """
         step = path[0]
         if isinstance(step, int) and isinstance(value, list):
@@ -149,5 +155,5 @@ def _schemas(schema: JsonObject, keyword: str) -> list[Json]:
 
 
 def _equal(one: Json, other: Json) -> bool:
-    """Return True if both are the same JSON value. `1` and `True` are not."""
+    """Return True if both are the same JSON value. `1` and `True` are not the same."""
     return one == other and isinstance(one, bool) == isinstance(other, bool)

@@ -1,6 +1,6 @@
-"""Guesses whether an argument is sensitive, for schemas that do not declare this.
+"""Guesses of whether an argument is sensitive, for schemas that do not declare this.
 
-The guesses use names, formats and values.
+The guesses use the names, formats and values of fields.
 """
 
 from __future__ import annotations
@@ -155,7 +155,8 @@ class Guesses:
     def _kind_of_words(self, words: tuple[str, ...]) -> Sensitivity | None:
         """Return the sensitive kind of a field whose name consists of these words, or None.
 
-        If the tool only reads, only the clearest names of recipients count, and amounts do not.
+        If the tool only reads, only the clearest names of recipients count, and names of amounts do
+        not.
         """
         every = set(words)
         if not words or _is_property(words) or _is_record_id(words):
@@ -169,7 +170,7 @@ class Guesses:
         return self._kind_on_acting_tool(words) if self.acts else None
 
     def _is_executed(self, word: str) -> bool:
-        """Return True if the tool probably executes the text in a field.
+        """Return True if the tool probably executes the text in a field as a program.
 
         `word` is the last word of the field's name, such as `code` or `script`.
         """
@@ -179,13 +180,13 @@ class Guesses:
         return word in NAMES["executed_inputs"] and bool(verbs & NAMES["executing_verbs"])
 
     def _kind_on_acting_tool(self, words: tuple[str, ...]) -> Sensitivity | None:
-        """Return the sensitive kind of a field whose name has these words, for a tool that acts."""
+        """Return the sensitive kind of a field name, for a tool that may do more than read."""
         if words == ("to",):
             return "recipient" if self._to_is_recipient else None
         return "recipient" if self._is_recipient(words) else self._amount_kind(words)
 
     def _is_recipient(self, words: tuple[str, ...]) -> bool:
-        """Return True if the words name a recipient. Endings such as `address` are ignored."""
+        """Return True if a field name means a recipient. Endings like `address` are ignored."""
         kept = words
         while len(kept) > 1 and kept[-1] in NAMES["address_endings"]:
             kept = kept[:-1]
@@ -197,7 +198,7 @@ class Guesses:
         return kept[0] == "to" and kept[-1] in {*NAMES["recipients_of_messages"], "to"}
 
     def _amount_kind(self, words: tuple[str, ...]) -> Literal["amount"] | None:
-        """Return "amount" if the words name an amount of money, and not a number of things."""
+        """Return "amount" if these words mean an amount of money, not a number of things."""
         every = set(words)
         last = words[-1]
         is_paid = last in NAMES["amounts_of_payments"] and {*self._verbs} & PAYS
@@ -212,7 +213,7 @@ class Guesses:
     def is_prose(self, name: str) -> bool:
         """Return True if a field of this name contains text that people write, such as `note`.
 
-        A field named `body` or `content` is left out if it may contain a whole request instead,
+        A field named `body` or `content` does not count if it may contain a whole request instead,
         because it is the tool's only argument.
         """
         last = {*words_of(name)[-1:]}
@@ -245,9 +246,10 @@ class Guesses:
 
 
 def _is_property(words: tuple[str, ...]) -> bool:
-    """Return True if the last word is a property of a thing, such as the `date` of a payment.
+    """Return True if a name ends in a property of a thing, such as the `date` of a payment.
 
-    `limit` is a property, too, but not in `amount_limit`, which is an amount.
+    `words` are the words of the name. `limit` is a property, too, but not in `amount_limit`, which
+    is an amount.
     """
     is_limit = words[-1] == "limit" and not NAMES["amounts"].isdisjoint(words)
     return words[-1] in NAMES["properties"] and not is_limit
@@ -289,12 +291,12 @@ def words_of(name: str) -> tuple[str, ...]:
 
 
 def is_field_name(name: str) -> bool:
-    """Return True if a field of this name contains names of fields: `field`, `columns`."""
+    """Return True if a field of this name holds names of other fields: `field`, `columns`."""
     return any(singular(word) in NAMES["name_fields"] for word in words_of(name)[-1:])
 
 
 def is_value_name(name: str) -> bool:
-    """Return True if a field's name says only that it has a value: `value`, `new_data`."""
+    """Return True if a field's name says nothing but that it has a value: `value`, `new_data`."""
     return any(singular(word) in NAMES["value_fields"] for word in words_of(name)[-1:])
 
 
@@ -312,7 +314,7 @@ def may_be_part_of_amount(name: str, text: str) -> bool:
     """Return True if the text in the field `name` may be the number of an amount.
 
     The object with this field is an amount, such as `{"value": "12.50", "currency": "EUR"}`. A
-    note, a date, an id or a code is not the number.
+    note, a date, an id or a code in it is not the number.
     """
     last = {*words_of(name)[-1:]}
     if last & (NAMES["properties"] | NAMES["not_amounts"] | NAMES["prose"]):
@@ -329,8 +331,9 @@ def _is_id(text: str) -> bool:
 
 
 def is_unit_field(name: str) -> bool:
-    """Return True if a field of this name gives the unit of an amount: `currency`, `unit`,
-    `decimals`.
+    """Return True if a field of this name gives the unit of an amount.
+
+    Examples are `currency`, `unit` and `decimals`.
     """
     words = words_of(name)
     while len(words) > 1 and words[-1] in NAMES["unit_suffixes"]:
@@ -343,8 +346,9 @@ def is_unit_field(name: str) -> bool:
 
 
 def is_unit(text: str) -> bool:
-    """Return True if the text is a currency or another unit of amounts: `kEUR`, `cents`,
-    `thousands`.
+    """Return True if the text is a currency or another unit of amounts.
+
+    Examples are `kEUR`, `cents` and `thousands`.
     """
     text = unicodedata.normalize("NFKC", text).strip()
     if len(text) > _LONGEST_UNIT:
@@ -381,7 +385,7 @@ def is_page_token(name: str) -> bool:
 
 
 def _read_as_browser(text: str) -> str:
-    """Return a URL as a browser reads it.
+    """Return a URL in the form in which a browser reads it.
 
     Unicode variants of characters are replaced, and invisible characters are removed.
     """

@@ -1,4 +1,4 @@
-"""Decides whether a value is sensitive, and its kind, such as `recipient` or `amount`.
+"""Decision of whether an argument value is sensitive, and its kind: `recipient`, `amount` etc.
 
 The schema of the argument can declare the kind. Otherwise it is guessed from names and values.
 """
@@ -46,7 +46,7 @@ class ArgumentKinds:
         self._guarantees = Guarantees(schema, root, value)
 
     def mark(self, position: Position, here: list[JsonObject], above: Mark) -> Mark:
-        """Return the mark of a value, that is, the sensitive kind that its schema or name gives.
+        """Return the `Mark` of a value: the sensitive kind that its schema or name gives.
 
         `here` are the schemas that may apply to the value. If one of them declares a kind, that is
         the kind; an unknown word counts as the strictest kind, `command`. A value is declared as
@@ -81,7 +81,7 @@ class ArgumentKinds:
     def _guess_kind(
         self, position: Position, value: Json, mark: Mark, here: list[JsonObject]
     ) -> SensitiveKind | None:
-        """Return the kind of a value whose schema declares none."""
+        """Guess the sensitive kind of a value whose schema declares none; None if not sensitive."""
         if self._is_unit_by_name(position, value):
             return "unit"
         if isinstance(value, bool):
@@ -100,7 +100,7 @@ class ArgumentKinds:
     def _is_listed_or_date(
         self, position: Position, value: Json, mark: Mark, here: list[JsonObject]
     ) -> bool:
-        """Return True if the schema lists the value, or if the value is a date or a time.
+        """Return True if the schema lists the value (`enum`), or if the value is a date or a time.
 
         The kind of such a value is not guessed from its name. A text that is named as an amount is
         never a date.
@@ -113,7 +113,7 @@ class ArgumentKinds:
         return is_date and _DATE_OR_TIME.fullmatch(value) is not None
 
     def _kind_by_name(self, position: Position, value: Json, mark: Mark) -> Sensitivity | None:
-        """Return the sensitive kind that the name suggests, if the value can be of this kind.
+        """Return the sensitive kind that a value's name suggests, if the value can be of this kind.
 
         A path such as `/about` leads to no other host, so it is not a `url`. A text in an object
         that is named as an amount is an amount only if it contains a number.
@@ -127,7 +127,7 @@ class ArgumentKinds:
         return "amount" if may_be_part_of_amount(position.name, value) else None
 
     def _is_unit_by_name(self, position: Position, value: Json) -> bool:
-        """Return True if the value's name, such as `currency`, is that of the unit of an amount."""
+        """Return True if the name of a value, such as `currency`, means the unit of an amount."""
         if not self._guess.acts:
             return False
         is_named = is_unit_flag if isinstance(value, bool) else is_unit_field
@@ -140,7 +140,7 @@ class ArgumentKinds:
         return is_unit(value) and not self._has_no_choice(position)
 
     def _has_no_choice(self, position: Position) -> bool:
-        """Return True if the schema allows only this value."""
+        """Return True if the schema allows only one value at this position."""
         if position.within is not None:
             return False
         return self._guarantees.is_listed(position.path, only_one=True)

@@ -1,4 +1,4 @@
-"""The sensitive values of a call, and what is known about a value before its kind is decided.
+"""The sensitive values of a call, and types that describe a value before its kind is decided.
 
 A sensitive value is called a leaf: a text, a number or a boolean, at any depth of an argument.
 """
@@ -23,7 +23,7 @@ _MOST_WORK = 10_000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Leaf:
-    """A sensitive value of a call.
+    """A sensitive value of a call: a text, number or boolean at any depth of an argument.
 
     `argument` is the argument's original name, and `path` are the steps to the value in it. The
     name of a field may be a sensitive value, too, if no schema declares the field, since the
@@ -39,7 +39,7 @@ class Leaf:
 
     @property
     def place(self) -> str:
-        """The argument and the position in it, such as `message.to[0]`."""
+        """The argument and the path to the value in it, such as `message.to[0]`."""
         named = self.path[:-1] if self.path[-1:] == (KEY,) else self.path
         suffix = " (a key)" if named != self.path else ""
         return format_json_path((self.argument, *named)) + suffix
@@ -68,8 +68,8 @@ class Position:
     ) -> Position:
         """Return the position of a member or an item of the value at this position.
 
-        `step` is its key or index. Without `name` or `is_loose`, the new position has that of this
-        one.
+        `step` is the key or index of the member or item. Without `name` or `is_loose`, the new
+        position has the same ones as this position.
         """
         loose = self.is_loose if is_loose is None else is_loose
         return replace(self, path=(*self.path, step), name=name or self.name, is_loose=loose)
@@ -83,11 +83,12 @@ class Position:
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """The kind that a schema or a name gives to a value and all values within it.
+    """The sensitive kind, if any, that a schema or a name gives to a value.
 
-    `declared` is True if a schema declares the kind with `x-atc-sensitive`. If `kind` is None then,
-    the schema declares `false`, and nothing is guessed about the values within. `inherited` is True
-    if the kind was guessed from the name of an object or list around the value.
+    It also applies to all values within the value. `declared` is True if a schema declares the kind
+    with `x-atc-sensitive`. If `kind` is None then, the schema declares `false`, and nothing is
+    guessed about the values within. `inherited` is True if the kind was guessed from the name of an
+    object or list around the value.
     """
 
     kind: Sensitivity | None = None
@@ -96,22 +97,22 @@ class Mark:
 
     @property
     def is_unknown(self) -> bool:
-        """True if neither a schema nor a name gives a kind."""
+        """True if neither a schema nor a name says whether the value is sensitive."""
         return self.kind is None and not self.declared
 
 
 class TooMuchWork(Exception):
-    """An argument is too large to be judged value by value."""
+    """Raised if an argument is too large for each of its values to be judged."""
 
 
 class WorkBudget:
-    """Limits the work that is done for one argument."""
+    """A limit on the work that is done to check one argument."""
 
     def __init__(self) -> None:
         self._left = _MOST_WORK
 
     def spend(self, work: int) -> None:
-        """Count work that is about to be done.
+        """Count work that is about to be done towards the limit.
 
         Raises:
             TooMuchWork: the limit is exceeded.

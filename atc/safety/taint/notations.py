@@ -1,4 +1,4 @@
-"""Finds field names in texts that are not JSON: forms, queries, XML, YAML, CSV, mail headers.
+"""Search for field names in texts that are not JSON: forms, queries, XML, YAML, CSV, mail headers.
 
 The notation of a text is not determined. A name counts if it is the name of a field in any of the
 notations.
@@ -103,7 +103,7 @@ _MARKUP = re.compile(r"<(/?)(?:address|code|script)(?=[\s/>])", re.IGNORECASE)
 
 
 class Field(NamedTuple):
-    """The name of a field in some notation.
+    """The name of a field that a text contains in some notation, such as XML or YAML.
 
     `start` is its position in the text. `behind` are the first characters after the name, which
     distinguish fields with the same name.
@@ -132,19 +132,25 @@ def is_notation(text: str) -> bool:
 
 
 def is_natural(text: str) -> bool:
-    """Return True if the text has sentences, and no line of it is data or code."""
+    """Return True if the text is a message to people.
+
+    It has sentences, and no line of it is data or code.
+    """
     if _SENTENCE.search(text) is None:
         return False
     return not any(is_notation(line) for line in text.splitlines() if len(line.split()) > 1)
 
 
 def find_assignments(text: str) -> str:
-    """Return the lines that only assign values: `amount=9000`, `Payee:bob`, `a=9000&to=bob`."""
+    """Return the lines of a text that only assign values.
+
+    Examples are `amount=9000`, `Payee:bob` and `a=9000&to=bob`.
+    """
     return "\n".join(line for line in text.splitlines() if _ASSIGNMENT.fullmatch(line))
 
 
 def find_fields(text: str, *, prose: bool) -> Iterator[Field]:
-    """Yield every field name in a text.
+    """Yield every field name that a text contains in any notation.
 
     If `prose` is True, the text is meant for people. Then it has fields only if the whole text is
     data or code, see `is_notation`.
@@ -162,12 +168,12 @@ def find_fields(text: str, *, prose: bool) -> Iterator[Field]:
 
 
 def _nonzero_positions(text: str) -> list[int]:
-    """Return the positions of all digits other than zero."""
+    """Return the positions of all digits other than zero in a text."""
     return [match.start() for match in HOW_MUCH.finditer(text)]
 
 
 def _match_fields(text: str, patterns: list[str], numbers: list[int]) -> Iterator[Field]:
-    """Yield the field names that the patterns match.
+    """Yield the field names in a text that these regular expressions match.
 
     `numbers` are the positions of nonzero digits in the text, to tell whether one follows a name.
     """
@@ -182,7 +188,10 @@ def _match_fields(text: str, patterns: list[str], numbers: list[int]) -> Iterato
 
 
 def _find_netstrings(text: str, numbers: list[int]) -> Iterator[Field]:
-    """Yield the fields whose name has its length before it, as in `6:amount`."""
+    """Yield the fields in a text whose name has its length before it, as in `6:amount`.
+
+    `numbers` are the positions of nonzero digits in the text.
+    """
     for match in _LENGTH.finditer(text):
         start = match.end()
         name = text[start : start + int(match[1])]
@@ -191,18 +200,20 @@ def _find_netstrings(text: str, numbers: list[int]) -> Iterator[Field]:
 
 
 def _has_number_after(numbers: list[int], end: int) -> bool:
-    """Return True if a number is at most `_LONGEST_READ` characters after the position `end`.
+    """Return True if a number begins shortly after the position `end` of a text.
 
-    `numbers` are the sorted positions of the numbers.
+    It is at most `_LONGEST_READ` characters away. `numbers` are the sorted positions of the
+    numbers.
     """
     at = bisect_left(numbers, end)
     return at < len(numbers) and numbers[at] < end + _LONGEST_READ
 
 
 def _head_of_table(text: str) -> list[str]:
-    """Return the cells of the first line of a table such as CSV, else an empty list.
+    """Return the cells of the first line of a table such as CSV.
 
-    A text is a table if all its lines have the same separators.
+    A text is a table if all its lines have the same separators. For any other text, the result is
+    empty.
     """
     lines = [line for line in text.splitlines() if line.strip()]
     counts = {tuple(_CELLS.findall(line)) for line in lines}

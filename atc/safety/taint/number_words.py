@@ -1,4 +1,4 @@
-"""Reads numbers that are written in words, in Chinese numerals or in Roman numerals."""
+"""Reading of numbers that are written in words, in Chinese numerals or in Roman numerals."""
 
 from __future__ import annotations
 
@@ -87,7 +87,10 @@ def _words(text: str) -> list[str]:
 
 
 def _add_up_words(words: list[str]) -> Iterator[int]:
-    """Yield the number that each sequence of numerals forms."""
+    """Yield the number that each sequence of number words forms.
+
+    Other words end a sequence.
+    """
     total = 0
     group = 0
     for word in [*words, ""]:
@@ -115,7 +118,10 @@ def _roman(word: str) -> Decimal:
 
 
 def _chinese(text: str) -> Iterator[Decimal]:
-    """Yield the numbers in Chinese and similar numerals, such as `九千` (9 times 1000)."""
+    """Yield the numbers that a text contains in Chinese and similar numerals.
+
+    An example is `九千` (9 times 1000).
+    """
     for run in re.findall(r"[^\W\da-zA-Z_]+", text):
         total = 0
         group = 0

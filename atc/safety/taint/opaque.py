@@ -1,6 +1,6 @@
-"""Recognizes opaque texts, which consist neither of words and numbers nor of ids of usual length.
+"""Recognition of opaque texts, whose content a person cannot see, as that of encoded data.
 
-A person could not see what such a text contains, for instance because it is encoded.
+Such a text consists neither of words and numbers nor of ids of usual length.
 """
 
 from __future__ import annotations
@@ -33,7 +33,10 @@ _MOST_SIGNS = 8
 
 
 def is_opaque(text: str) -> bool:
-    """Return True if the text has control characters, a series of escapes, or encoded data."""
+    """Return True if a person cannot see what a text contains.
+
+    It has control characters, a series of escapes, or encoded data.
+    """
     if any(unicodedata.category(c) in ("Cc", "Cs", "Co") and c not in "\t\n\r" for c in text):
         return True
     if _ESCAPES.search(text):
@@ -56,8 +59,9 @@ def may_be_id(text: str) -> bool:
 
 
 def _is_readable(piece: str) -> bool:
-    """Return True if a part of a text is a word, words joined as in `totalPrice`, a number, or
-    short.
+    """Return True if a person can read a part of a text.
+
+    It is a word, words joined as in `totalPrice`, a number, or short.
     """
     if len(piece) <= _LONGEST_PIECE or not piece.isascii():
         return True
@@ -67,7 +71,10 @@ def _is_readable(piece: str) -> bool:
 
 
 def _is_encoded(run: str) -> bool:
-    """Return True if most of a long series of base64 characters does not look like words."""
+    """Return True if a long series of base64 characters is probably encoded data.
+
+    This is so if most of it does not look like words.
+    """
     pieces = [
         piece for piece in _PIECE.findall(run) if len(piece) > 2 and not _HEX.fullmatch(piece)
     ]

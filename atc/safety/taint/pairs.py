@@ -1,4 +1,4 @@
-"""Finds fields whose name is itself a value, as in `{"name": "amount", "value": 9000}`."""
+"""Search for fields whose name is itself a value, as in `{"name": "amount", "value": 9000}`."""
 
 from __future__ import annotations
 
@@ -65,10 +65,11 @@ class NamedFields:
     def guess_kind(
         self, path: JsonPath, name: str, value: Json, *, is_loose: bool
     ) -> Sensitivity | None:
-        """Return the kind of the named field whose value may be at `path`, or None.
+        """Guess the sensitive kind of a value, if it may be the value of one of the named fields.
 
-        `name` is the name of the JSON field that contains the value. `is_loose` is True if no
-        schema describes the value.
+        `path` is the path of the value, and `name` the name of the JSON field that contains it.
+        `is_loose` is True if no schema describes the value. Return None if the value is not
+        sensitive.
         """
         if path in self.places or path[-1:] == (KEY,) or _is_operation(name, value):
             return None
@@ -83,7 +84,10 @@ class NamedFields:
         return "amount" if kinds and _may_be_amount(name, value, near=False) else None
 
     def _kind_of_neighbour(self, path: JsonPath, name: str) -> Sensitivity | None:
-        """Return the kind of the field that a text in the same object or list names, or None."""
+        """Return the kind of the field that another text in the same object or list names, or None.
+
+        `path` and `name` are those of the value which may be the field's value.
+        """
         if not path:
             return None
         kind = self.around.get(path[:-1])
@@ -98,10 +102,10 @@ class NamedFields:
         return self.beside | self.kinds | self.labels
 
     def within(self, inner: NamedFields) -> NamedFields:
-        """Return the named fields for the values in a JSON text that is embedded in an argument.
+        """Return the named fields for the values in a JSON text that an argument contains.
 
         `inner` are the fields that are named in this JSON text. The fields that are named outside
-        it are added.
+        it, in this object, are added.
         """
         return replace(
             inner,
@@ -129,7 +133,7 @@ def find_named_fields(guess: Guesses, value: Json, at: JsonPath = ()) -> NamedFi
 
 
 class _NameSearch:
-    """Collects the names of sensitive fields in one value."""
+    """Collects the names of sensitive fields that occur as texts in one value."""
 
     def __init__(self, guess: Guesses) -> None:
         self._guess = guess
@@ -143,7 +147,7 @@ class _NameSearch:
         self._cells = dict[JsonPath, Sensitivity]()
 
     def add_list(self, path: JsonPath, where: JsonPath, items: list[Json]) -> None:
-        """Add a list if it is a list of names or a table.
+        """Add a list of the searched value if it is a list of field names or a table.
 
         `path` is its path in the searched value, `where` its path in the argument.
         """
@@ -156,7 +160,7 @@ class _NameSearch:
                 self._cells |= {(*where, row, column): kind for column, kind in columns.items()}
 
     def add_text(self, step: PathStep, where: JsonPath, text: str) -> None:
-        """Add a text if it names a field.
+        """Add a text of the searched value if it names a sensitive field.
 
         `step` is the key or index of the text, `where` its path in the argument.
         """
@@ -191,11 +195,12 @@ class _NameSearch:
 
 
 def _find_columns(guess: Guesses, rows: list[Json]) -> dict[int, Sensitivity]:
-    """Return the kinds of the sensitive columns in a table, keyed by column number.
+    """Return the sensitive kinds of the columns in a table, keyed by column number.
 
-    `rows` is a table if it is a list of lists whose first row contains only texts. If only the
-    first of two columns has a sensitive name, `rows` may be a list of names and values instead. In
-    that case, the result is empty unless the name is that of an amount.
+    Columns that are not sensitive are left out. `rows` is a table if it is a list of lists whose
+    first row contains only texts. If only the first of two columns has a sensitive name, `rows` may
+    be a list of names and values instead. In that case, the result is empty unless the name is that
+    of an amount.
     """
     if len(rows) < 2 or not all(isinstance(row, list) and row for row in rows):
         return {}
@@ -212,9 +217,10 @@ def _find_columns(guess: Guesses, rows: list[Json]) -> dict[int, Sensitivity]:
 
 
 def _find_series(value: Json, at: JsonPath) -> set[JsonPath]:
-    """Return the paths of the lists that are the points of a chart.
+    """Return the paths of the lists within `value` that are the points of a chart.
 
-    Such a list has three or more numbers, and is not in a field with a name such as `value`.
+    Such a list has three or more numbers, and is not in a field with a name such as `value`. `at`
+    is the path of `value` in the argument.
     """
     return {
         (*at, *path)
@@ -231,7 +237,7 @@ def _is_series(path: JsonPath, value: list[Json]) -> bool:
 
 
 def find_naming_arguments(guess: Guesses, arguments: JsonObject) -> dict[str, Json]:
-    """Return those arguments of a call that may name a field whose value is in another argument."""
+    """Return the arguments of a call that may name a field whose value is another argument."""
     if not guess.acts:
         return {}
     return {
@@ -249,10 +255,11 @@ def find_named_beside(
     others: JsonObject,
     parameters: Mapping[str, Json],
 ) -> set[Sensitivity]:
-    """Return the kinds of the fields whose value may be the argument `name`.
+    """Return the sensitive kinds of the fields whose value the argument `name` may be.
 
-    Only fields that another argument names are considered: `others` are the arguments that may name
-    fields, `arguments` all arguments of the call. `parameters` are the schemas of the arguments.
+    Only fields that another argument names are considered, as in `field="amount", value=5`.
+    `others` are the arguments that may name fields, `arguments` all arguments of the call.
+    `parameters` are the schemas of the arguments.
     """
     kinds = set[Sensitivity | None]()
     is_open = isinstance(arguments[name], list | Mapping)
@@ -273,11 +280,11 @@ def find_named_beside(
 def _find_listed_fields(
     guess: Guesses, name: str, value: Json, beside: Json
 ) -> Iterator[Sensitivity | None]:
-    """Yield the kinds of the fields that the value of an argument names.
+    """Yield the sensitive kinds of the fields that an object or a list of names lists.
 
-    The value may be an object, or a list of names. A list counts only if the argument is named
-    `columns` or similar, or if another argument's value, `beside`, is a table with as many columns
-    as the list has items.
+    `value` is this object or list, and `name` the argument that has it. A list counts only if the
+    argument is named `columns` or similar, or if another argument's value, `beside`, is a table
+    with as many columns as the list has items.
     """
     if isinstance(value, Mapping):
         yield from (
@@ -297,8 +304,8 @@ def _has_rows_of(value: Json, width: int) -> bool:
 def _named_by(guess: Guesses, step: PathStep, text: str) -> Sensitivity | None:
     """Return the sensitive kind of the field that a text names, or None.
 
-    The text is clearly a name (`amount`), or it is in a field for names, such as `column`. `step`
-    is the key or index of the text.
+    The text must clearly be a name (`amount`), or it must be in a field for names, such as
+    `column`. `step` is the key or index of the text.
     """
     is_for_names = isinstance(step, str) and is_field_name(step)
     if is_for_names and " " not in text.strip():
@@ -309,7 +316,7 @@ def _named_by(guess: Guesses, step: PathStep, text: str) -> Sensitivity | None:
 
 
 def _names_another(step: PathStep, text: str) -> bool:
-    """Return True if a text only names another field, whether that field is sensitive or not.
+    """Return True if a text is only the name of another field, sensitive or not.
 
     That is so if its own key, `step`, is one that holds names of fields, such as `column`.
     """
@@ -319,7 +326,7 @@ def _names_another(step: PathStep, text: str) -> bool:
 
 
 def _is_flat(guess: Guesses, path: JsonPath, value: list[Json]) -> bool:
-    """Return True if a list contains only names, and no values of the fields that they name."""
+    """Return True if a list contains only names of fields, and none of the fields' values."""
     texts = [inner for inner in value if isinstance(inner, str)]
     if len(texts) < len(value) or not texts:
         return False
@@ -331,7 +338,7 @@ def _is_flat(guess: Guesses, path: JsonPath, value: list[Json]) -> bool:
 
 
 def _may_belong(guess: Guesses, name: str, other: str, parameters: Mapping[str, Json]) -> bool:
-    """Return True if the argument `name` may be the value of a field.
+    """Return True if the argument `name` may be the value of a field named by another argument.
 
     The name of that field is in the argument `other`.
     """
@@ -341,9 +348,10 @@ def _may_belong(guess: Guesses, name: str, other: str, parameters: Mapping[str, 
 
 
 def _is_operation(name: str, value: Json) -> bool:
-    """Return True if a value next to a field's name is not the value of that field.
+    """Return True if a value next to a field's name cannot be the value of that field.
 
-    It is an operation (such as `set`), a type, a sort order or a sentence.
+    It is an operation (such as `set`), a type, a sort order or a sentence. `name` is the key of the
+    value.
     """
     words = words_of(name)
     if {*words[-1:]} & NAMES["properties"]:

@@ -1,4 +1,4 @@
-"""Joins texts that an argument contains in pieces, since the service may join them, too.
+"""Joining of texts that an argument contains in pieces, since the service may join them, too.
 
 Examples are the spans of a rich text, a list of bytes, and a text that several fields share.
 """
@@ -14,7 +14,7 @@ _MOST_DIGITS = 7
 
 
 def find_pieces(value: list[Json]) -> Iterator[str]:
-    """Yield the texts that the items of a list form if they are joined.
+    """Yield the texts that result from joining the items of a list.
 
     If the items are lists, their texts are joined. If they are objects, the texts that they have
     under the same key are joined.
@@ -32,7 +32,7 @@ def find_pieces(value: list[Json]) -> Iterator[str]:
 
 
 def join_pieces(fields: JsonObject) -> str | None:
-    """Return the joined texts of an object's fields if they form a JSON list or object.
+    """Return the joined texts of an object's fields if together they form a JSON list or object.
 
     Otherwise return None.
     """
@@ -46,9 +46,10 @@ def join_pieces(fields: JsonObject) -> str | None:
 
 
 def read_whole_numbers(values: Iterable[Json]) -> list[int]:
-    """Return the integers in a list, including those in nested lists and in texts of digits.
+    """Return the integers in a list that contains only integers.
 
-    The result is empty if one of the values is not an integer.
+    Nested lists and texts of digits may contain the integers, too. The result is empty if one of
+    the values is not an integer.
     """
     numbers = list[int]()
     for value in values:

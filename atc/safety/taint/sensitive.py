@@ -1,4 +1,4 @@
-"""Finds the sensitive values of a call, however they are nested.
+"""Search for the sensitive values of a call, however they are nested.
 
 A sensitive argument decides who receives something (`recipient`), which address is opened or
 contacted (`url`), what is executed (`command`) or how much is paid (`amount`). Its schema declares
@@ -42,10 +42,10 @@ def sensitive_leaves(protocol: ToolProtocol, arguments: JsonObject) -> list[Leaf
     `arguments` are keyed by their original names. If a schema declares a value to be sensitive or
     not, this also applies to all values within it. A text that is not sensitive as a whole is
     searched for sensitive values. Some values are sensitive only if a schema declares this: a
-    boolean, and a text without a number in a field that is named as an amount. `null` never is.
-    Amounts and units are sensitive only if the tool acts. If an argument cannot be judged, for
-    instance because it is too large, the whole argument is one sensitive value of the kind
-    `opaque`.
+    boolean, and a text without a number in a field that is named as an amount. `null` is never
+    sensitive. Amounts and units are sensitive only if the tool acts. If an argument cannot be
+    judged, for instance because it is too large, the whole argument is one sensitive value of the
+    kind `opaque`.
     """
     guess = Guesses(protocol)
     naming = find_naming_arguments(guess, arguments)
@@ -85,7 +85,7 @@ class _ArgumentSearch:
         self._texts = TextSearch(guess, self._kinds, self._budget, self._walk)
 
     def find(self, arguments: JsonObject, naming: JsonObject) -> Iterator[Leaf]:
-        """Yield the sensitive values in the one argument that this object searches.
+        """Yield the sensitive values in the argument.
 
         `arguments` are all arguments of the call. `naming` are those which may hold the name of a
         field while another argument holds its value: `field="amount", value="9000"`.
@@ -101,9 +101,10 @@ class _ArgumentSearch:
     def _walk(
         self, position: Position, value: Json, schemas: Iterable[Json], above: Mark
     ) -> Iterator[Leaf]:
-        """Yield the sensitive values in a value to which one of these schemas applies.
+        """Yield the sensitive values in a value of the argument, at any depth.
 
-        `above` is the mark of the object or list around the value.
+        `schemas` are the schemas that may apply to the value. `above` is the mark (the sensitive
+        kind) of the object or list around it.
         """
         self._budget.spend(1)
         if value is None:
@@ -165,7 +166,7 @@ class _ArgumentSearch:
     def _list(
         self, position: Position, value: list[Json], here: list[JsonObject], mark: Mark
     ) -> Iterator[Leaf]:
-        """Yield the sensitive values in a list: in its items, and in the text that these form."""
+        """Yield the sensitive values in a list: in its items, and in its items joined to a text."""
         for index, inner in enumerate(value):
             below = position.below(index, is_loose=True)
             yield from self._walk(below, inner, iter_member_schemas(here, index), mark)
@@ -183,8 +184,9 @@ class _ArgumentSearch:
     ) -> Iterator[Leaf]:
         """Search the text that a list of bytes or code points forms for sensitive values.
 
-        `numbers` is the list. For each sensitive value that is found, yield a `Leaf` that has the
-        value `whole` and the kind of the found value.
+        `numbers` are these bytes or code points. For each sensitive value that is found, yield a
+        `Leaf` with its kind. The value of the `Leaf` is `whole`, the list or object that contains
+        the numbers.
         """
         for text in decode_numbers(read_whole_numbers(numbers)):
             for leaf in self._texts.find(position, text, mark, is_joined=True):

@@ -1,4 +1,4 @@
-"""Searches a text for sensitive values in fields.
+"""Search of a text for fields that have sensitive values.
 
 The fields may be written as in JSON or in another notation, and they may be encoded.
 """
@@ -78,7 +78,7 @@ class TextSearch:
     # --- fields in the style of JSON
 
     def _find_json_fields(self, position: Position, text: str, mark: Mark) -> Iterator[Leaf]:
-        """Yield the values of sensitive fields that are written as in JSON."""
+        """Yield the values of the sensitive fields in a text that are written as in JSON."""
         # Fields that other texts name are found by their notation.
         position = replace(position, named=NamedFields())
         around = position
@@ -112,9 +112,9 @@ class TextSearch:
     # --- fields in other notations
 
     def _find_notation_kind(self, position: Position, text: str) -> SensitiveKind | None:
-        """Return the kind of the first sensitive field that is not written as in JSON, or None.
+        """Return the kind of the first sensitive field in a text that is not written as in JSON.
 
-        The field may be in any other notation, such as XML.
+        The field may be in any other notation, such as XML. Return None if there is no such field.
         """
         if not self._guess.acts:
             return None
@@ -145,7 +145,7 @@ class TextSearch:
     def _find_encoded_kind(
         self, position: Position, text: str, mark: Mark, visible: list[Leaf]
     ) -> SensitiveKind | None:
-        """Return the kind of a sensitive field that appears only after decoding, or None.
+        """Return the kind of a sensitive field that appears only if a text is decoded, or None.
 
         `visible` are the sensitive values that were found without decoding.
         """
@@ -181,9 +181,10 @@ class TextSearch:
     def _find_new_kind(
         self, text: str, known: set[tuple[str, str]], *, is_prose: bool
     ) -> SensitiveKind | None:
-        """Return the kind of the first sensitive field whose `_field_key` is not in `known`.
+        """Return the kind of the first sensitive field that a text has only after decoding.
 
-        Return None if there is no such field.
+        `text` is decoded, and `known` has the keys (see `_field_key`) of the fields of the original
+        text. Return None if there is no new field.
         """
         fields = list(self._fields(text, prose=False))
         if not self._guess.acts:
@@ -194,7 +195,8 @@ class TextSearch:
     def _find_backwards_kind(self, text: str, known: set[tuple[str, str]]) -> SensitiveKind | None:
         """Return the kind of a sensitive field that appears if a short text is reversed, or None.
 
-        Fields whose names are among the `known` keys do not count.
+        A field does not count if its name is in `known`, the keys of the fields of the original
+        text.
         """
         if len(text) > _LONGEST_BACKWARDS or not self._guess.acts:
             return None
@@ -213,6 +215,6 @@ def _decode_entity(entity: re.Match[str]) -> str:
 def _field_key(one: Field, is_prose: bool) -> tuple[str, str]:
     """Return a key that identifies a field in a text: its name, and the text after the name.
 
-    In prose the name alone counts, because any text may follow it.
+    If `is_prose` is True, the name alone counts, because any text may follow it.
     """
     return one.name, "" if is_prose else one.behind

@@ -1,4 +1,4 @@
-"""Decides whether a value comes from the task or from something that the user trusts.
+"""Decision of whether a value comes from the task or from something that the user trusts.
 
 The user can trust all responses of a tool, one field of them, or a single value.
 """
@@ -48,7 +48,7 @@ _PLAIN = re.compile(r"-?(?!\d{1,3}\.\d{3}\Z)\d+(?:\.\d+)?")
 
 
 def is_in_text(text: str, value: Json, kind: SensitiveKind) -> bool:
-    """Return True if a text by a person contains `value` as a whole.
+    """Return True if a text that a person wrote, such as the task, contains `value` as a whole.
 
     A text value must occur character by character, with word boundaries on both sides. A number
     must be written in digits. A command must not be a part of a longer command in quotation marks.
@@ -94,7 +94,7 @@ def _is_amount_of(text: str, value: str) -> bool:
 
 
 def _has(value: str, text: str) -> bool:
-    """Return True if the text contains the value, and not only as a part of something longer."""
+    """Return True if a text contains the value, but not as a part of a longer word or number."""
     if value not in text:
         return False
     before = _NO_DIGITS_BEFORE if value[0].isdigit() else ""
@@ -108,7 +108,7 @@ _VALUE = "value="
 
 
 class TrustRules:
-    """The trust rules of one run.
+    """The rules of one run about what the user trusts.
 
     A rule is `search_contacts` (all responses of this tool), `search_contacts:contacts[].email`
     (one field of them), or `value=bob`.
@@ -135,8 +135,9 @@ class TrustRules:
                 self._places.setdefault(tool.alias, []).append(path)
 
     def is_trusted_value(self, value: Json) -> bool:
-        """Return True if a rule names exactly this value. A number may be written in any form,
-        such as `1,200`.
+        """Return True if a rule names exactly this value, as `value=bob` does.
+
+        A number may be written in any form, such as `1,200`.
         """
         if isinstance(value, int | float) and not isinstance(value, bool):
             return any(equality_key(value) == ("number", number(text)) for text in self._values)
@@ -165,7 +166,10 @@ class TrustRules:
 
 
 def _values_at(call: ToolCall, path: JsonPath) -> Iterator[EqualityKey]:
-    """Yield the values at a path of a response; all of them if the path is empty."""
+    """Yield the values at a path of a call's response; all of its values if the path is empty.
+
+    Each is yielded as its `equality_key`.
+    """
     if path:
         yield from (
             equality_key(place.value)
@@ -181,7 +185,7 @@ def _values_at(call: ToolCall, path: JsonPath) -> Iterator[EqualityKey]:
 
 
 def find_named_tool(name: str, tools: Toolbox, *, setting: str) -> Tool | None:
-    """Return the tool that a value of `setting` names, or None if there is no such tool.
+    """Return the tool that is named in the setting `setting`, or None if there is no such tool.
 
     Raises:
         InvalidConfig: several tools have the name, or it is an alias that may belong to another
@@ -202,6 +206,9 @@ def _text(value: Json) -> str:
 
 
 def _path(place: str) -> JsonPath:
-    """Return the steps of a path such as `contacts[].email`; empty if it is not a path."""
+    """Return the steps of a path in a rule, such as `contacts[].email`.
+
+    The result is empty if the text is not a path.
+    """
     path = tuple(parse_path(place, each=EACH))
     return path if format_json_path(path) == place else ()

@@ -1,4 +1,4 @@
-"""Compares values, and reads numbers as people write them.
+"""Comparison of values, and reading of numbers as people write them.
 
 Examples of such numbers are `$1,200.00`, `1.200,00 €` and `1.5 million`.
 """
@@ -124,7 +124,7 @@ _LONGEST = 60
 
 
 def number(text: str) -> Decimal | None:
-    """Return the number if the whole text is one, else None.
+    """Return the number that a text consists of, or None if it is not exactly one number.
 
     `,` or `.` separates thousands if groups of three digits show this, as in `1,200.50`.
     """
@@ -176,7 +176,10 @@ _EUROS = re.compile(
 
 
 def _keep_amount(match: re.Match[str]) -> str:
-    """Return the matched text if a currency next to it shows that it is an amount, else a space."""
+    """Return a matched number unchanged if a currency next to it shows that it is an amount.
+
+    Otherwise return a space.
+    """
     starts = match[0].split()[0]
     is_amount = _CURRENCY_BEHIND.match(match.string, match.end()) or currency(starts)
     return match[0] if is_amount else " "
@@ -185,7 +188,7 @@ def _keep_amount(match: re.Match[str]) -> str:
 def _write_plain(text: str) -> str:
     """Return a text without the numbers in dates, addresses, telephone numbers and names.
 
-    Groups of digits are joined, so that `1 900 EUR` becomes `1900 EUR`.
+    Groups of digits in the remaining numbers are joined, so that `1 900 EUR` becomes `1900 EUR`.
     """
     text = _THOUSANDS.sub(lambda match: match[0].replace(" ", ""), text)
     text = _NO_AMOUNTS.sub(_keep_amount, _GROUPS.sub(" ", text))
@@ -196,7 +199,7 @@ def _write_plain(text: str) -> str:
 def numbers(text: str) -> frozenset[Decimal]:
     """Return the numbers in a text, without those in names, dates, times and addresses.
 
-    `1.2 million` is the number 1200000, and not also 1.2.
+    `1.2 million` gives only the number 1200000, and not also 1.2.
     """
     tokens = [token.strip(_ENDS) for token in re.split(r"[ \t\r\n]+|[—]", _write_plain(text))]
     tokens = [token[:-1].rstrip(_ENDS) if token.endswith(".") else token for token in tokens]
@@ -214,7 +217,10 @@ def shares(text: str) -> frozenset[Decimal]:
 
 
 def _digits(digits: str) -> str:
-    """Return digits with `.` as the only separator: `1,200.50` and `1.200,50` become `1200.50`."""
+    """Return the digits of a number with a point as the only separator.
+
+    `1,200.50` and `1.200,50` become `1200.50`.
+    """
     if re.fullmatch(r"\d{1,3}(,\d{3})+(\.\d+)?", digits):
         return digits.replace(",", "")
     if re.fullmatch(r"\d{1,3}(\.\d{3})+,\d+|\d{1,3}(\.\d{3}){2,}", digits):
