@@ -23,7 +23,12 @@ from atc.core.types import Finding, Program, parse_answer
 from atc.core.value_kinds import is_common, is_measure
 from atc.pipeline.attribute.dataflow import simple_name
 from atc.pipeline.autofix.paging import unread_pages
-from atc.pipeline.task_codes import find_unused_codes
+from atc.pipeline.ignored_conditions import (
+    ProgramText,
+    find_ignored_fields,
+    find_unused_codes,
+    find_unused_numbers,
+)
 from protocols.schema import Json
 from protocols.toolbox import Tool, Toolbox
 from sandbox.trace import Trace
@@ -54,7 +59,7 @@ def doubts(
         *_doubt_form(task, nodes, trace, answer),
         *_doubt_first_page(program, trace, tools),
         *_doubt_failed_calls(trace),
-        *_doubt_unused_codes(task, program, trace, tools),
+        *_doubt_conditions(task, ProgramText(program.source, program.tree, trace.calls), tools),
     )
 
 
@@ -81,7 +86,8 @@ def _doubt_form(task: str, nodes: list[ast.AST], trace: Trace, answer: str) -> I
     # A constant sentence of the program ("No plane found") contains nothing that a call returned.
     constants = [node.value for node in nodes if isinstance(node, ast.Constant)]
     texts = {value.strip() for value in constants if isinstance(value, str)}
-    if " " in answer and answer not in task and answer in texts:
+    is_allowed = answer in task or _ALLOWED.search(task)
+    if " " in answer and answer in texts and not is_allowed:
         yield (
             f"It printed {answer!r}, a text of its own that holds nothing of what the functions"
             " returned."
@@ -127,18 +133,23 @@ def _doubt_failed_calls(trace: Trace) -> Iterator[str]:
         yield f"Every call failed and the program went on: {last.tool} said {last.error!r}."
 
 
-def _doubt_unused_codes(task: str, program: Program, trace: Trace, tools: Toolbox) -> Iterator[str]:
-    """Yield a doubt about codes in the task that the program uses nowhere.
+def _doubt_conditions(task: str, text: ProgramText, tools: Toolbox) -> Iterator[str]:
+    """Yield doubts about conditions of the task that the program does not apply.
 
-    Examples of codes are `JFK` in "Kennedy (JFK)", and `N14228`.
+    They are codes and numbers of the task that the program does not use, and fields of the listed
+    objects that have a value of the task but are not read.
     """
-    arguments = [dict(call.arguments) for call in trace.calls]
-    used = program.source + json.dumps(arguments, default=repr)
-    unused = find_unused_codes(task, used, tools)
+    unused = [*find_unused_codes(task, text, tools), *find_unused_numbers(task, text)]
     if unused:
         yield (
             f"The task speaks of {', '.join(unused)}, which the program does not use: it may leave"
             " out a condition."
+        )
+    for ignored in find_ignored_fields(task, text)[:1]:
+        yield (
+            f"The task speaks of {ignored.value}. What {ignored.tool} returned has this and other"
+            f" values under {ignored.key!r}, which the program does not read: it may leave out a"
+            " condition."
         )
 
 

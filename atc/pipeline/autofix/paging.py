@@ -30,7 +30,7 @@ class UnreadPages:
 
     `argument` is the argument that requests further results (a page, an offset or a size).
     `evidence` quotes the part of the response which shows that there are more. `count` is the
-    response key with the number of pages. `size` is the number of rows of a page; it is only set if
+    response key with the number of pages, and `total` the one with the number of all rows. `size` is the number of rows of a page; it is only set if
     a full page is the only evidence. `key` is the response key of the rows, or None if the result
     itself is the list.
     """
@@ -41,6 +41,7 @@ class UnreadPages:
     count: str | None = None
     size: int | None = None
     key: str | None = None
+    total: str | None = None
 
 
 def unread_pages(program: Program, trace: Trace, tools: Toolbox) -> tuple[UnreadPages, ...]:
@@ -86,10 +87,20 @@ def _find_unread_pages(program: Program, tool: Tool, calls: list[ToolCall]) -> U
     evidence = _find_evidence_of_more(fields, count, calls)
     if evidence is None:
         return None
-    key = _rows_of(value)[0]
+    by_number = argument in _NUMBERS and _is_number(fields.get("page"))
     return UnreadPages(
-        tool.alias, argument, evidence, count if argument in _NUMBERS else None, key=key
+        tool.alias,
+        argument,
+        evidence,
+        count=count if by_number else None,
+        key=_rows_of(value)[0],
+        total=_find_total(fields) if argument in _NUMBERS else None,
     )
+
+
+def _find_total(fields: Mapping[str, Json]) -> str | None:
+    """Return the key of a result that has the number of all rows, or None."""
+    return next((key for key in _TOTALS if _is_number(fields.get(key))), None)
 
 
 def _reads_total(program: Program, fields: Mapping[str, Json]) -> bool:
@@ -110,7 +121,7 @@ def _find_evidence_of_more(
     """
     if count is not None and _is_number(fields.get("page")) and fields["page"] < fields[count]:
         return f"page {fields['page']} of {fields[count]}"
-    total = next((key for key in _TOTALS if _is_number(fields.get(key))), None)
+    total = _find_total(fields)
     if total is not None and 0 < sum(map(_count_rows, calls)) < fields[total]:
         return f"{sum(map(_count_rows, calls))} of {fields[total]}"
     more = next((key for key in _NEXT if fields.get(key)), None)
@@ -168,7 +179,10 @@ def _rows_of(value: Json) -> tuple[str | None, list[Json] | None]:
 
 
 def _only_first_rows(program: Program, tool: str) -> bool:
-    """Return True if the program uses only the first rows of a result: `near[0]`, `rows[:3]`."""
+    """Return True if the program uses only the first rows of a result.
+
+    It reads `near[0]`, `rows[:3]`, or the first row that fits: `next(row for row in rows if …)`.
+    """
     tree = program.tree
     parents = {child: node for node in ast.walk(tree) for child in ast.iter_child_nodes(node)}
     calls = [node for node in ast.walk(tree) if _is_call_of(node, tool)]
@@ -209,6 +223,41 @@ def _takes_first_rows(
             return test is node
         case ast.UnaryOp(op=ast.Not()):
             return True
+        case ast.comprehension():
+            return parent.iter is node and _is_first_match(parents[parent], parents)
+        case ast.Call(func=ast.Name(id="iter"), args=[_]):
+            return _is_first_match(parent, parents)
+        case ast.Call(func=ast.Name(id=name), args=[_]) if _is_accessor(name, tree):
+            return _takes_first_rows(parent, tree, parents, names)
+    return False
+
+
+def _is_first_match(node: ast.AST, parents: Mapping[ast.AST, ast.AST]) -> bool:
+    """Return True if `node` is a generator of which `next(…)` takes the first item.
+
+    With a default, as in `next(…, None)`, the result is False: the first page may have no match.
+    """
+    match parents.get(node):
+        case ast.Call(func=ast.Name(id="next"), args=[only]):
+            return only is node
+    return False
+
+
+_READING = frozenset({"isinstance", "get", "next", "iter", "values", "list"})
+"""Functions that a helper may call which only picks the rows out of a result."""
+
+
+def _is_accessor(name: str, tree: ast.Module) -> bool:
+    """Return True if the program defines a function of one argument that only picks rows.
+
+    An example is `def items(result): return result["items"]`.
+    """
+    for node in tree.body:
+        if isinstance(node, ast.FunctionDef) and node.name == name:
+            calls = [inner for inner in ast.walk(node) if isinstance(inner, ast.Call)]
+            loops = any(isinstance(inner, ast.For | ast.While) for inner in ast.walk(node))
+            names = {getattr(call.func, "id", getattr(call.func, "attr", "")) for call in calls}
+            return len(node.args.args) == 1 and not loops and names <= _READING
     return False
 
 
@@ -266,6 +315,9 @@ def _helper(unread: UnreadPages, tool: Tool) -> str | None:
     if unread.count is not None and key is not None:
         sizes = _largest_page_size(tool)
         more = f'page["page"] < page["{unread.count}"]'
+    elif unread.total is not None and key is not None:
+        sizes = _largest_page_size(tool)
+        more = f'len({_rows("result", key)}) < page["{unread.total}"]'
     elif unread.size is not None and types(schema) == ("integer",):
         step = 1 if unread.argument in _NUMBERS else unread.size
         more = f"len({_rows('page', key)}) == {unread.size}"

@@ -104,6 +104,23 @@ def test_pages_that_were_read_are_not_unread(source, calls):
     assert unread_pages(Program(source), trace(*calls), TOOLS) == ()
 
 
+ITEMS = "def items(result):\n    return result['trains']\n"
+
+
+@pytest.mark.parametrize(
+    ("source", "unread"),
+    [
+        ("next(t for t in items(list_trains(city='AMS')) if t['line'] == 1)", False),
+        ("found = items(list_trains(city='AMS'))\nfound[0]", False),
+        ("next((t for t in items(list_trains(city='AMS')) if t['line'] == 7), None)", True),
+        ("len(items(list_trains(city='AMS')))", True),
+    ],
+)
+def test_a_first_match_needs_no_further_page(source, unread):
+    found = unread_pages(Program(ITEMS + source), trace(({"city": "AMS"}, page(1, 3))), TOOLS)
+    assert bool(found) == unread
+
+
 @pytest.mark.parametrize(("size", "left"), [(5, True), (50, False)])
 def test_few_rows_requested_may_be_all_wanted(size, left):
     program = Program(f"print(list_trains(city='AMS', page_size={size})['trains'])")

@@ -1,0 +1,234 @@
+"""Conditions of a task that a program ignores: codes, numbers, and values of a response's field.
+
+Each function returns only what facts show: the task contains the value, and the program, its calls
+and the responses show no sign of it.
+"""
+
+from __future__ import annotations
+
+import ast
+import json
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from atc.core.json_paths import walk_responses
+from atc.pipeline.check.argument_values import find_mismatch
+from protocols.schema import iter_parts, types
+from protocols.toolbox import Tool, Toolbox
+from sandbox.trace import ToolCall
+
+_BRACKETS = re.compile(r"\(((?:[A-Z0-9]{2,6})(?:(?:, | and | or )[A-Z0-9]{2,6})*)\)")
+_NUMBERED = re.compile(r"(?<![\w-])(?=[A-Z]*\d)(?=\d*[A-Z])[A-Z0-9]{4,}(?![\w-])")
+_AFTER_NAME = re.compile(r"(?<!\w)[^\W_a-z]\w*\W*$")
+_SMALL_WORDS = frozenset({"a", "an", "and", "for", "in", "of", "on", "the", "to"})
+"""Words that an abbreviation may leave out."""
+
+
+class ProgramText(NamedTuple):
+    """What a program says: its source, its syntax tree and the arguments of the calls it made."""
+
+    source: str
+    tree: ast.Module
+    calls: Sequence[ToolCall]
+
+    @property
+    def used(self) -> str:
+        """The source and the arguments of all calls as one text."""
+        arguments = [dict(call.arguments) for call in self.calls]
+        return f"{self.source}\n{json.dumps(arguments, default=repr, ensure_ascii=False)}"
+
+
+# --- codes
+
+
+def find_unused_codes(task: str, program: ProgramText, tools: Toolbox) -> list[str]:
+    """Return the codes of the task that the program does not use, although a tool could take them.
+
+    Codes are words such as `N14228`, and `JFK` in "Kennedy (JFK)". A tool could take a code if the
+    code is a valid value in its arguments. A code in brackets is left out if it abbreviates the
+    words before it, as in "universal trade currency (UTC)", or if the documentation of a called
+    tool contains it: it then names a format or unit, such as IATA.
+    """
+    named = dict.fromkeys([*_find_codes_in_brackets(task), *_NUMBERED.findall(task)])
+    used = program.used.casefold()
+    unused = [code for code in named if not _has_word(code.casefold(), used)]
+    called = {call.tool for call in program.calls}
+    documents = " ".join(_documentation(tools[alias]) for alias in called if alias in tools)
+    return [
+        code
+        for code in unused
+        if not code.isdigit()  # a number, see `find_unused_numbers`
+        and not _has_word(code, documents)
+        and any(_accepts(tool, code) for tool in tools.values())
+    ]
+
+
+def _find_codes_in_brackets(task: str) -> Iterator[str]:
+    """Yield the codes in brackets after a name, except abbreviations of the words before them.
+
+    After a word in lower case, as in "budget (USD)", a code is a unit or format.
+    """
+    for found in _BRACKETS.finditer(task):
+        before = task[: found.start()]
+        codes = re.findall(r"[A-Z0-9]+", found[1])
+        if _AFTER_NAME.search(before) and (len(codes) > 1 or not _abbreviates(codes[0], before)):
+            yield from codes
+
+
+def _abbreviates(code: str, before: str) -> bool:
+    """Return True if the letters of a code are the initials of the last words of a text."""
+    words = re.findall(r"[^\W\d_]+", before)[-2 * len(code) :]
+    initials = "".join(word[0] for word in words).upper()
+    without_small = "".join(word[0] for word in words if word.lower() not in _SMALL_WORDS).upper()
+    return initials.endswith(code) or without_small.endswith(code)
+
+
+def _documentation(tool: Tool) -> str:
+    """Return all that a tool's document says in words: its description and those in its schemas."""
+    protocol = tool.protocol
+    schemas = (protocol.input_schema, protocol.output_schema)
+    described = [
+        part.get("description")
+        for schema in schemas
+        for part in iter_parts(schema)
+        if isinstance(part, Mapping)
+    ]
+    texts = [protocol.title, protocol.description, *described]
+    return " ".join(text for text in texts if isinstance(text, str))
+
+
+def _accepts(tool: Tool, code: str) -> bool:
+    """Return True if a string in the arguments of a tool, at any depth, may be this code."""
+    root = tool.protocol.input_schema
+    return any(
+        _is_text_schema(part) and find_mismatch(code, part, root) is None
+        for part in iter_parts(root)
+    )
+
+
+def _is_text_schema(part: Any) -> bool:
+    """Return True for a JSON Schema that says that a value is a text."""
+    return isinstance(part, Mapping) and "string" in types(part)
+
+
+# --- numbers
+
+_NUMBER = re.compile(
+    r"(?<![\w.,'/:-])(?P<whole>\d{1,3}(?:,\d{3})+|\d+)(?P<decimals>\.\d+)?"
+    r"(?![\w'/:-]|[.,]\d)(?:\s+(?P<scale>thousand|million|billion)\b)?"
+)
+"""A number that stands by itself: no part of a date, a time, a word or a quoted example."""
+_SCALES = {"thousand": 10**3, "million": 10**6, "billion": 10**9}
+_MONTH = "(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)"
+_DAY = re.compile(rf"^(?:st|nd|rd|th)?\s+(?:of\s+)?{_MONTH}", re.IGNORECASE)
+_DAY_AFTER = re.compile(rf"{_MONTH}[a-z]*\.?\s+$", re.IGNORECASE)
+_ROUNDING = re.compile(r"\bround\w*\s+(?:off\s+|up\s+|down\s+)?(?:to\s+)?(?:the\s+)?$", re.I)
+_RANGE_BEFORE = re.compile(r"\d\s*(?:to|-|–)\s*$")
+_RANGE_AFTER = re.compile(r"\s*(?:to|-|–)\s*\d")
+_LEAST = 10
+"""Smaller numbers are often written as words, or are the number of items to print."""
+
+
+def find_unused_numbers(task: str, program: ProgramText) -> list[str]:
+    """Return the numbers of the task that neither the program nor its calls contain.
+
+    Such a number may be a limit or a year that the program does not apply. Left out are small
+    numbers, days of a month, places to round to, numbers in quotes, and numbers in brackets that a
+    response contains, such as the year of a film.
+    """
+    used = {_plain(found) for found in re.findall(r"\d[\d_]*(?:\.\d+)?", program.used)}
+    unused = []
+    for found in _NUMBER.finditer(task):
+        number = _plain(found["whole"].replace(",", "") + (found["decimals"] or ""))
+        scaled = _plain(str(round(float(number) * _SCALES.get(found["scale"], 1))))
+        if float(number) < _LEAST and not found["scale"]:
+            continue
+        if {number, scaled} & used or _is_no_condition(task, found, program.calls, number):
+            continue
+        unused.append(found[0].strip())
+    return list(dict.fromkeys(unused))
+
+
+def _plain(number: str) -> str:
+    """Return a number without grouping, leading zeros and final zeros of its decimals."""
+    whole, point, decimals = number.replace("_", "").partition(".")
+    decimals = decimals.rstrip("0")
+    return (whole.lstrip("0") or "0") + (point + decimals if decimals else "")
+
+
+def _is_no_condition(
+    task: str, found: re.Match[str], calls: Sequence[ToolCall], number: str
+) -> bool:
+    """Return True if a number of the task is a day, a place to round to, or a remark in brackets.
+
+    A remark is a range, such as "(1 to 10)", or a number that a response contains.
+    """
+    before = task[: found.start()]
+    after = task[found.end() :]
+    if _DAY.match(after) or _DAY_AFTER.search(before) or _ROUNDING.search(before):
+        return True
+    if before.rfind("(") <= before.rfind(")"):
+        return False
+    is_range = _RANGE_BEFORE.search(before) or _RANGE_AFTER.match(after)
+    return bool(is_range) or _is_in_results(number, calls)
+
+
+def _is_in_results(number: str, calls: Sequence[ToolCall]) -> bool:
+    """Return True if a response contains the number, alone or as a part of a text."""
+    values = (value for _, _, value in walk_responses(calls) if isinstance(value, str | int))
+    return any(_has_word(number, str(value)) for value in values)
+
+
+# --- values of a field
+
+
+class IgnoredField(NamedTuple):
+    """A field of a list in a response that has a value of the task among others."""
+
+    tool: str
+    key: str
+    value: str
+
+
+def find_ignored_fields(task: str, program: ProgramText) -> list[IgnoredField]:
+    """Return the fields by which the task selects records, and which the program does not read.
+
+    In the objects of a list, such a field has a text of the task as its value, and other values,
+    too. Neither the key of the field nor the text stands in the program or in its calls, so the
+    program takes records with any value. Texts in lower case are left out: they are often plain
+    words of the task.
+    """
+    used = program.used.casefold()
+    found = []
+    for (tool, key), values in _texts_by_field(program.calls).items():
+        if len(values) == 1 or _has_word(key.casefold(), used):
+            continue
+        named = (text for text in values if not text[0].islower() and _has_word(text, task))
+        found += [
+            IgnoredField(tool, key, text) for text in named if not _has_word(text.casefold(), used)
+        ]
+    return found
+
+
+_SHORTEST_TEXT = 3
+_LONGEST_TEXT = 60
+
+
+def _texts_by_field(calls: Sequence[ToolCall]) -> dict[tuple[str, str], dict[str, None]]:
+    """Return the texts that the fields of listed objects have, keyed by tool and key."""
+    texts: dict[tuple[str, str], dict[str, None]] = {}
+    for call, path, value in walk_responses(calls):
+        is_field_of_item = len(path) > 1 and isinstance(path[-2], int) and isinstance(path[-1], str)
+        if not is_field_of_item or not isinstance(value, str):
+            continue
+        if _SHORTEST_TEXT <= len(value) <= _LONGEST_TEXT:
+            texts.setdefault((call.tool, str(path[-1])), {})[value] = None
+    return texts
+
+
+def _has_word(word: str, text: str) -> bool:
+    """Return True if a text contains the word, not as a part of a longer word."""
+    if word not in text:
+        return False
+    return re.search(rf"(?<!\w){re.escape(word)}(?!\w)", text) is not None

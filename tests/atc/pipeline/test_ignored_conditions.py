@@ -1,0 +1,70 @@
+"""Conditions of a task that a program leaves out, as facts show."""
+
+import ast
+
+import pytest
+
+from atc.pipeline.ignored_conditions import (
+    ProgramText,
+    find_ignored_fields,
+    find_unused_codes,
+    find_unused_numbers,
+)
+from protocols.protocol import ToolProtocol
+from protocols.toolbox import Tool, Toolbox
+from sandbox.trace import ToolCall
+
+TEXT = {"type": "object", "properties": {"airport": {"type": "string"}}}
+FLIGHTS = ToolProtocol(name="flights", description="Flights, by IATA code.", input_schema=TEXT)
+TOOLS = Toolbox([Tool(protocol=FLIGHTS, call=print)])
+
+
+def text(source, result=None, **arguments):
+    call = ToolCall(index=0, tool="flights", arguments=arguments, line=1, result=result)
+    return ProgramText(source, ast.parse(source), [call])
+
+
+@pytest.mark.parametrize(
+    ("task", "unused"),
+    [
+        ("Flights from Kennedy (JFK)", ["JFK"]),
+        ("Flights of N14228", ["N14228"]),
+        ("The code of the airport (IATA)", []),  # the documentation names this format
+        ("The budget (USD)", []),  # a unit, since no name stands before it
+    ],
+)
+def test_a_code_that_names_something_is_missed(task, unused):
+    assert find_unused_codes(task, text("flights()"), TOOLS) == unused
+    assert find_unused_codes(task, text(f"x = {task!r}"), TOOLS) == []
+
+
+@pytest.mark.parametrize(
+    ("task", "used", "unused"),
+    [
+        ("flights of more than 2,500 km", "km > 2500", ["2,500"]),
+        ("grossed over 1.5 billion dollars", "gross > 1_500_000_000", ["1.5 billion"]),
+        ("in the season of 1998", "season=1998", ["1998"]),
+        ("rounded to 0.1, of the 3 best until 31 December", "x", []),
+        ("on 2013-07-04 at 10:30, written as '737-824 1998'", "x", []),
+        ("rate them (1 to 10)", "x", []),
+    ],
+)
+def test_a_number_of_the_task_is_missed(task, used, unused):
+    assert find_unused_numbers(task, text("flights()")) == unused
+    assert find_unused_numbers(task, text(f"flights()  # {used}")) == []
+
+
+def test_a_year_that_came_is_no_condition():
+    task = "How long is The Matrix (1999)?"
+    assert find_unused_numbers(task, text("flights()", {"year": 1999})) == []
+    assert find_unused_numbers(task, text("flights()", {"year": 2003})) == ["1999"]
+
+
+def test_a_field_with_the_tasks_value_is_missed():
+    rows = [{"state": "Ohio", "id": "1"}, {"state": "Texas", "id": "2"}]
+    task = "How many are in Ohio?"
+    (found,) = find_ignored_fields(task, text("print(len(flights()))", rows))
+    assert (found.tool, found.key, found.value) == ("flights", "state", "Ohio")
+    for source in ("[r for r in flights() if r['state'] == s]", "flights(where='ohio')"):
+        assert find_ignored_fields(task, text(source, rows)) == []
+    assert find_ignored_fields(task, text("flights()", rows[:1])) == []
