@@ -66,11 +66,12 @@ class Invoker:
         The function takes arguments keyed by original name and returns the full response. It raises
         `ToolError` for every failed call. `functions` are the functions of the modules that the
         user named, keyed by `module:function` or by the tool's name. All calls fail if a Python
-        tool is not among these functions, or if a tool has no binding.
+        tool is not among these functions, or if a tool has no binding, that is, if its description
+        does not say how it is called.
 
         Raises:
             InvalidProtocol: the tool is a saved program, or it calls a service on this machine or
-                its networks and `near_hosts` is off.
+                its networks and the setting `near_hosts` forbids that.
         """
         declared = protocol.annotations.read_only
         match protocol.binding:
@@ -153,7 +154,11 @@ class HttpCall:
         self._reserved = [(one.place, one.name) for one in (*own, *self._fixed)]
 
     def __call__(self, arguments: JsonObject, *, idempotency_key: str | None = None) -> Json:
-        """Call the tool; see `Invoker.bind`."""
+        """Call the tool with arguments keyed by original name, and return the full response.
+
+        Raises:
+            ToolError: the call failed. It says what is known about the effect of the call.
+        """
         request = self._build(arguments, idempotency_key)
         schemes = self._binding.schemes
         mask = self._keyring.mask
@@ -178,13 +183,17 @@ class HttpCall:
         )
 
     def check(self, arguments: JsonObject) -> None:
-        """Raise `ToolError` if the arguments cannot be sent. Nothing is sent."""
+        """Check that these arguments can be sent, without sending anything.
+
+        Raises:
+            ToolError: they cannot.
+        """
         self._build(arguments)
 
     def _build(self, arguments: JsonObject, idempotency_key: str | None = None) -> HttpRequest:
         """Return the request for `arguments`, without credentials.
 
-        It has the fixed headers that the user has configured for the host.
+        It includes the headers that the user has configured for the host.
         """
         request = add_secrets(self._plan.build(arguments, reserved=self._reserved), self._fixed)
         header = self._binding.idempotency_header
@@ -193,11 +202,10 @@ class HttpCall:
         return replace(request, headers={**request.headers, header: idempotency_key})
 
     def _exchange(self, request: HttpRequest, secrets: list[RequestSecret]) -> tuple[Answer, bool]:
-        """Send a request, with retries.
+        """Send a request and return the last response. Temporary failures of reads are retried.
 
-        Return the last response, and True if a write was accepted before that response.
-
-        A service may accept a write and redirect to its result. If fetching the result then fails,
+        The second item of the result is True if a write was accepted before that response. A
+        service may accept a write and redirect to its result. If fetching the result then fails,
         the write has not failed.
         """
         settings = self._keyring.settings
@@ -222,9 +230,9 @@ class HttpCall:
             attempt += 1
 
     def _curl(self, request: HttpRequest, secrets: list[RequestSecret]) -> str:
-        """Return a `curl` command for the request.
+        """Return a `curl` command that sends the same request.
 
-        Credentials are shell variables; see `variable_of`.
+        It contains shell variables in place of credentials; see `variable_of`.
         """
         mask = self._keyring.mask
         method = {"GET": [], "HEAD": ["--head"]}.get(request.method, ["-X", request.method])
@@ -263,8 +271,8 @@ def _python_call(
 ) -> Callable[[JsonObject], Json]:
     """Return a function that calls `function` with arguments from JSON and returns JSON.
 
-    Every error becomes a `ToolError`. Its outcome is *refused* if the function only reads
-    (`reads`), else *unknown*.
+    Every exception of `function` becomes a `ToolError`. The error says that nothing was changed
+    (*refused*) if the function only reads (`reads`), else that this is *unknown*.
     """
     signature = inspect.signature(function)
     positional = [

@@ -11,6 +11,9 @@ slower.
 
 
 def docs_page(name: str) -> str:
-    """Return the address of a page: `docs_page("reference/configuration#credentials")`."""
+    """Return the address of a documentation page.
+
+    For example, `docs_page("reference/configuration#credentials")`.
+    """
     page, mark, heading = name.partition("#")
     return f"{SITE}{page}.html{mark}{heading}"

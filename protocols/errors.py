@@ -18,7 +18,7 @@ effect.
 
 
 class AtcError(Exception):
-    """Base class of the errors of atc and what it depends on.
+    """Base class of all exceptions for failures of atc, or of something on which it depends.
 
     Mistakes of a generated program are not raised: they are returned as data.
     """
@@ -29,7 +29,7 @@ class InvalidProtocol(AtcError):
     """A document is not a valid description of a tool.
 
     `where` names the document or tool, `path` is the path of the invalid part (`binding.http.url`),
-    `problem` the mistake and `hint` the next step.
+    `problem` describes the mistake, and `hint` says what to do next.
     """
 
     where: str
@@ -44,7 +44,7 @@ class InvalidProtocol(AtcError):
 
 
 class SourceUnavailable(AtcError):
-    """A tool source cannot be read. The message names the next step.
+    """A tool source cannot be read. The message says what to do next.
 
     For example the file is missing, the service is down, or the format is unknown.
     """
@@ -73,22 +73,26 @@ class UnknownTool(AtcError):
 class ModelUnavailable(AtcError):
     """The model gave no usable reply, for example because it is down or rejected the key.
 
-    This says nothing about the task, so the run may be repeated. The message says the next step.
+    This says nothing about the task, so the run may be repeated. The message contains the next
+    step.
     """
 
 
 class OutOfTime(ModelUnavailable):
-    """The reply did not come before the caller's deadline; see `atc.core.parallel.wait_until`."""
+    """The model's reply did not arrive before the caller's deadline.
+
+    See `atc.core.parallel.wait_until`.
+    """
 
 
 @dataclass(eq=False, repr=False)
 class ToolError(Exception):
-    """A failed call. A program sees only the HTTP `status`, if any, and the short message `body`.
+    """A failed call of a tool. A program sees only the HTTP `status`, if any, and the text `body`.
 
-    The other fields are for the process that runs the program. `outcome` is what is known about the
-    effect of the call. `curl` is a command that repeats the call. `retry_after` is the number of
-    seconds that the tool asked to wait. `answer` is the first 64 KiB of the response body. Secrets
-    are masked in `curl` and `answer`.
+    `body` is a short message. The other fields are for the process that runs the program. `outcome`
+    is what is known about the effect of the call. `curl` is a command that repeats the call.
+    `retry_after` is the number of seconds that the tool asked to wait. `answer` is the first 64 KiB
+    of the response body. Secrets are masked in `curl` and `answer`.
     """
 
     status: int | None
@@ -104,7 +108,7 @@ class ToolError(Exception):
 
 
 class CredentialMissing(ToolError):
-    """The configuration lacks a credential that the call needs, or allows it for other hosts only.
+    """The call needs a credential that is not configured, or is configured for other hosts only.
 
     Nothing was sent.
     """

@@ -58,9 +58,10 @@ def to_openapi(protocols: Sequence[ToolProtocol], title: str) -> dict[str, Any]:
 
 
 def mcp_tool(protocol: ToolProtocol) -> dict[str, Any]:
-    """Return a tool as an MCP Tool object.
+    """Return a tool as an MCP Tool object, that is, as JSON.
 
-    MCP's results are objects. A response that is not an object is wrapped in the field `RESULT`.
+    MCP's results are objects. A response that is not an object is wrapped in a field, whose name is
+    the constant `RESULT`.
     """
     document = dump(protocol)
     tool = {key: document[key] for key in _MCP_KEYS if key in document}
@@ -74,9 +75,10 @@ def mcp_tool(protocol: ToolProtocol) -> dict[str, Any]:
 
 
 def _hoist_definitions(schema: JsonObject, owner: str, shared: dict[str, Any]) -> dict[str, Any]:
-    """Return `schema` with its `$defs` moved to `shared`.
+    """Return `schema` with its `$defs` moved to `shared`, where several tools can use them.
 
-    If a name in `shared` is taken by another schema, `owner` becomes a prefix of the names.
+    If the name of a definition is taken by another schema in `shared`, `owner` becomes a prefix of
+    the name.
     """
     before = ""
     while True:
@@ -125,7 +127,7 @@ def _operation(
 
 
 def _security_requirement(names: str | tuple[str, ...]) -> dict[str, list[str]]:
-    """Return OpenAPI's security requirement for one alternative of credentials."""
+    """Return OpenAPI's security requirement for credentials that must be sent together."""
     return {name: [] for name in ((names,) if isinstance(names, str) else names)}
 
 

@@ -49,11 +49,11 @@ _COMBINERS = ("allOf", "anyOf", "oneOf")
 
 
 def response_paths(schema: JsonObject | None) -> Iterator[tuple[str, JsonObject]]:
-    """Yield the paths in a response (`airports[].code`) with their schemas, outer before inner.
+    """Yield the path and the schema of each part of a response, outer parts before inner ones.
 
-    At most 500 schemas are visited, the nearest first. All alternatives are followed, recursive
-    schemas once. The values of a map with arbitrary keys have the path `*` (`rates.*.EUR`). The
-    whole response has the path "".
+    An example of a path is `airports[].code`. At most 500 schemas are visited, the nearest first.
+    All alternatives are followed, recursive schemas once. The values of a map with arbitrary keys
+    have the path `*` (`rates.*.EUR`). The whole response has the path "".
     """
     found: dict[tuple[int, ...], tuple[str, JsonObject]] = {}  # keyed by position in the document
     left = deque[tuple[Any, str, tuple[Any, ...], tuple[int, ...]]](
@@ -80,7 +80,10 @@ def response_paths(schema: JsonObject | None) -> Iterator[tuple[str, JsonObject]
 
 
 def _inner_paths(schema: JsonObject, path: str) -> Iterator[tuple[Any, str]]:
-    """Yield the path and the schema of each part directly below the resolved schema at `path`."""
+    """Yield (schema, path) for each property, item and alternative of a schema.
+
+    `path` is the path in the response that the schema describes, for example `airports[]`.
+    """
     for name, one in schema.get("properties", {}).items():
         yield one, join_path(path, name)
     for one in subschemas(schema, "items"):
@@ -94,12 +97,12 @@ def _inner_paths(schema: JsonObject, path: str) -> Iterator[tuple[Any, str]]:
 def field_key(
     protocol: ToolProtocol, path: str, *, collections: Collection[str] = ()
 ) -> str | None:
-    """Return the name of an argument that could take the field at a path in a response.
+    """Return the name of an argument that could take the value of a response field, or None.
 
-    For example `airport_code` for `airports[].code`. Return None for values that callers choose
-    themselves (a count, a date), and for a vague name (`id`) without a noun. `collections` are
-    segments of URL paths that an id can follow: if `movie` is one, `results[].id` of
-    `/movie/popular` is a `movie_id`.
+    For example `airport_code` for the field at `airports[].code`. The result is None for values
+    that callers choose themselves (a count, a date), and for a vague name (`id`) without a noun.
+    `collections` are segments of URL paths that an id can follow: if `movie` is one, `results[].id`
+    of `/movie/popular` is a `movie_id`.
     """
     *above, last = path.split(".")
     field = snake(last.replace("[]", ""))
@@ -113,9 +116,10 @@ def field_key(
 
 
 def argument_key(protocol: ToolProtocol, argument: str) -> str | None:
-    """Return a name for the value of an argument that is the same in all tools: `airport_code`.
+    """Return the name that the value of an argument has in all tools, such as `airport_code`.
 
-    Return None for an argument whose values callers choose themselves (a date, a limit).
+    Arguments with the same name take the same values. Return None for an argument whose values
+    callers choose themselves (a date, a limit).
     """
     name = snake(argument)
     schema = protocol.parameters.get(argument, {})
@@ -137,9 +141,9 @@ def argument_key(protocol: ToolProtocol, argument: str) -> str | None:
 
 
 def noun_of(protocol: ToolProtocol, argument: str) -> str | None:
-    """Return what an argument with a vague name identifies, or None if it is unknown.
+    """Return what an argument with a vague name, such as `code`, identifies; None if it is unknown.
 
-    For example `airport` for `code` in `/airports/{code}`.
+    For example, the result is `airport` for `code` in `/airports/{code}`.
     """
     if isinstance(protocol.binding, HttpBinding):
         wire = protocol.binding.wire_name(argument)
@@ -152,7 +156,7 @@ def noun_of(protocol: ToolProtocol, argument: str) -> str | None:
 
 
 def _keys_of(protocol: ToolProtocol, argument: str) -> list[str]:
-    """Return all names for an argument's value, the most certain first.
+    """Return all names under which the value of an argument may be known, the most certain first.
 
     `new_start_city_id` is a `start_city_id` and a `city_id`. A variable `{airport}` in a path is
     the id of an airport, and so is a numeric argument `airport`.
@@ -174,11 +178,11 @@ def _keys_of(protocol: ToolProtocol, argument: str) -> list[str]:
 
 
 def _resource(protocol: ToolProtocol, collections: Collection[str] = ()) -> str | None:
-    """Return the noun that a tool is about.
+    """Return the noun that a tool is about, such as `film`, or None.
 
-    That is the last fixed part of its URL that is a noun, or the first noun of its name. A verb is
-    skipped (`/films/search` is about films), and so is a word where an id could be: `popular` in
-    `/movie/popular` selects movies. A plural is still a noun (`/users/roles`).
+    That is the last part of its URL that is a noun and no variable, or the first noun of its name.
+    A verb is skipped (`/films/search` is about films), and so is a word where an id could be:
+    `popular` in `/movie/popular` selects movies. A plural is still a noun (`/users/roles`).
     """
     if not isinstance(protocol.binding, HttpBinding):
         words = [word for word in snake(protocol.name).split("_") if word not in VERBS]
@@ -212,7 +216,7 @@ def _is_in_path(protocol: ToolProtocol, argument: str) -> bool:
 
 
 def _is_open(schema: Any) -> bool:
-    """Return True if an argument has a schema that does not list its values."""
+    """Return True if the schema of an argument does not list the values that are allowed."""
     return isinstance(schema, dict) and "enum" not in schema and "const" not in schema
 
 
@@ -226,7 +230,7 @@ def _is_number(schema: Any) -> bool:
 
 
 class _ResponsePlace(NamedTuple):
-    """A field of a tool's response whose value may be used as an argument."""
+    """A field of a tool's response whose value may be used as an argument of another tool."""
 
     tool: str
     path: str
@@ -299,7 +303,10 @@ def _guess_argument_links(
 def _iter_keyed_places(
     protocol: ToolProtocol, collections: Collection[str]
 ) -> Iterator[tuple[str, _ResponsePlace]]:
-    """Yield each response field of a tool whose value can be an argument, after its `field_key`."""
+    """Yield (name, field) for each response field of a tool whose value can be an argument.
+
+    The name is that of an argument which could take the value; see `field_key`.
+    """
     changes = isinstance(protocol.binding, HttpBinding) and protocol.binding.method in (
         "DELETE",
         "PATCH",
@@ -334,7 +341,7 @@ def _iter_keyed_places(
 
 
 def _argument_types(protocol: ToolProtocol, argument: str) -> set[str]:
-    """Return the types of an argument, or of its items."""
+    """Return the JSON types of an argument; for a list, those of its items."""
     root = protocol.input_schema
     schema = resolve(protocol.parameters[argument], root)
     if "array" in types(schema) and isinstance(items := schema.get("items"), dict):

@@ -9,7 +9,7 @@ from typing import Any, Literal, Protocol
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """One turn of a conversation."""
+    """One message of a conversation with a model, from the user, the assistant or the system."""
 
     role: Literal["system", "user", "assistant"]
     content: str
@@ -34,7 +34,7 @@ class Completion:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Powers:
-    """Features of a model endpoint. All of them are False if the endpoint is unknown."""
+    """Features that a model endpoint supports. All are False if the endpoint is unknown."""
 
     schema: bool = False
     """True if the endpoint forces replies to match a JSON Schema that is sent with the request."""
@@ -49,7 +49,7 @@ class Powers:
 
 
 def powers(ask: Ask) -> Powers:
-    """Return the attribute `powers` of `ask`, or `Powers()` if it has none."""
+    """Return the features of a model, its attribute `powers`, or `Powers()` if it has none."""
     found = getattr(ask, "powers", None)
     return found if isinstance(found, Powers) else Powers()
 
@@ -84,11 +84,12 @@ class Ask(Protocol):
         seed: int = 0,
         max_tokens: int = 1024,
     ) -> Completion:
-        """Return the next message of the conversation.
+        """Return the model's next message in the conversation.
 
-        If there is a `schema`, the reply should be JSON that conforms to it; if there is a
-        `grammar`, a text that it accepts. `powers` says if the endpoint enforces this. If the last
-        message is the assistant's, the reply continues it and does not repeat it.
+        If there is a `schema`, the reply should be JSON that conforms to it. If there is a
+        `grammar`, the reply should be a text that the grammar accepts. The attribute `powers` says
+        if the endpoint enforces this. If the last message is the assistant's, the reply continues
+        it and does not repeat it.
 
         Raises:
             ModelUnavailable: the model gave no reply. This says nothing about the task.

@@ -1,4 +1,4 @@
-"""Names of tools and arguments: identifiers, spelling variants, similarity and word lists.
+"""Names of tools and arguments: identifiers, similar names, and word lists.
 
 An *alias* is the name by which programs call a tool or pass an argument: a valid and unique Python
 identifier.
@@ -69,9 +69,10 @@ def similarity(one: str, other: str) -> float:
 def closest_spellings(
     name: str, known: Iterable[str], *, most: int = 1, cutoff: float = 0.6
 ) -> list[str]:
-    """Return up to `most` of the names `known` that are spelled most like `name`, best first.
+    """Return those names of `known` whose spelling is most similar to `name`, best first.
 
-    Names with a similarity below `cutoff` (from 0 to 1) are left out.
+    There are at most `most` of them. Names with a similarity below `cutoff` (from 0 to 1) are left
+    out.
     """
     if len(name) > LONGEST_COMPARED:
         return []
@@ -85,11 +86,12 @@ def closest_spellings(
 def closest_meanings(
     name: str, known: Iterable[str], *, most: int = 1, cutoff: float = 0.6
 ) -> list[str]:
-    """Return up to `most` of the names `known` that the author of `name` probably meant.
+    """Return those names of `known` that are most likely meant by the wrong name `name`.
 
-    The most likely one comes first. Names that contain all words of `name` precede names with the
-    same noun; names with a similar spelling come last. For example, `fetch_order` more likely means
-    `get_order` than `fetch_other`. `cutoff` is the minimum similarity of a spelling, from 0 to 1.
+    There are at most `most` of them, the most likely one first. Names that contain all words of
+    `name` come before names with the same noun, and names with only a similar spelling come last.
+    For example, `fetch_order` more likely means `get_order` than `fetch_other`. `cutoff` is the
+    minimum similarity of a spelling, from 0 to 1.
     """
     if len(name) > LONGEST_COMPARED:
         return []
@@ -119,14 +121,18 @@ def closest_meanings(
 
 
 def _names_with_words(wanted: frozenset[str], known: Sequence[str]) -> list[str]:
-    """Return the names that contain all `wanted` words. Only the first candidates are searched."""
+    """Return the names of `known` that contain all `wanted` words.
+
+    Only a limited number of names is searched.
+    """
     return [other for other in _candidates(wanted, known) if wanted <= _words(other)]
 
 
 def _candidates(wanted: Iterable[str], known: Sequence[str]) -> list[str]:
-    """Return the first names that contain the letters of the longest of the `wanted` words.
+    """Return the names of `known` that contain the longest of the `wanted` words as a substring.
 
-    No other name can contain all `wanted` words. This check is faster than splitting each name.
+    No other name can contain all `wanted` words as words. This check is faster than splitting each
+    name into words. Only the first of these names are returned.
     """
     longest = max(wanted, key=lambda word: (len(word), word), default="")
     stem = longest.removesuffix("y")  # the plural of `city` is `cities`
@@ -163,19 +169,20 @@ def identifier(name: str) -> str:
 
 
 def argument_aliases(names: Sequence[str]) -> dict[str, str]:
-    """Choose a unique alias for each argument. Return the names keyed by alias, in their order."""
+    """Return the original names of arguments, keyed by the unique alias that is chosen for each.
+
+    Programs use the alias. The order of the names is kept.
+    """
     chosen = _assign([(name, "") for name in names], reserved=())
     return dict(zip(chosen, names, strict=True))
 
 
 def tool_aliases(tools: Sequence[tuple[str, str]]) -> list[str]:
-    """Return a unique alias for each (tool name, source name).
-
-    The order of the tools has no influence.
+    """Return a unique alias, the name in programs, for each pair (tool name, source name).
 
     The alias is the identifier of the name if it is unique and not a builtin. Other names get the
     name of their source as a prefix. Aliases that are still equal get a number, in the order of the
-    tools' names.
+    tools' names. The order in which the tools are given has no influence.
     """
     return _assign(tools, reserved=_RESERVED_TOOL_NAMES)
 
@@ -200,7 +207,7 @@ class FreeNames:
 
 
 def _assign(names: Sequence[tuple[str, str]], *, reserved: Iterable[str]) -> list[str]:
-    """Return a unique alias for each (name, source). None of the aliases is in `reserved`."""
+    """Return a unique Python identifier for each (name, source), none of which is in `reserved`."""
     plain = [identifier(name) for name, _ in names]
     prefixed = [
         identifier(f"{source}_{name}") if source else identifier(name) for name, source in names
@@ -222,7 +229,7 @@ def _assign(names: Sequence[tuple[str, str]], *, reserved: Iterable[str]) -> lis
 
 
 def split_words(text: str) -> frozenset[str]:
-    """Return the words of a text."""
+    """Return the set of words in a text, which are separated by white space."""
     return frozenset(text.split())
 
 

@@ -57,7 +57,7 @@ def write_whole(path: Path, text: str, *, mode: int = FILE_MODE) -> None:
 
 
 def make_folders(path: Path) -> None:
-    """Create a folder and its missing parents. Only the current user can access the new ones.
+    """Create a folder and its missing parents. Only the current user can access the new folders.
 
     The permissions do not depend on the umask.
 
@@ -77,12 +77,17 @@ def make_folders(path: Path) -> None:
 
 
 def private_opener(name: str, flags: int) -> int:
-    """Open a file, as the `opener` of `open`. A new file is private, and no link is followed."""
+    """Open a file so that only this user can access it, for the argument `opener` of `open`.
+
+    If the file is a symbolic link, this fails.
+    """
     return os.open(name, flags | os.O_NOFOLLOW | os.O_CLOEXEC, FILE_MODE)
 
 
 def private_file(path: Path) -> None:
-    """Create an empty private file, unless it exists, for a library that opens it by name.
+    """Create an empty private file unless it exists, and make sure that it is private.
+
+    Some libraries open a file by its name, so they cannot use `private_opener`.
 
     Raises:
         NotPrivate, OSError: it is a link, belongs to another user, or cannot be created.
@@ -134,10 +139,13 @@ def private_folder(path: Path, *, anywhere: bool = False) -> None:
 
 
 def check_folder(path: Path, *, anywhere: bool = False) -> None:
-    """Check a folder as `private_folder` does, if it exists.
+    """Check that no other user can change a folder. Do nothing if it does not exist.
+
+    If `anywhere` is true, the folders above it are not checked.
 
     Raises:
-        NotPrivate: see `private_folder`.
+        NotPrivate: it is a link or another user's, or others can write to it or replace it. The
+            message has the command that repairs it.
     """
     path = path.absolute()
     try:
@@ -157,7 +165,10 @@ def check_folder(path: Path, *, anywhere: bool = False) -> None:
 
 
 def is_writable_by_others(status: os.stat_result) -> bool:
-    """Return True if a user other than the owner, this user and root has write permission."""
+    """Return True if a file's permissions allow some other user to write to it.
+
+    Other users are all except the owner of the file, this user and root.
+    """
     if status.st_mode & stat.S_IWOTH:
         return True
     return bool(status.st_mode & stat.S_IWGRP) and not _is_private_group(
@@ -232,8 +243,9 @@ def _refuse_foreign(path: Path, status: os.stat_result, *, owners: Collection[in
 
 
 def _repair(repair: str, path: Path, status: os.stat_result) -> str:
-    """Return advice on `path`: the command `repair` if this user may run it, or an alternative.
+    """Return advice for a path that other users can change.
 
+    The advice is to run the command `repair` if this user may run it, and otherwise an alternative.
     For a folder that many users share, such as /tmp, the advice is to choose another folder.
     """
     if status.st_mode & stat.S_ISVTX or path in _SYSTEM_FOLDERS:
@@ -255,14 +267,18 @@ def _repair(repair: str, path: Path, status: os.stat_result) -> str:
 
 
 def _folders_above(path: Path) -> Iterator[Path]:
-    """Yield the folders above `path`, as written and with links resolved, without duplicates."""
+    """Yield all parent folders of `path`, without duplicates.
+
+    They are those of the path as it is written, and those of the path with links resolved.
+    """
     yield from dict.fromkeys([*path.parents, *path.resolve().parents])
 
 
 def _unmapped_user() -> set[int]:
-    """Return the id that a user namespace shows for unmapped users; empty outside of a namespace.
+    """Return the user to whom foreign files seem to belong in a user namespace, as a set.
 
-    In a container without root on the host, folders of the host (`/`) seem to belong to this user.
+    The set has the id of this user. In a container without root on the host, folders of the host
+    (`/`) seem to belong to this user. Outside of a user namespace, the set is empty.
     """
     try:
         if Path("/proc/self/uid_map").read_text(encoding="ascii").split() == [
@@ -277,5 +293,5 @@ def _unmapped_user() -> set[int]:
 
 
 def write_error(path: Path, error: OSError) -> CannotWrite:
-    """Return the error for a file that cannot be written."""
+    """Return the exception that says that a file cannot be written, and why."""
     return CannotWrite(f"cannot write {str(path)!r}: {error.strerror or error}; give another file.")

@@ -65,7 +65,7 @@ class Annotations:
 
     @property
     def to_hints(self) -> dict[str, bool]:
-        """These annotations as MCP's hints."""
+        """These annotations as MCP's hints, without those that are None."""
         given = {theirs: getattr(self, ours) for ours, theirs in _HINTS.items()}
         return {hint: value for hint, value in given.items() if value is not None}
 
@@ -76,15 +76,15 @@ class HttpBinding:
 
     `url` is a template (`https://api.example.org/users/{id}`). Its scheme and host are literal,
     never from an argument. `locations` maps an argument to a part of the request (path, query, …),
-    and `wire_names` to its name there if that differs. If `body_argument` is set, that argument is
-    the whole body. `media` is the media type of the body if it is neither JSON nor a URL-encoded
-    form. `idempotency_header` is the header for an idempotency key, which makes it safe to repeat a
-    write; None if the tool has none.
+    and `wire_names` maps it to its name in the request if that is different. If `body_argument` is
+    set, that argument is the whole body. `media` is the media type of the body if it is neither
+    JSON nor a URL-encoded form. `idempotency_header` is the header for an idempotency key, which
+    makes it safe to repeat a write; None if the tool has none.
 
-    `credentials` lists alternatives, each a name or several names to send together; an empty one
-    means that no credential is needed. The user's configuration maps a name to a value and to the
-    hosts that may see it. `schemes` maps a name to its OpenAPI security scheme, which says how the
-    credential is sent.
+    `credentials` lists alternatives. Each is the name of a credential, or several names of
+    credentials to send together; an empty one means that no credential is needed. The user's
+    configuration maps a name to a value and to the hosts that may see it. `schemes` maps a name to
+    its OpenAPI security scheme, which says how the credential is sent.
     """
 
     __pydantic_config__ = _CAMEL
@@ -99,14 +99,14 @@ class HttpBinding:
     idempotency_header: str | None = None
 
     def wire_name(self, argument: str) -> str:
-        """Return the name of an argument in the request."""
+        """Return the name under which an argument is sent in the request."""
         return self.wire_names.get(argument, argument)
 
     def location(self, argument: str) -> Location:
-        """Return the part of the request that an argument goes into.
+        """Return the part of the request (path, query, …) in which an argument is sent.
 
-        If none is declared, a variable of the URL goes into the path. Other arguments go into the
-        query or the body, depending on the method.
+        If none is declared, an argument that is a variable of the URL goes into the path. Other
+        arguments go into the query or the body, depending on the method.
         """
         usual: Location = "query" if self.method in BODYLESS or self.body_argument else "body"
         return self.locations.get(
@@ -173,7 +173,11 @@ class Example:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Link:
-    """Says that the response of `tool` has values for `argument` at `path` (`airports[].code`)."""
+    """Says that a response of the tool `tool` has values for an argument of this tool.
+
+    `argument` is the name of the argument, and `path` is the path of the values in the response
+    (`airports[].code`).
+    """
 
     argument: str
     tool: str
@@ -185,7 +189,7 @@ class Link:
 class Verify:
     """Names the read-only tool that shows what a write has changed.
 
-    It is called if the write got no response.
+    It is called if no response to the write arrived.
     """
 
     tool: str
@@ -196,8 +200,8 @@ class Verify:
 class Evidence:
     """The basis of a tool's description: a document, observed responses, or a guess.
 
-    `observations` is the number of observed calls. `fields` counts, for each path in a response,
-    the responses that contain it.
+    `observations` is the number of observed calls. `fields` has, for each path in a response, the
+    number of responses that contain it.
     """
 
     level: EvidenceLevel = "declared"
@@ -249,7 +253,7 @@ class ToolProtocol:
 
 
 def format_binding(binding: Binding | None) -> str:
-    """Return a binding as text, or "" for None.
+    """Return a short text for a binding, which says how a tool is called; "" for None.
 
     Examples: `GET https://api.example.org/users/{id}`, `Python shop:find`, `MCP git:git_log`.
     """

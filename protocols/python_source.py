@@ -23,14 +23,14 @@ _quiet = threading.RLock()
 
 @contextmanager
 def suppress_syntax_warnings() -> Iterator[None]:
-    """Suppress Python's warnings about a program within the `with` block."""
+    """Suppress the warnings that Python gives about source code, within the `with` block."""
     with _quiet, warnings.catch_warnings():
         warnings.simplefilter("ignore")
         yield
 
 
 def _tree(source: str, mode: str, flags: int = 0, *, tries: int = TRIES) -> Any:
-    """Return the syntax tree of `source`. `mode` and `flags` are those of `compile`."""
+    """Return the syntax tree of `source`. `mode` and `flags` are passed to `compile`."""
     try:
         with suppress_syntax_warnings():
             return compile(source, FILENAME, mode, flags | ast.PyCF_ONLY_AST, dont_inherit=True)
@@ -44,8 +44,8 @@ def parse_python(source: str, *, flags: int = 0) -> ast.Module:
     """Return the syntax tree of a program. `flags` are compiler flags.
 
     Raises:
-        SyntaxError, ValueError: it is not Python.
-        RecursionError, MemoryError: it is nested too deeply for Python.
+        SyntaxError, ValueError: the source is not Python.
+        RecursionError, MemoryError: the source is nested too deeply for Python.
     """
     tree: ast.Module = _tree(source, "exec", flags)
     return tree
@@ -66,10 +66,10 @@ def parse_expression(source: str) -> ast.Expression:
 
 
 def evaluate_literal(source: str) -> Any:
-    """Return the value of a literal, like `ast.literal_eval`.
+    """Return the value of a Python literal, such as a number or a list, like `ast.literal_eval`.
 
     Raises:
-        ValueError, TypeError: it is an expression, but not a literal.
-        SyntaxError, RecursionError, MemoryError: as in `parse_python`.
+        ValueError, TypeError: the text is an expression, but not a literal.
+        SyntaxError, RecursionError, MemoryError: the text cannot be parsed.
     """
     return ast.literal_eval(parse_expression(source))

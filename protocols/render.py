@@ -85,7 +85,7 @@ constrained decoder enforces the rest.
 
 
 def stubs(tools: Toolbox, *, detail: Detail = DETAILS[0], among: Toolbox | None = None) -> str:
-    """Return the tools as Python: each response type as a TypedDict, and a function for each tool.
+    """Return Python code that describes tools: TypedDicts for responses, and one function each.
 
     Return types describe what programs get, that is, responses without a wrapper key. If the
     response of another tool in `among` (default: `tools`) has values for an argument, the comment
@@ -99,11 +99,12 @@ def stubs(tools: Toolbox, *, detail: Detail = DETAILS[0], among: Toolbox | None 
 def describe_within_budget(
     tools: Toolbox, *, budget: int, docs: Docs = "full"
 ) -> tuple[str, Toolbox]:
-    """Return the description of the first tools that fit into `budget` tokens, and these tools.
+    """Return a text that describes tools in at most `budget` tokens, and the described tools.
 
     `docs` selects the kind of description. Details are dropped before tools. If the shortest stubs
-    of all tools do not fit, each tool gets one line, and the first ones get stubs as far as there
-    is room. There is always at least one tool, and a single tool always has its stub.
+    of all tools do not fit, each tool gets one line, and the first tools get stubs as far as there
+    is room. Tools that still do not fit are left out from the end, but at least one tool is
+    described. A single tool always has its stub.
     """
     if docs == "names":
         names = _lines_within_budget(tools, budget)
@@ -120,9 +121,10 @@ def describe_within_budget(
 
 
 def _stubs_within_budget(tools: Toolbox, budget: int) -> str:
-    """Return the most detailed stubs of all tools that fit into `budget` tokens, or "".
+    """Return the stubs of all tools with as much detail as fits into `budget` tokens, or "".
 
-    A single tool always has a stub, even if it does not fit.
+    A stub is a Python signature with a docstring. A single tool always has a stub, even if it does
+    not fit.
     """
     text = ""
     for detail in reversed(DETAILS) if len(tools) <= budget else ():
@@ -134,9 +136,10 @@ def _stubs_within_budget(tools: Toolbox, budget: int) -> str:
 
 
 def _lines_and_stubs_within_budget(tools: Toolbox, budget: int) -> tuple[str, list[str]]:
-    """Return a text with stubs of the first tools and a line for each further one.
+    """Return a text that has stubs of the first tools and one line for each further tool.
 
-    Return also the names of all tools in the text. Tools that do not fit are left out.
+    A stub is a Python signature with a docstring. The text fits into `budget` tokens, so the last
+    tools may be left out. The second result has the names of all tools in the text.
     """
     lines = _lines_within_budget(map(signature_line, tools.values()), budget)
     names = list(tools)[: len(lines)]
@@ -155,7 +158,7 @@ def _lines_and_stubs_within_budget(tools: Toolbox, budget: int) -> tuple[str, li
 
 
 def _lines_within_budget(lines: Iterable[str], budget: int) -> list[str]:
-    """Return the first lines that fit into `budget` tokens, but at least one."""
+    """Return as many of the first lines as fit into `budget` tokens, but at least one."""
     fitting: list[str] = []
     for line in lines:
         if fitting and token_estimate("\n".join([*fitting, line])) > budget:
@@ -185,9 +188,10 @@ def token_estimate(text: str) -> int:
 
 
 def _function(tool: Tool, shapes: _Shapes, among: Toolbox) -> str:
-    """Return the stub of a tool. The types that it needs are added to `shapes`.
+    """Return the stub of a tool: a Python function without a body, with a docstring.
 
-    `among` are the tools that its comments may name as sources of argument values.
+    The TypedDicts that it needs are added to `shapes`. `among` are the tools that its comments may
+    name as sources of argument values.
     """
     protocol = tool.protocol
     detail = shapes.detail
@@ -235,7 +239,10 @@ _Fields = dict[str, tuple[str, str]]
 
 @dataclass
 class _Shapes:
-    """The TypedDicts for a set of stubs. Equal types share one name."""
+    """The TypedDicts that describe the responses and arguments of several tools in a prompt.
+
+    Equal types share one name.
+    """
 
     detail: Detail
     _fields: dict[str, _Fields] = field(default_factory=dict)
@@ -248,10 +255,10 @@ class _Shapes:
     _depth: int = 0
 
     def note(self, name: str, schema: JsonObject, root: JsonObject, origin: str = "") -> str:
-        """Return the comment for an argument or a field.
+        """Return the comment for an argument or a field, or "" if there is nothing to say.
 
-        `origin` is an expression that gets a value for an argument, or "". Return "" if a field or
-        argument of this name had the same comment before.
+        `origin` names the call that gives a value for an argument, or is "". A comment that was
+        returned for the same name before is not repeated.
         """
         if not self.detail.comments:
             return ""
@@ -271,7 +278,7 @@ class _Shapes:
         return note
 
     def annotation(self, schema: Json, root: JsonObject, *, hint: str, level: int = 0) -> str:
-        """Return the Python type of a schema.
+        """Return the Python type of the values that a schema allows.
 
         Objects with known keys become TypedDicts named after `hint`. References are resolved in
         `root`. `level` is the number of objects around this one.
@@ -343,7 +350,10 @@ class _Shapes:
         return f"list[{self.annotation(schema['items'], root, hint=singular(hint), level=level)}]"
 
     def _declare(self, name: str, fields: _Fields, schema: JsonObject, root: JsonObject) -> str:
-        """Return the name of the TypedDict with these fields, which is declared if necessary."""
+        """Return the name of the TypedDict with these fields.
+
+        It is declared first if there is no equal one.
+        """
         names = chain([name], (f"{name}{number}" for number in count(2)))
         own = list(takewhile(self._fields.__contains__, names))
         # Equal shapes of two components keep both their names.
@@ -369,9 +379,9 @@ class _Shapes:
 
 
 def _layers(schema: Json, root: JsonObject, depth: int = 0) -> Iterator[JsonObject]:
-    """Yield the schemas in `allOf`, at any depth, and then `schema` without its `allOf`.
+    """Yield all schemas that a value must satisfy because of `allOf`.
 
-    A value must conform to all of them.
+    They are the schemas in `allOf`, at any depth, and then `schema` without its `allOf`.
     """
     top = resolve(schema, root)
     for part in top.get("allOf", ()) if depth < _DEEPEST else ():
@@ -380,7 +390,7 @@ def _layers(schema: Json, root: JsonObject, depth: int = 0) -> Iterator[JsonObje
 
 
 def _wraps_a_list(properties: Mapping[str, Any], root: JsonObject) -> bool:
-    """Return True if one field of an object is a list of records and no other field has records."""
+    """Return True if an object has one field with a list of records and no other records."""
     inner = [resolve(part, root) for part in properties.values()]
     lists = [
         part

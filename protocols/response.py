@@ -41,9 +41,9 @@ _TAGS = re.compile(r"<(script|style)\b.*?(</\1>|\Z)|<[^>]*(>|\Z)", re.DOTALL | r
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Answer:
-    """The outcome of a request: an HTTP response, or the trouble that prevented one.
+    """The outcome of a request: an HTTP response, or the problem that prevented one.
 
-    The body is decompressed. An error response has the first 64 KiB of it.
+    The body is decompressed. Of the body of an error response, only the first 64 KiB are kept.
     """
 
     status: int | None = None
@@ -70,7 +70,7 @@ class Answer:
 
     @property
     def retry_after(self) -> float | None:
-        """Seconds that the tool asked to wait, or None if it gave no number."""
+        """Seconds to wait before the next attempt, as the tool asked, or None without a number."""
         value = self.headers.get("retry-after", "").strip()
         return min(float(value), _YEAR) if re.fullmatch(r"[0-9]+(\.[0-9]+)?", value) else None
 
@@ -111,10 +111,9 @@ class Answer:
     def outcome(self, *, reads: bool) -> Outcome:
         """Return what is known about the effect of a failed call.
 
-        `reads` is True if the tool only reads.
-        Without a response it is *unknown* if the request was sent, else *not_run*. Most 4xx
-        statuses mean *refused*, because the service says that it did nothing. A few of them (such
-        as 408 and 429) and all 5xx mean *unknown*.
+        `reads` is True if the tool only reads. Without a response, the outcome is *unknown* if the
+        request was sent, else *not_run*. Most 4xx statuses mean *refused*, because the service says
+        that it did nothing. A few of them (such as 408 and 429) and all 5xx mean *unknown*.
         """
         if self.status is None:
             return "unknown" if self.sent else "not_run"
@@ -128,7 +127,7 @@ class Answer:
 
 
 class UnreadableBody(Exception):
-    """A 2xx response has a body that its media type or the tool's output schema does not allow."""
+    """A successful response has a body that its media type or the tool's schema does not allow."""
 
 
 def read_body(
@@ -163,7 +162,7 @@ def read_body(
 
 
 def _text_of(answer: Answer) -> str:
-    """Return the body as text. Raises `ValueError` for bytes that are not text."""
+    """Return the body of a response as text. Raises `ValueError` for bytes that are not text."""
     if b"\0" in answer.body:
         raise ValueError("a null byte")
     return answer.text(errors="replace" if answer.media_type.startswith("text/") else "strict")
@@ -200,20 +199,20 @@ def parse_json(text: str) -> Json:
 
 
 def _containers_in(value: Any) -> list[Any]:
-    """Return the objects and lists directly inside an object or a list."""
+    """Return those items or values of a list or an object that are lists or objects themselves."""
     inner = value.values() if type(value) is dict else value
     return [part for part in inner if type(part) in (dict, list)]
 
 
 def to_json(value: object) -> Json:
-    """Return `value` converted to JSON, as pydantic does it.
+    """Return a Python object converted to JSON values, as pydantic converts it.
 
-    Dataclasses and models become objects, dates and durations ISO 8601, enums their value, bytes
-    base64, NaN and infinities null, arrays and data frames (`tolist`, `to_dict`) nested lists and
-    records.
+    Dataclasses and models become objects, dates and durations become ISO 8601 strings, enums their
+    value, and bytes base64. NaN and infinities become null. Arrays (`tolist`) become nested lists,
+    and data frames (`to_dict`) become lists of records.
 
     Raises:
-        TypeError: the value cannot be converted, contains itself, or is nested deeper than 200
+        TypeError: the object cannot be converted, contains itself, or is nested deeper than 200
             levels.
     """
     try:
@@ -245,14 +244,14 @@ def one_line(text: str, *, limit: int = MAX_ERROR_TEXT) -> str:
 
 
 def status_phrase(status: int | None) -> str:
-    """Return HTTP's phrase for a status: `Not Found` for 404."""
+    """Return the standard phrase for an HTTP status: `Not Found` for 404."""
     return responses.get(status or 0, "no explanation")
 
 
 def _summarize_error(value: Json, *, depth: int) -> str:
-    """Return the message in the JSON body of an error, found under keys such as `message`.
+    """Return the message in the JSON body of an error response.
 
-    `depth` is the number of levels that are searched.
+    It is found under keys such as `message`. `depth` is the number of levels that are searched.
     """
     if isinstance(value, str):
         return value

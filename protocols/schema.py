@@ -1,7 +1,7 @@
 """JSON types, strict reading and writing of JSON, and JSON Schemas with local references.
 
-JSON has no NaN and no infinity. The type names stand for `Any`, because recursive type aliases
-require more casts than they find mistakes.
+JSON has no NaN and no infinity. `Json` and similar names of types stand for `Any`, because
+recursive type aliases require more casts than they find mistakes.
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ JsonObject: TypeAlias = Mapping[str, Any]
 
 
 def as_mapping(value: Json) -> JsonObject:
-    """Return `value` if it is a JSON object, else {}."""
+    """Return `value` if it is a JSON object, else an empty dict."""
     return value if isinstance(value, Mapping) else {}
 
 
 def items_of_type(value: Json, kind: type = object) -> list[Any]:
-    """Return the items of this type if `value` is a list, else []."""
+    """Return the items of a list that have a given type. Return [] if `value` is not a list."""
     return [item for item in value if isinstance(item, kind)] if isinstance(value, list) else []
 
 
@@ -92,9 +92,10 @@ _JSON_TEXT = r'"(?:[^"\\\x00-\x1f]|\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4}))*"'
 
 
 def parse_path(path: str, *, each: Any = 0) -> list[Any]:
-    """Return the parts of a path: `rows[0].id` → `["rows", 0, "id"]`.
+    """Return the parts of a JSON path: `rows[0].id` → `["rows", 0, "id"]`.
 
-    An empty index (`rows[]`) becomes `each`. A quoted key (`["a.b"]`) may contain any character.
+    An empty index (`rows[]`) becomes the value of `each`. A quoted key (`["a.b"]`) may contain any
+    character.
     """
     found = re.findall(rf"\[({_JSON_TEXT})\]|([^.\[\]]+)|\[(\d*)\]", path)
     return [
@@ -117,11 +118,11 @@ def join_path(path: str, key: str) -> str:
 
 
 def resolve(schema: Any, root: JsonObject) -> JsonObject:
-    """Return the schema that `schema` refers to with `$ref`, or `schema` if it has no `$ref`.
+    """Return the schema that `schema` refers to with `$ref`, or `schema` itself without a `$ref`.
 
-    Keywords beside the `$ref` are kept; if the target does not exist, only they are returned. Only
-    the top level is resolved, since schemas may be recursive. Callers resolve each level as they
-    descend.
+    Keywords beside the `$ref` are added to the result. If the target does not exist, the result has
+    only these keywords. Only the top level is resolved, since schemas may be recursive. Callers
+    resolve each level as they descend.
     """
     if isinstance(schema, dict) and "$ref" not in schema:
         return schema
@@ -166,7 +167,7 @@ _MAPS = ("patternProperties", "dependentSchemas", "dependencies")
 
 
 def iter_member_schemas(schemas: Iterable[JsonObject], key: Any) -> Iterator[Any]:
-    """Yield the schemas that apply to the member at `key` of a value to which `schemas` apply.
+    """Yield the schemas for one property or item of a value that is described by `schemas`.
 
     `key` is a property name, an index, or the type `str` or `int` for any name or index without a
     schema of its own. All `patternProperties` count as matching, because matching an untrusted
@@ -191,7 +192,7 @@ def iter_member_schemas(schemas: Iterable[JsonObject], key: Any) -> Iterator[Any
 
 
 def subschemas(schema: JsonObject, *keywords: str) -> Iterator[Any]:
-    """Yield the schemas under these keywords.
+    """Yield the schemas that a schema has under the given keywords, such as `items` or `anyOf`.
 
     The value of a keyword may be one schema, a list of schemas, or a mapping to schemas.
     """
@@ -207,9 +208,10 @@ _COMBINING = ("allOf", "anyOf", "oneOf", "if", "then", "else")
 
 
 def expand_combinations(schemas: Iterable[Any], root: JsonObject, *, most: int) -> list[JsonObject]:
-    """Return these schemas of one value, each followed by those in its `allOf`, `anyOf` and so on.
+    """Return schemas, each followed by those that it combines with `allOf`, `anyOf` and so on.
 
-    References are resolved. At most `most` schemas are returned.
+    All of them apply to the same value. References are resolved. At most `most` schemas are
+    returned.
     """
     found = list[JsonObject]()
     left = [(schema, frozenset[str]()) for schema in schemas][::-1]
@@ -226,7 +228,7 @@ def expand_combinations(schemas: Iterable[Any], root: JsonObject, *, most: int) 
 
 
 def iter_parts(value: Json) -> Iterator[Json]:
-    """Yield a value and all values inside it."""
+    """Yield a JSON value and all values inside it, at any depth."""
     left = [value]
     while left:
         part = left.pop()
@@ -238,7 +240,7 @@ def iter_parts(value: Json) -> Iterator[Json]:
 
 
 def iter_reference_targets(schema: Json) -> set[str]:
-    """Return the targets of all references in a schema."""
+    """Return the texts of all references (`$ref`) in a schema, such as `#/$defs/x`."""
     found: set[str] = set()
     left = [schema]
     while left:
@@ -254,9 +256,10 @@ def iter_reference_targets(schema: Json) -> set[str]:
 
 
 def scalar_schema(schema: Any, root: JsonObject) -> JsonObject:
-    """Return the schema of a single value, which may have a `format`.
+    """Return the schema of a single value, which says its type and `format`.
 
-    For a nullable value, this is the schema without null; for a list, the schema of its items.
+    If a schema allows null as well, the result is the schema without null. For a list, it is the
+    schema of its items.
     """
     top = resolve(schema, root)
     for _ in range(4):
@@ -271,9 +274,9 @@ def scalar_schema(schema: Any, root: JsonObject) -> JsonObject:
 
 
 def is_file(schema: Any, root: JsonObject) -> bool:
-    """Return True if a schema describes the content of a file, or a list of files.
+    """Return True if a schema describes the content of a file, or a list of such contents.
 
-    It has the format `binary` (OpenAPI 3.0) or a binary media type (3.1).
+    It then has the format `binary` (OpenAPI 3.0) or a binary media type (3.1).
     """
     one = scalar_schema(schema, root)
     return (
@@ -282,7 +285,10 @@ def is_file(schema: Any, root: JsonObject) -> bool:
 
 
 def types(schema: JsonObject) -> tuple[str, ...]:
-    """Return the JSON types of a resolved schema; empty if any type is allowed."""
+    """Return the JSON types that a schema allows; an empty tuple if it allows any type.
+
+    The schema must have no `$ref` at its top level.
+    """
     declared = schema.get("type")
     if isinstance(declared, str):
         return (declared,)
@@ -299,7 +305,10 @@ def types(schema: JsonObject) -> tuple[str, ...]:
 
 
 def all_types(schema: Any, root: JsonObject, depth: int = 4) -> tuple[str, ...]:
-    """Return the JSON types of a schema and its alternatives; empty if any type is allowed."""
+    """Return the JSON types that a schema or its alternatives (`anyOf`, …) allow.
+
+    The result is empty if any type is allowed.
+    """
     here = resolve(schema, root)
     inner = [*subschemas(here, "anyOf", "oneOf")] or [*subschemas(here, "allOf")][:1]
     if (named := types(here)) or depth == 0:
@@ -322,9 +331,9 @@ def type_name(value: Json) -> str:
 def wrapper_key(schema: JsonObject | None) -> str | None:
     """Return the key of a response that only wraps one field (`{"flights": […]}`), or None.
 
-    Programs see the response without it. It depends only on the schema, so that a tool always
-    returns the same structure: the schema is an object with exactly one property, which is
-    required.
+    Programs get the value of this field instead of the response. The key depends only on the
+    schema, so that a tool always returns the same structure: the schema is an object with exactly
+    one property, which is required.
     """
     if schema is None:
         return None
@@ -343,9 +352,10 @@ def wrapper_key(schema: JsonObject | None) -> str | None:
 
 
 def unwrap_schema(schema: JsonObject | None) -> JsonObject:
-    """Return the schema of what programs get of a response: the part below `wrapper_key`, or all.
+    """Return the schema of the part of a response that programs get.
 
-    References at its top level are resolved. {} if the schema is None.
+    This is the field at `wrapper_key`, if there is one, and otherwise the whole response.
+    References at the top level of the result are resolved. If `schema` is None, the result is {}.
     """
     key = wrapper_key(schema)
     root = schema or {}

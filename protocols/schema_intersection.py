@@ -30,7 +30,7 @@ def intersect_schemas(one: Any, other: Any) -> Any:
 
 
 def _intersect_keyword(key: str, known: Any, value: Any) -> Any:
-    """Return the value of a keyword that allows only what both values allow.
+    """Return the value of a keyword with which a schema allows only what both given values allow.
 
     None or [] means that the values cannot be combined.
     """

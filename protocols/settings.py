@@ -20,7 +20,8 @@ _LOOPBACK = ("localhost", "127.0.0.1", "[::1]")
 class Credential:
     """A secret that tools refer to by name, and the only hosts that it is sent to.
 
-    Unless the fields below say how it is sent, the document that describes the tool does.
+    The fields below can say how a request carries it. If they do not, the document that describes
+    the tool says it.
     """
 
     value: str = field(default="", repr=False)
@@ -68,9 +69,9 @@ class Credential:
 
     @property
     def placement(self) -> tuple[Place | None, str]:
-        """Location in the request (`header`, `query`, `cookie`) and name there.
+        """The location (such as `header`) and the name under which requests carry the credential.
 
-        None and "" if the user has not configured them.
+        They are None and "" if the user has not configured them.
         """
         if self.header:
             return "header", self.header
@@ -80,9 +81,9 @@ class Credential:
 
     @property
     def has_placement(self) -> bool:
-        """True if the user configured how the credential is sent.
+        """True if the user configured how requests carry the credential, for example the header.
 
-        It is then also sent by tools whose document declares no credential.
+        The credential is then also sent by tools whose document declares no credential.
         """
         return any(self.placement) or self.prefix is not None
 
@@ -103,13 +104,13 @@ class McpServer:
 
     @property
     def masked_text(self) -> str:
-        """The command as typed in a shell, or the address, without secrets."""
+        """The command as typed in a shell, or the address, with secrets masked."""
         return mask_source(f"mcp:{shlex.join(self.command) or self.url}").removeprefix("mcp:")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class InvokeSettings:
-    """Settings for calls of tools."""
+    """Settings for calls of tools: credentials, limits, MCP servers, and what may be called."""
 
     credentials: Mapping[str, Credential] = field(default_factory=dict)
     """Credentials from the user's own configuration, keyed by the name that tools use."""

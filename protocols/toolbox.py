@@ -25,12 +25,16 @@ The arguments are keyed by their original names, that is, those of the tool's in
 
 
 class KeyedCall(Protocol):
-    """A `Call` that can send an idempotency key. Tools whose binding names an `idempotency_header`
-    have such a call.
+    """A function that calls a tool and can send an idempotency key.
+
+    Tools whose binding names an `idempotency_header` have such a function.
     """
 
     def __call__(self, arguments: JsonObject, *, idempotency_key: str | None = None) -> Json:
-        """Call the tool. If a key is sent a second time, the service does not act a second time."""
+        """Call the tool and return the full response.
+
+        A service that receives the same key a second time does not act a second time.
+        """
         ...
 
 
@@ -39,8 +43,8 @@ class Tool:
     """A tool: its description (`protocol`), the function that calls it, and its name in programs.
 
     `source` is the name of the tool source. `place` is the file of a Python module, or the command
-    or address of an MCP server; it distinguishes two sources of the same name. `home` is set if
-    this process has started the tool's service: the origin of the service, whose port is random.
+    or address of an MCP server; it distinguishes two sources of the same name. `home` is the origin
+    of the tool's service if this process has started the service, else ""; its port is random.
     `admit` is called with the arguments (keyed by original name) before a call is recorded; it may
     raise an exception to end the run.
     """
@@ -80,12 +84,15 @@ class Tool:
 
     @property
     def qualified(self) -> str:
-        """`SOURCE/NAME`. Settings use this name, because tools of other sources cannot have it."""
+        """The name `SOURCE/NAME`, which settings use for exactly this tool.
+
+        A tool of another source cannot have this name.
+        """
         return f"{self.source}/{self.protocol.name}" if self.source else self.protocol.name
 
     @cached_property
     def names(self) -> frozenset[str]:
-        """All names that a setting may use for this tool.
+        """All names by which a setting may refer to this tool.
 
         They depend only on its source and its name, not on the other tools. So they do not include
         an alias that got a number because another tool has the same name.
@@ -96,7 +103,7 @@ class Tool:
 
     @cached_property
     def identity(self) -> str:
-        """Digest of the source, the name and the binding. Identifies the tool in later runs."""
+        """Digest of the tool's source, name and binding, by which later runs recognize the tool."""
         return sha256(
             repr(
                 (self.source, self.protocol.name, self.place, self._binding_without_origin)
@@ -123,7 +130,10 @@ class Tool:
 
     @property
     def _binding_without_origin(self) -> Binding | None:
-        """The binding; its URL has no scheme, host and port if this process started the service."""
+        """The binding of the tool, without what differs from run to run.
+
+        If this process started the service, the URL has no scheme, host and port.
+        """
         binding = self.protocol.binding
         if (
             isinstance(binding, HttpBinding)
@@ -154,16 +164,26 @@ class Tool:
         return wrapper_key(self.protocol.output_schema)
 
     def original_arguments(self, arguments: JsonObject) -> dict[str, Json]:
-        """Return arguments keyed by original name. Unknown aliases stay as they are."""
+        """Return the values of arguments keyed by original name instead of alias.
+
+        Unknown aliases stay as they are.
+        """
         return {self.arguments.get(alias, alias): value for alias, value in arguments.items()}
 
     def check(self, arguments: JsonObject) -> None:
-        """Raise `ToolError` if arguments (keyed by original name) cannot be sent. Send nothing."""
+        """Check that arguments, keyed by original name, can be sent. Nothing is sent.
+
+        Raises:
+            ToolError: they cannot be sent.
+        """
         if check := getattr(self.call, "check", None):
             check(arguments)
 
     def unwrap(self, response: Json) -> Json:
-        """Return the part of a response that programs get: the value at `wrapper`, else all."""
+        """Return the part of a response that programs get.
+
+        This is the value at the key `wrapper`, if the tool has one, and else the whole response.
+        """
         if self.wrapper is not None and isinstance(response, Mapping) and self.wrapper in response:
             return response[self.wrapper]
         return response
@@ -193,9 +213,9 @@ class Toolbox(Mapping[str, Tool]):
         self._whole = self
 
     def _copy_with(self, tools: Iterable[Tool]) -> Toolbox:
-        """Return a toolbox of these tools, with unchanged aliases.
+        """Return a toolbox that has these tools, with unchanged aliases.
 
-        It remembers the whole toolbox, from which this one was selected.
+        It remembers the complete toolbox from which this one was selected.
         """
         box = Toolbox()
         box._tools = {tool.alias: tool for tool in tools}
@@ -218,7 +238,7 @@ class Toolbox(Mapping[str, Tool]):
         return f"Toolbox({', '.join(self._tools)})"
 
     def find(self, name: str, *, suggest: bool = True) -> Tool:
-        """Return the tool with this alias, or with a name that settings use for it.
+        """Return the tool with this alias, or with another name that settings may use for it.
 
         Raises:
             UnknownTool: no tool or more than one matches. The error suggests the nearest names,
@@ -244,7 +264,7 @@ class Toolbox(Mapping[str, Tool]):
         return exact if exact and len({tool.source for tool in found}) == 1 else found
 
     def shortest_name(self, tool: Tool) -> str:
-        """Return the shortest name that a setting can use for this tool only."""
+        """Return the shortest name by which a setting can refer to this tool and to no other."""
         aliases = [found.alias for found in self.find_all(tool.alias)]
         return tool.alias if aliases == [tool.alias] else tool.qualified
 
@@ -261,7 +281,7 @@ class Toolbox(Mapping[str, Tool]):
         return {(tool.source, tool.protocol.name): tool for tool in self._tools.values()}
 
     def only(self, names: Iterable[str]) -> Toolbox:
-        """Return the tools with these names, in this order, with unchanged aliases.
+        """Return a toolbox with the tools of these names, in this order, with unchanged aliases.
 
         Raises:
             UnknownTool: one of them is not in this toolbox.
@@ -269,10 +289,10 @@ class Toolbox(Mapping[str, Tool]):
         return self._copy_with(map(self.find, names))
 
     def also(self, tools: Iterable[Tool]) -> Toolbox:
-        """Return this toolbox with `tools` added, each with a number if its alias is taken.
+        """Return a copy of this toolbox with `tools` added.
 
-        Unlike `+`, this keeps the aliases of this toolbox. If it was selected from a larger one,
-        they remain the same in both.
+        A tool whose alias is taken gets an alias with a number. Unlike `+`, this keeps the aliases
+        of this toolbox.
         """
         free = FreeNames(self._tools)
         return self._copy_with(
@@ -296,11 +316,11 @@ class Toolbox(Mapping[str, Tool]):
         return read if read is not None and not read.protocol.writes else None
 
     def producers(self, tool: Tool, argument: str) -> list[Producer]:
-        """Return the tools whose responses have values for an argument, best first.
+        """Return the tools whose responses have values for an argument of `tool`, best first.
 
-        `argument` is the original name. Tools with a declared link come before tools with an
-        observed or a guessed one. Tools with the same kind of link are sorted by the number of
-        values that they need from other tools, and then by the order of their links.
+        `argument` is the original name of the argument. Tools with a declared link come before
+        tools with an observed or a guessed one. Tools with the same kind of link are sorted by the
+        number of arguments that other tools must provide, and then by the order of their links.
         """
         best: dict[str, Producer] = {}
         for link in tool.protocol.links:
@@ -313,7 +333,10 @@ class Toolbox(Mapping[str, Tool]):
         )
 
     def _needs(self, tool: Tool) -> int:
-        """Return how many required arguments of a tool take values from tools of this toolbox."""
+        """Return the number of required arguments of a tool that need values from other tools.
+
+        Only tools of this toolbox are counted as sources of values.
+        """
         linked = {
             link.argument
             for link in tool.protocol.links
@@ -326,17 +349,18 @@ _TRUST: dict[EvidenceLevel, int] = {"declared": 0, "observed": 1, "guessed": 2}
 
 
 def format_subscript(key: str) -> str:
-    """Return the subscript for a key, such as `["code"]`.
+    """Return the Python code of a subscript for a key: `["code"]` for `code`.
 
-    The key is escaped, so it is safe in code.
+    The key is escaped, so that it cannot end the string.
     """
     return f"[{json.dumps(key, ensure_ascii=False)}]"
 
 
 class Producer(NamedTuple):
-    """A tool whose response has values for an argument, at `path` (`airports[].code`).
+    """A tool whose response has values for an argument of another tool.
 
-    `support` says how it is known: declared in a document, observed in responses, or guessed.
+    `path` is the path of the values in the response (`airports[].code`). `support` says how this is
+    known: declared in a document, observed in responses, or guessed.
     """
 
     tool: Tool
@@ -344,9 +368,10 @@ class Producer(NamedTuple):
     support: EvidenceLevel
 
     def expression(self, *, arguments: str = "…") -> str:
-        """Return the code that reads the value: `search_airports(…)[0]["code"]`.
+        """Return Python code that calls the tool and reads a value.
 
-        `arguments` is the text between the parentheses.
+        For example `search_airports(…)[0]["code"]`. `arguments` is the text between the parentheses
+        of the call.
         """
         path = parse_path(self.path)
         if self.tool.wrapper is not None and path[:1] == [self.tool.wrapper]:

@@ -27,7 +27,7 @@ _LONGEST_READ = 200_000
 
 
 def abridge_value(value: Json, *, most: int) -> str:
-    """Return a value in Python syntax in about `most` characters.
+    """Return a JSON value in Python syntax, shortened to about `most` characters.
 
     A shortened value is followed by a sketch of its structure. The keys of objects are the last to
     be left out, because programs need them.
@@ -42,7 +42,7 @@ def abridge_value(value: Json, *, most: int) -> str:
 
 
 def sample_value(value: Json, *, most: int) -> str:
-    """Return a value in Python syntax on one line of about `most` characters.
+    """Return a JSON value in Python syntax on one line, shortened to about `most` characters.
 
     Only the first items of lists and the beginning of texts are shown.
     """
@@ -53,9 +53,10 @@ def sample_value(value: Json, *, most: int) -> str:
 
 
 def abridge_output(text: str, *, most: int) -> str:
-    """Return a program's output in about `most` characters.
+    """Return what a program printed, shortened to about `most` characters.
 
-    A value is shortened by `abridge_value`. Of other text, the first lines and the last are kept.
+    If the output is a JSON value or a Python literal, it is shortened by `abridge_value`. Of other
+    text, the first lines and the last lines are kept.
     """
     text = text.strip("\n")
     if len(text) <= most:
@@ -76,7 +77,7 @@ def abridge_output(text: str, *, most: int) -> str:
 
 
 def clip_text(text: str, most: int) -> str:
-    """Return the first `most` characters of a text, followed by the number of characters cut.
+    """Return the first `most` characters of a text, followed by the number of characters left out.
 
     A text that is not longer is returned as it is.
     """

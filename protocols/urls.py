@@ -30,7 +30,7 @@ _NEAR_NAMES = (".localhost", ".local", ".internal", ".intranet", ".lan", ".home.
 
 
 class Origin(NamedTuple):
-    """Scheme, lower-case ASCII host and port.
+    """The origin of a URL: its scheme, lower-case ASCII host and port.
 
     Requests to one origin share connections and secrets.
     """
@@ -85,11 +85,12 @@ def is_url(text: str) -> bool:
 
 
 def is_same_owner(home: Origin, origin: Origin) -> bool:
-    """Return True if `origin` belongs to the owner of `home`.
+    """Return True if the owner of the origin `home` probably owns `origin`, too.
 
-    It does if both are equal, or if both have port 80 or 443 and its host is that of `home` or a
-    subdomain. Other ports may belong to other services. Sibling hosts (`docs.example.com`,
-    `api.example.com`) do not count, because a shared suffix may have many owners.
+    That is so if both are equal, or if both have port 80 or 443 and the host of `origin` is that of
+    `home` or a subdomain of it. Other ports may belong to other services. Sibling hosts
+    (`docs.example.com`, `api.example.com`) do not count, because a shared suffix may have many
+    owners.
     """
     if origin == home:
         return True
@@ -100,13 +101,16 @@ def is_same_owner(home: Origin, origin: Origin) -> bool:
 
 
 def is_near(address: str) -> bool:
-    """Return True if an IP address is on this machine or its networks, and not on the internet."""
+    """Return True if an IP address belongs to this machine or its networks, not to the internet."""
     ip = _parse_address(address)
     return not ip.is_global or ip.is_multicast or ip in _LOCAL_NAT64 or _is_metadata_address(ip)
 
 
 def claims_to_be_near(host: str) -> bool:
-    """Return True if a host name or address is evidently on this machine or its networks."""
+    """Return True if a host name or IP address is evidently on this machine or its networks.
+
+    Examples: `localhost`, `printer.local`, `192.168.0.1`.
+    """
     name = host.lower().rstrip(".")
     try:
         return is_near(name.strip("[]"))
@@ -115,7 +119,7 @@ def claims_to_be_near(host: str) -> bool:
 
 
 def canonical_host(host: str) -> str:
-    """Return one name for all ways to write a host.
+    """Return the same name for all ways to write a host, so that hosts can be compared.
 
     All names of this machine become `localhost`.
     """
@@ -136,8 +140,8 @@ def may_reach(host: str, address: str, homes: Collection[str] | None) -> bool:
 
     The owner of a public host name decides to which address it leads. So its address may not be on
     this machine or its networks, unless the user named the host as a service on them (`homes`). A
-    local host name (`printer.local`) may lead to them, but not to a cloud's metadata service. If
-    `homes` is None, no address of this machine or its networks may be reached.
+    local host name (`printer.local`) may have such an address, but not that of a cloud's metadata
+    service. If `homes` is None, no address of this machine or its networks may be reached.
     """
     if homes is None:
         return not (is_near(address) or _is_own(address))
@@ -147,7 +151,7 @@ def may_reach(host: str, address: str, homes: Collection[str] | None) -> bool:
 
 
 def _is_own(address: str) -> bool:
-    """Return True if this machine has the address, by trying to bind to it."""
+    """Return True if an IP address is one of this machine's. This is tested by binding a socket."""
     family = socket.AF_INET6 if ":" in address else socket.AF_INET
     with socket.socket(family, socket.SOCK_STREAM) as trial:
         try:
@@ -158,7 +162,7 @@ def _is_own(address: str) -> bool:
 
 
 def _parse_address(address: str) -> IPv4Address | IPv6Address:
-    """Return an IP address. An IPv4 address written as IPv6 is returned as IPv4."""
+    """Return an IP address from text. An IPv4 address that is written as IPv6 becomes IPv4."""
     ip = ip_address(address.partition("%")[0])
     if isinstance(ip, IPv4Address):
         return ip

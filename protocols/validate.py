@@ -28,10 +28,12 @@ Only patterns with look-around or back-references backtrack.
 
 
 def validator(schema: JsonObject, *, formats: bool = True) -> jsonschema_rs.Draft202012Validator:
-    """Return a validator for `schema`. Raises `ValueError` for an invalid schema.
+    """Return a validator of jsonschema-rs for `schema`. It fetches no references.
 
-    The time of its methods depends on schema and value; `BoundedValidator` limits it. No reference
-    is fetched.
+    The time that its methods take depends on schema and value; `BoundedValidator` limits it.
+
+    Raises:
+        ValueError: the schema is invalid.
     """
     patterns = jsonschema_rs.FancyRegexOptions(backtrack_limit=MOST_BACKTRACKS)
     return jsonschema_rs.Draft202012Validator(
@@ -50,7 +52,7 @@ def is_schema(schema: Json) -> bool:
 def first_error(
     checks: jsonschema_rs.Validator, value: Json
 ) -> jsonschema_rs.ValidationError | None:
-    """Return the first error of `value`, or None.
+    """Return the first error that a validator finds in `value`, or None.
 
     `iter_errors` is not used: it builds all errors first, each with a copy of the invalid part.
     """
@@ -94,8 +96,8 @@ _UNEVALUATED = ("unevaluatedItems", "unevaluatedProperties")
 class Violation(NamedTuple):
     """The first rule of a schema that a value breaks.
 
-    `path` leads to the invalid part of the value, `clause` to the rule in the schema. `error` is
-    the error of jsonschema-rs, or None if another check failed.
+    `path` is the path of the invalid part in the value, and `clause` is the path of the rule in the
+    schema. `error` is the error of jsonschema-rs, or None if another check failed.
     """
 
     path: str
@@ -134,7 +136,7 @@ class BoundedValidator:
         self._met = 0  # number of schemas of all parts so far
 
     def is_valid(self, value: Json) -> bool:
-        """Return True if `value` conforms.
+        """Return True if `value` conforms to the schema.
 
         Raises:
             TooExpensive: validation would take too long.
@@ -164,7 +166,7 @@ class BoundedValidator:
         return self._validator.is_valid(value)
 
     def find_violation(self, value: Json) -> Violation | None:
-        """Return the first violation, or None if `value` conforms.
+        """Return the first rule of the schema that `value` breaks, or None if it conforms.
 
         If the value cannot be validated, the reason is returned as a violation.
         """
@@ -183,7 +185,7 @@ class BoundedValidator:
         )
 
     def _below(self, place: _SchemaPlace, key: Any) -> _SchemaPlace:
-        """Return the `_SchemaPlace` of a member (property or item) of a value.
+        """Return the `_SchemaPlace`, that is, the schemas, for one property or item of a value.
 
         `place` is the `_SchemaPlace` of the value. `key` is a property name, an index, or the type
         `str` or `int` for any name or index without a schema of its own.
@@ -193,7 +195,10 @@ class BoundedValidator:
         return place.children[key]
 
     def _place(self, schemas: Sequence[Any]) -> _SchemaPlace:
-        """Return the `_SchemaPlace` with these schemas and all that they combine (`allOf`, …)."""
+        """Return the `_SchemaPlace` of a part of a value that must conform to all these schemas.
+
+        Schemas that they combine (`allOf`, …) are added.
+        """
         found = self._expand_combinations(schemas)
         key = tuple(map(id, found))
         if key not in self._places:
@@ -204,7 +209,7 @@ class BoundedValidator:
         return self._places[key]
 
     def _expand_combinations(self, schemas: Sequence[Any]) -> list[JsonObject]:
-        """Return these schemas and all that apply with them because of `$ref`, `allOf` and so on.
+        """Return these schemas, and those that they apply to the same value by `$ref`, `allOf` etc.
 
         A schema is listed as often as a validator checks it.
 
@@ -266,9 +271,10 @@ class _SchemaPlace:
 
 
 def _states(pattern: str) -> int:
-    """Return an upper bound of the number of states of a regular expression.
+    """Return an upper bound of the number of states that a regular expression needs.
 
-    A counted repetition such as `a{100}` counts as 100 times the repeated part.
+    It is a measure of the time that matching takes. A counted repetition such as `a{100}` counts as
+    100 times the repeated part.
     """
     total = len(pattern)
     repeated = 1
@@ -279,9 +285,10 @@ def _states(pattern: str) -> int:
 
 
 def _without_branches(schema: Any) -> Any:
-    """Return an equivalent schema that gives one error for each `anyOf` and `oneOf`.
+    """Return a schema that reports one error for each `anyOf` and `oneOf`, and not one per option.
 
-    `unevaluated…` is removed, because it depends on the branches.
+    It allows the same values, except that `unevaluated…` is removed, because that depends on the
+    options.
     """
     if isinstance(schema, list):
         return [_without_branches(part) for part in schema]
@@ -295,9 +302,9 @@ def _without_branches(schema: Any) -> Any:
 
 
 def _branch(keyword: str, options: list[Any]) -> JsonObject:
-    """Return one clause for the options of `anyOf` or `oneOf`.
+    """Return a schema that replaces an `anyOf` or `oneOf` with these options.
 
-    With this clause, the validator reports one error instead of one for each option. But if there
+    With this schema, the validator reports one error instead of one for each option. But if there
     is only one option besides null, the errors of this option are reported.
     """
     others = [one for one in options if one != {"type": "null"}]
@@ -310,9 +317,9 @@ def _branch(keyword: str, options: list[Any]) -> JsonObject:
 
 
 def _violation(error: jsonschema_rs.ValidationError) -> Violation:
-    """Return an error as a violation, in terms of the original schema.
+    """Return an error of the validator as a violation, in terms of the original schema.
 
-    The error refers to the result of `_without_branches`.
+    The validator has checked the value against the result of `_without_branches`.
     """
     clause = [*map(str, error.schema_path)]
     message = error.message
@@ -333,7 +340,7 @@ def _violation(error: jsonschema_rs.ValidationError) -> Violation:
 
 
 def find_violation(schema: JsonObject, value: Json) -> Violation | None:
-    """Return the first violation; see `BoundedValidator`.
+    """Return the first rule of `schema` that `value` breaks, or None if the value conforms.
 
     Raises `ValueError` for an invalid schema.
     """

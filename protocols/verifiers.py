@@ -18,7 +18,7 @@ Records with only an `id` would match too many others.
 
 
 def guess_verifiers(protocols: Sequence[ToolProtocol]) -> list[ToolProtocol]:
-    """Return the tools, with a guessed `verified_by` for each write that has none.
+    """Return the tools, with a guessed verifier (`verified_by`) for each write that has none.
 
     A read-only tool verifies a write if (1) its response contains records with exactly the fields
     of the write's response, (2) some of these fields are arguments of the write, and (3) it
@@ -57,9 +57,9 @@ class _RecordRead(NamedTuple):
 def _reads_by_record(
     protocols: Sequence[ToolProtocol], wanted: Collection[frozenset[str]]
 ) -> dict[frozenset[str], list[_RecordRead]]:
-    """Return the read-only tools, keyed by the fields of the records in their responses.
+    """Return read-only tools, keyed by the set of fields of the records in their responses.
 
-    Only records whose set of fields is in `wanted` count.
+    Only sets of fields that are in `wanted` are included.
     """
     found: dict[frozenset[str], list[_RecordRead]] = {}
     for read in protocols:
@@ -73,7 +73,7 @@ def _reads_by_record(
 
 
 def record_fields(protocol: ToolProtocol) -> frozenset[str]:
-    """Return the fields of the object that a tool returns, below a wrapper key if there is one.
+    """Return the names of the fields of the object that a tool returns to programs.
 
     The result is empty if the fields are unknown.
     """

@@ -34,14 +34,14 @@ _SCALARS = {
 
 
 class BadArguments(Exception):
-    """Raised for arguments that a tool's protocol does not allow.
+    """Raised if the arguments of a call are not those that the tool's protocol allows.
 
     The message contains the alias of the argument, that is, its name in Python programs.
     """
 
 
 class Contract:
-    """The validators for calls of one tool, prepared from its protocol.
+    """Checks the arguments and the responses of one tool against the schemas in its protocol.
 
     A schema that is not valid itself allows everything.
     """
@@ -76,7 +76,7 @@ class Contract:
     def accept(
         self, given: JsonObject, unsendable: Mapping[str, str] | None = None
     ) -> dict[str, Json]:
-        """Validate the arguments of a call, and return those with which the call is made.
+        """Validate the arguments of a call, and return the arguments with which the tool is called.
 
         They are keyed by alias. An optional argument that is None but may not be null is left out.
         The float 3.0 becomes 3 if an integer is required.
@@ -111,21 +111,24 @@ class Contract:
         return accepted
 
     def _is_exact(self, given: JsonObject) -> bool:
-        """Return True if the types of the arguments alone show that they are valid."""
+        """Return True if the types of the arguments are enough to see that they are valid."""
         if self._by_type is None or not self._needed <= given.keys():
             return False
         by_type = self._by_type
         return all(type(value) in by_type.get(alias, ()) for alias, value in given.items())
 
     def _is_left_out(self, alias: str, value: Json) -> bool:
-        """Return True if a value is None, but the argument is optional and may not be null."""
+        """Return True if an argument is not sent, because its value is None, which is not allowed.
+
+        The argument must be optional.
+        """
         kinds = self.types.get(alias, ())
         return value is None and bool(kinds) and "null" not in kinds and alias not in self.required
 
     def drift(self, response: Json) -> tuple[str, ...]:
         """Return a message about the first rule of the output schema that a response violates.
 
-        It is the only element of the tuple. The tuple is empty if the response is valid.
+        The result is a tuple with this message, or an empty tuple if the response is valid.
         """
         found = self._output.find_violation(response) if self._output is not None else None
         return (
@@ -184,7 +187,7 @@ _contracts: dict[int, Contract] = {}
 
 
 def contract(protocol: ToolProtocol) -> Contract:
-    """Return the contract of a protocol, from a cache if possible."""
+    """Return the `Contract` that checks the calls of a tool, from a cache if possible."""
     found = _contracts.get(id(protocol))
     if found is None or found.protocol is not protocol:
         if len(_contracts) >= KEPT:
@@ -194,7 +197,7 @@ def contract(protocol: ToolProtocol) -> Contract:
 
 
 def shorten(text: str, width: int) -> str:
-    """Return a text of at most `width` characters, with an ellipsis if it was cut."""
+    """Return a text cut to at most `width` characters, with an ellipsis if it was cut."""
     return text if len(text) <= width else text[: width - 1] + "…"
 
 
@@ -203,11 +206,12 @@ def _exact_types(
     schemas: Mapping[str, JsonObject],
     types: Mapping[str, tuple[str, ...]],
 ) -> dict[str, list[type]] | None:
-    """Return the allowed Python types of each argument whose schema states nothing but a type.
+    """Return the Python types of each argument for which a check of the type is enough.
 
-    A call needs no validator if all its arguments are in the result and have one of these types.
-    This saves time, because a validator takes longer than the rest of a call. Return None if the
-    schema has rules for several arguments together.
+    The schema of such an argument states nothing but a type. A call needs no validator if all its
+    arguments are in the result and have one of these types. This saves time, because a validator
+    takes longer than the rest of a call. Return None if the schema has rules for several arguments
+    together.
 
     Args:
         root: the input schema.
@@ -226,7 +230,10 @@ def _exact_types(
 
 
 def _as_declared(value: Json, kinds: tuple[str, ...]) -> Json:
-    """Return a whole float as an integer if only integers are allowed."""
+    """Return the integer 3 for the float 3.0 if the argument may only be an integer.
+
+    Any other value is returned unchanged. `kinds` are the JSON types that the argument allows.
+    """
     takes_integer = "integer" in kinds and "number" not in kinds
     if takes_integer and type(value) is float and value.is_integer():
         return int(value)

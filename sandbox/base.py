@@ -21,10 +21,10 @@ class SandboxUnavailable(AtcError):
 
 
 class Paused(Exception):
-    """Raised before a call is sent if a person must decide about the call.
+    """Raised before a tool call is sent if a person must decide whether it may be sent.
 
-    The function `admit` of a tool raises this exception. The run then ends as `paused`.
-    A program cannot catch the exception, because it is not a `ToolError`.
+    The function `admit` of a tool raises this exception. The run then ends as `paused`. A program
+    cannot catch the exception, because it is not a `ToolError`.
     """
 
 
@@ -45,14 +45,14 @@ class Sandbox(Protocol):
 
     @property
     def layers(self) -> tuple[str, ...]:
-        """Descriptions of the layers that isolate a program from this machine."""
+        """Descriptions of the layers, i.e. the restrictions that isolate a program."""
 
     @property
     def boundary(self) -> bool:
-        """True if the layers are a security boundary, that is, can isolate a hostile program."""
+        """True if the layers are a security boundary: they isolate even a hostile program."""
 
     def warm(self) -> None:
-        """Start slow parts in the background, so that the first run need not wait for them."""
+        """Start slow parts in the background, so that the first run need not wait."""
 
     def run(self, source: str, tools: Toolbox, *, limits: Limits, journal: Journal) -> Trace:
         """Run the program `source`, answer its tool calls, and return the trace.
@@ -86,11 +86,11 @@ Runner = TypeVar("Runner")
 
 
 class OnDemandSandbox(Sandbox, Generic[Runner]):
-    """A sandbox that starts its runner when it is first used, and stops it when it is closed.
+    """A sandbox that starts its runner when it is first used, and stops the runner on `close`.
 
     The runner is what the backend needs for all runs, such as a parent process or a connection to
-    Docker. Its method `stop` ends all processes that it started, and waits until they are gone. It
-    may be called more than once.
+    Docker. The runner has a method `stop`, which ends all processes that it started, and waits
+    until they are gone. This method may be called more than once.
     """
 
     name = ""
@@ -118,7 +118,7 @@ class OnDemandSandbox(Sandbox, Generic[Runner]):
             self._stop()
 
     def _start(self) -> Runner:
-        """Return a new runner.
+        """Start and return a new runner: the parent process or connection that all runs use.
 
         Raises:
             SandboxUnavailable: the runner cannot be started on this machine.

@@ -31,7 +31,7 @@ Raises `TypeError`, `ValueError` or `RecursionError` if the value is not JSON.""
 
 
 class CallReply(NamedTuple):
-    """The reply that the program gets to a call: a value, or an error."""
+    """The reply that the program gets to a tool call: a value, or an error."""
 
     number: int
     encoded: str = "null"  # the value as JSON, in ASCII
@@ -49,7 +49,7 @@ class CallReply(NamedTuple):
 
 @dataclass(eq=False, slots=True)
 class OpenCall:
-    """A call that was accepted but has no outcome yet."""
+    """A tool call of the program that was accepted but has no outcome yet."""
 
     asked: ToolCall
     """The call without an outcome."""
@@ -60,7 +60,10 @@ class OpenCall:
 
 
 class RunOver(Exception):
-    """Raised if the run has ended, so that the result of a call is no longer needed."""
+    """Raised in a thread that makes a tool call if the run has ended meanwhile.
+
+    The result of the call is then no longer needed.
+    """
 
 
 class Calls:
@@ -82,7 +85,7 @@ class Calls:
         self._closed = self._held_back = self._settling = False
 
     def begin(self, call: CallRequest) -> CallReply | OpenCall:
-        """Accept a call, and validate its arguments.
+        """Accept a tool call of the program, and validate its arguments.
 
         Return the reply if the arguments are invalid, or if the journal has the result of an equal
         earlier call. Otherwise return an open call, which `finish` makes.
@@ -164,7 +167,7 @@ class Calls:
         return self._reply(opened.asked.index, value, encoded)
 
     def stop_sending(self) -> None:
-        """Send no more calls. Open calls that were not sent yet get the outcome `not_run`."""
+        """Send no more tool calls. Open calls that were not sent yet get the outcome `not_run`."""
         with self._lock:
             self._held_back = True
             for opened in [opened for opened in self._open.values() if not opened.sent]:
@@ -175,11 +178,11 @@ class Calls:
                 )
 
     def confirm_hint(self, hint: ValueHint) -> ValueHint | None:
-        """Return a hint that the program's process sent, if the recorded response agrees with it.
+        """Check a hint that the program's process sent, and return it if it is true, else None.
 
-        A hint says that a part of a failing expression had the value at a path in a response. The
-        returned hint has the path in the full response: a program may get only a part of it. Return
-        None if the recorded response has another value at this path.
+        A hint says that a part of a failing expression had the value at a path in a response. It is
+        true if the recorded response has the same value at this path. The returned hint has the
+        path in the full response, because a program may get only a part of the response.
         """
         if hint.call >= len(self.made) or self.made[hint.call].outcome != "done":
             return None
@@ -207,7 +210,10 @@ class Calls:
                 self._settled.wait(min(remaining, LONGEST_WAIT_SECONDS))
 
     def close(self, why: str) -> None:
-        """Record an outcome for all calls that have no outcome yet. `why` becomes their error."""
+        """Record an outcome for all calls that have none yet, at the end of a run.
+
+        `why` becomes their error.
+        """
         with self._lock:
             self._closed = True
             for opened in list(self._open.values()):
@@ -233,7 +239,7 @@ class Calls:
         return self._tools[call.tool]
 
     def _deliver_call(self, opened: OpenCall) -> WriteResult:
-        """Send a call and return the response.
+        """Send an open call to its tool and return the response.
 
         If the tool changes data and an earlier execution may have sent the call, first find out
         whether it took effect. `Tool.admit` raises an exception if the call may not be sent.
@@ -290,7 +296,7 @@ class Calls:
         return response
 
     def _reply_unknown_outcome(self, opened: OpenCall, problem: UnconfirmedWrite) -> CallReply:
-        """Return an error reply for a call of which it is unknown whether it changed data.
+        """Return an error reply for a call that may or may not have changed data.
 
         Raises:
             RunEnded: the run pauses, because the settings do not allow skipping such a call.
@@ -331,9 +337,9 @@ class Calls:
         return CallReply(opened.asked.index, error=message, status=status)
 
     def _prepare(self, call: ToolCall, *, complete: bool) -> None:
-        """Let the journal prepare the recording of a call, because this may be slow.
+        """Let the journal do slow work before a call, or its outcome, is recorded.
 
-        The lock is released meanwhile, so that the run can end on time.
+        The lock is not held meanwhile, so that the run can end on time.
         """
         with self._lock:
             self._require_open(call.index)
@@ -355,7 +361,10 @@ class Calls:
         self._journal.record_outcome(call)
 
     def _require_open(self, index: int | None = None) -> None:
-        """Check that the call `index` has no outcome yet. None: check that a new call may be made.
+        """Check that a call may still be made, or its outcome recorded.
+
+        `index` is the index of a call that must have no outcome yet. If it is None, check that a
+        new call may be made.
 
         Raises:
             RunOver: no new call may be made, or the call has an outcome already.

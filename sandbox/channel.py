@@ -45,14 +45,17 @@ def _exit() -> NoReturn:
 
 
 class RecentReplies:
-    """The latest replies that the program received. Their values help to explain a failure."""
+    """The latest replies to tool calls that a program received.
+
+    Their values help to explain a failure of the program.
+    """
 
     def __init__(self) -> None:
         self._frames: deque[tuple[int, dict[str, Any]]] = deque()
         self._room = KEPT_REPLY_BYTES
 
     def keep(self, frame: dict[str, Any], size: int) -> None:
-        """Store a reply of `size` bytes. Drop the oldest ones if the total size is too large."""
+        """Store a reply of `size` bytes. Drop the oldest replies if all together are too large."""
         self._frames.append((size, frame))
         self._room -= size
         while self._room < 0:
@@ -104,7 +107,7 @@ class Channel:
         self._flush = self.output.flush
 
     def call(self, alias: str, arguments: dict[str, Any], site: tuple[int, str]) -> Reply:
-        """Make a call, wait for the host's reply, and return it.
+        """Make a tool call, wait for the host's reply, and return the reply.
 
         Args:
             alias: the name of the tool in the program.
@@ -124,14 +127,14 @@ class Channel:
         site: tuple[int, str],
         on_reply: Callable[[Reply], object],
     ) -> None:
-        """Send a call without waiting for its reply.
+        """Send a tool call without waiting for its reply.
 
         `wait` later calls `on_reply` with the reply. The other arguments are those of `call`.
         """
         self._awaited[self._ask(alias, arguments, site, waits=False)] = on_reply
 
     def wait(self, seconds: float | None) -> None:
-        """Pass the replies that have arrived to their functions `on_reply`.
+        """Pass each reply that has arrived to the function `on_reply` that was given with its call.
 
         If none has arrived, wait up to `seconds` (None: without limit) for the next one. If no call
         is open, only wait. Without a limit this then never returns, because nothing can wake the
@@ -163,7 +166,10 @@ class Channel:
         return frame
 
     def finish(self, outcome: dict[str, Any]) -> None:
-        """Send the remaining output, and then `outcome` as the last frame."""
+        """Send the output that is left, and then `outcome`, which says how the program ended.
+
+        This is the last frame of a run.
+        """
         with suppress(ValueError):  # the program may have closed its own standard output
             self._flush()
         self._send(encode(outcome).encode("utf-8"))

@@ -22,7 +22,7 @@ NAMES = tuple(_CLASSES)
 
 
 class Availability(NamedTuple):
-    """A backend, and whether it is available on this machine."""
+    """The name of a sandbox backend, and the reason if it is not available on this machine."""
 
     name: str
     reason: str | None
@@ -30,7 +30,7 @@ class Availability(NamedTuple):
 
 
 def automatic() -> tuple[str, ...]:
-    """Return the names of the backends that `auto` tries on this system, best first.
+    """Return the names of the backends that the setting `auto` tries on this system, best first.
 
     On Linux, these are only backends in which the operating system isolates the program.
     """
@@ -38,7 +38,7 @@ def automatic() -> tuple[str, ...]:
 
 
 def availability(name: str) -> Availability:
-    """Return whether a backend is available on this machine, without starting it."""
+    """Return whether a backend is available on this machine, and why not. Nothing is started."""
     return Availability(name, importlib.import_module(f"sandbox.{name}").unavailable())
 
 

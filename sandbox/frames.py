@@ -51,7 +51,7 @@ _decode = json.JSONDecoder().decode  # made early, because a program may change 
 
 
 def to_plain_json(value: Any) -> Any:
-    """Return a JSON value that represents any Python value.
+    """Return a JSON value that represents a Python value of any type.
 
     Sets become sorted lists, and dates and decimal numbers become strings. Values of other types
     are replaced by their `repr`, and so is the whole value if it is too large.
@@ -80,12 +80,12 @@ def safe_repr(value: Any) -> str:
 
 
 def escape_lone_surrogates(text: str) -> str:
-    """Return a text in which lone surrogates, which UTF-8 cannot encode, are escaped."""
+    """Return a text with its lone surrogates, which UTF-8 cannot encode, escaped."""
     return text.encode("utf-8", "backslashreplace").decode("utf-8")
 
 
 def shorten(text: str, width: int) -> str:
-    """Return a text of at most `width` characters, with an ellipsis if it was cut."""
+    """Return a text cut to at most `width` characters, with an ellipsis if it was cut."""
     return text if len(text) <= width else text[: width - 1] + "…"
 
 
@@ -97,7 +97,9 @@ def failure_frame(
     call: int | None = None,
     hints: list[Any] | None = None,
 ) -> dict[str, Any]:
-    """Return the last frame of a program that failed. Its texts are shortened if necessary.
+    """Return the last frame (message to the host) of a program that failed.
+
+    Its texts are shortened if necessary.
 
     Args:
         kind: `syntax`, `exception` or `limit`.
@@ -119,7 +121,10 @@ def failure_frame(
 
 
 def split_arguments(arguments: dict[str, Any]) -> tuple[dict[str, Any], dict[str, str]]:
-    """Return two dicts: the arguments whose values are JSON, and the `repr` of all others."""
+    """Return two dicts: the arguments whose values are JSON, and the `repr` of the other ones.
+
+    Both are keyed by the argument's name.
+    """
     sendable_: dict[str, Any] = {}
     unsendable: dict[str, str] = {}
     for name, value in arguments.items():
@@ -134,7 +139,9 @@ def split_arguments(arguments: dict[str, Any]) -> tuple[dict[str, Any], dict[str
 def keywords_only_message(
     alias: str, parameters: list[str], args: tuple[Any, ...], arguments: dict[str, Any]
 ) -> str:
-    """Return the error message for a call with positional arguments. It shows the correct call.
+    """Return the error message for a tool call with positional arguments, which are not allowed.
+
+    It shows the correct call.
 
     Args:
         alias: the name of the tool.
@@ -149,9 +156,10 @@ def keywords_only_message(
 
 
 def fingerprint(value: Any) -> int:
-    """Return a checksum of a JSON value, by which the host and the program's process compare it.
+    """Return a checksum of a JSON value.
 
-    The checksum of an object depends only on its keys, and that of a list only on its length.
+    The host and the program's process use it to compare a value without sending it. The checksum of
+    an object depends only on its keys, and that of a list only on its length.
     """
     if isinstance(value, dict):
         value = list(value)

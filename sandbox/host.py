@@ -51,7 +51,7 @@ from sandbox.trace import Failure, Trace
 
 
 class Exit(NamedTuple):
-    """The end of a child process: its exit code or signal, and the processor time that it used.
+    """How a child process ended: its exit code or signal, and the processor time that it used.
 
     One of `code` and `signal` is None. `cpu_seconds` is 0.0 if unknown.
     """
@@ -66,7 +66,7 @@ class Child(Protocol):
 
     @property
     def channel(self) -> wire.Stream:
-        """The stream over which frames are sent and received."""
+        """The stream over which messages (frames) are sent to the child and received from it."""
 
     def end(self) -> Exit:
         """Kill the child and all processes that it started, and wait until they are gone.
@@ -74,11 +74,11 @@ class Child(Protocol):
         Return how the child ended.
 
         Raises:
-            SandboxUnavailable: it is unknown how the child ended.
+            SandboxUnavailable: it is not known how the child ended.
         """
 
     def finish(self) -> object:
-        """End a child that has sent its last frame.
+        """End a child process whose program has ended, that is, which has sent its last frame.
 
         Unlike `end`, this need not find out how the child ended, so it may be faster.
         """
@@ -186,8 +186,8 @@ class _Run:
     def run_to_end(self, start: bytes) -> Failure | wire.ChannelClosed | None:
         """Communicate with the child until the run ends.
 
-        Return the failure, None if the program succeeded, or `ChannelClosed` if the child closed
-        its end without a last frame. `start` is the first frame.
+        `start` is the first frame that is sent. Return the failure, or None if the program
+        succeeded. Return `ChannelClosed` if the child closed its end without sending a last frame.
 
         Raises:
             BaseException: a tool or the journal raised an exception that the program must not get
@@ -274,7 +274,9 @@ class _Run:
         workers.start(lambda: context.run(self._work))
 
     def _check_location(self, call: wire.CallRequest) -> wire.CallRequest:
-        """Return a call; its `line` becomes 0 if the program has no line with this number.
+        """Check where in the program a tool call claims to come from, and return the call.
+
+        Its `line` becomes 0 if the program has no line with this number.
 
         Raises:
             RunEnded: the call claims to come from a saved tool that the program does not use.
@@ -284,7 +286,7 @@ class _Run:
         return call if call.line <= self._lines else call._replace(line=0)
 
     def _work(self) -> None:
-        """Make the calls that the program does not wait for, until none is left."""
+        """Make the tool calls for which the program does not wait, until none is left."""
         while True:
             with self._state:
                 if not self._backlog:
@@ -299,9 +301,10 @@ class _Run:
                 self._end(end)
 
     def _reply(self, reply: CallReply) -> None:
-        """Send a reply, and later replies that were held back until this one is sent.
+        """Send the reply to a tool call, unless a reply to an earlier call is still missing.
 
-        If a reply to an earlier call is still missing, hold this one back.
+        In that case, hold the reply back. When a reply is sent, later ones that were held back
+        follow.
 
         Raises:
             ChannelClosed: the child has closed its end.
@@ -392,7 +395,7 @@ def kernel_limit(name: str, limits: Limits) -> Failure:
 
 
 def _explain(exit_: Exit, limits: Limits) -> Failure:
-    """Return the failure of a program whose process ended without a last frame."""
+    """Return the failure of a program whose process ended without reporting a reason."""
     if exit_.signal == signal.SIGXCPU or exit_.cpu_seconds >= limits.cpu_seconds:
         return kernel_limit("cpu_seconds", limits)
     if exit_.signal in (

@@ -90,9 +90,10 @@ class Journal:
     _unstored_run_id: str = field(default_factory=lambda: secrets.token_hex(8))
 
     def open(self) -> Pins:
-        """Begin an execution. Return its pins: the random seed, start time and time zone to use.
+        """Begin an execution of the program, and return the values that are fixed for it.
 
-        They are the same for all executions of the run.
+        These pins are the random seed, start time and time zone. They are the same for all
+        executions of the run.
         """
         self.execution += 1
         self._issued = {}
@@ -129,7 +130,7 @@ class Journal:
         return None
 
     def _issue(self, call: ToolCall, defaults: JsonObject, *, writes: bool) -> _CallPosition:
-        """Note that the program makes a call now, and return its position among equal calls.
+        """Count a call that the program makes now, and return its position among equal calls.
 
         The arguments are those of `find_answer`.
         """
@@ -155,10 +156,10 @@ class Journal:
         return was if (was.tool, was.arguments) == (call.tool, call.arguments) else None
 
     def earlier_write(self, index: int) -> tuple[ToolCall, float] | None:
-        """Return (write, time) if the open call `index` repeats a write whose outcome is unknown.
+        """Return the earlier write that a call repeats, if the outcome of that write is unknown.
 
-        The time is the Unix time at which the earlier write was about to be sent. Return None if
-        the call repeats no such write.
+        `index` is the index of the open call. The result is a pair of the write and the Unix time
+        at which it was about to be sent. Return None if the call repeats no such write.
         """
         entry = self._positions[index].entry
         return (
@@ -168,10 +169,9 @@ class Journal:
         )
 
     def key(self, index: int) -> str:
-        """Return the idempotency key of an open call.
+        """Return the idempotency key of the open call with this index.
 
-        The key of the same call is equal in every execution of the run. `index` is the index of the
-        call.
+        The key of the same call is equal in every execution of the run.
         """
         position = self._positions[index]
         text = f"{self.run or self._unstored_run_id}\n{position.occurrence}\n{position.key}"
@@ -180,14 +180,14 @@ class Journal:
     def record(self, call: ToolCall, *, complete: bool) -> None:
         """Store a call that is about to be sent.
 
-        If `complete` is True, the call has its outcome already. For example, it was not sent
+        If `complete` is True, the call has its outcome already. For example, it is not sent at all,
         because its arguments are invalid.
         """
         if self.sink is not None:
             self.sink(self.execution, call, complete)
 
     def record_outcome(self, call: ToolCall) -> None:
-        """Record the outcome of a call, also if its result was taken from the journal.
+        """Record the outcome of a call, even if its result was taken from the journal.
 
         The outcomes need not be recorded in the order in which the calls were made.
         """
@@ -259,7 +259,7 @@ class Journal:
         )
 
     def unconfirmed_writes(self) -> tuple[ToolCall, ...]:
-        """Return the writes of which it is unknown whether they took effect."""
+        """Return the writes that may or may not have taken effect."""
         return tuple(call for call in self.writes() if call.outcome == "unknown")
 
     def _write_entries(self) -> list[tuple[str, int, _Entry]]:
@@ -279,7 +279,7 @@ class Journal:
         return sorted(found, key=lambda one: one[2].order)
 
     def _replay(self, recorded: RecordedCall, tool: Tool) -> None:
-        """Add a stored call to the journal as if the program made it now."""
+        """Add a stored call to the journal, as if the program made the call now."""
         call = recorded.call
         execution = recorded.execution
         position = self._issue(call, contract(tool.protocol).defaults, writes=tool.protocol.writes)
@@ -311,10 +311,10 @@ class Journal:
             insort(entries, entry, key=attrgetter("order"))
 
     def _forget(self, position: _CallPosition, call: ToolCall) -> None:
-        """Store that a write with unknown outcome did not take effect, because its tool refused it.
+        """Store that a write did not take effect, because its tool refused it after all.
 
-        The recorded call is kept with the new outcome, so that the positions of later equal calls
-        do not change. Do nothing for any other call.
+        Before, its outcome was unknown. The recorded call is kept with the new outcome, so that the
+        positions of later equal calls do not change. Do nothing for any other call.
         """
         if (
             call.outcome == "refused"
@@ -325,7 +325,7 @@ class Journal:
 
 
 class _CallPosition(NamedTuple):
-    """The position of an open call among equal calls.
+    """The position of an open call among the calls with the same tool and arguments.
 
     `key` is the same text for all equal calls, and `occurrence` is the number of equal calls before
     this one. `entry` is the call of an earlier execution with the same key and occurrence, or None.
@@ -340,11 +340,11 @@ class _CallPosition(NamedTuple):
 
 
 class _Entry(NamedTuple):
-    """A recorded call: a successful one, or a write whose outcome is or was unknown.
+    """A recorded call that may answer later ones, with what the journal must know about it.
 
-    `order` is its position among all calls: the number of the execution, and the index in it.
-    `history` are the keys of the writes before it. `intended` is the Unix time at which it was
-    about to be sent, or 0.0.
+    It was successful, or it is a write whose outcome is or was unknown. `order` is its position
+    among all calls: the number of the execution, and the index in it. `history` are the keys of the
+    writes before it. `intended` is the Unix time at which it was about to be sent, or 0.0.
     """
 
     order: tuple[int, int]
@@ -355,13 +355,13 @@ class _Entry(NamedTuple):
 
 
 def answer_from(found: ToolCall, asked: ToolCall) -> ToolCall:
-    """Return the call `asked` with the result of the earlier call `found`."""
+    """Return the call `asked` with the result of `found`, an equal call that was made earlier."""
     same = replace(found, line=asked.line, within=asked.within)
     return replace(same, index=asked.index, started=asked.started, seconds=0.0, reused=True)
 
 
 def canonical_call(tool: str, arguments: JsonObject) -> str:
-    """Return a text that is the same for calls with equal tool and arguments.
+    """Return a text that identifies a tool and arguments, so that equal calls have equal texts.
 
     `1`, `1.0`, `true` and `"1"` are different arguments.
     """

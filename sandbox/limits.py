@@ -45,7 +45,7 @@ class Clock:
         self._since = 0.0
 
     def elapsed(self) -> float:
-        """Return the seconds since the run began, including waits for people."""
+        """Return the seconds since the run began, including the time of waiting for people."""
         return time.monotonic() - self._began
 
     def remaining(self) -> float:
@@ -56,7 +56,7 @@ class Clock:
 
     @contextmanager
     def pause(self) -> Iterator[None]:
-        """Do not count the time inside the block against `wall_seconds`."""
+        """Stop the clock of the run's time limit (`wall_seconds`) inside the block."""
         with self._lock:
             if not self._waits:
                 self._since = time.monotonic()
@@ -76,7 +76,7 @@ running: ContextVar[Clock | None] = ContextVar("running", default=None)
 
 @contextmanager
 def waiting_on_person() -> Iterator[None]:
-    """Do not count the time inside the block against the current run's `wall_seconds`.
+    """Stop the clock of the current run's time limit (`wall_seconds`) inside the block.
 
     It is used while a person is asked about a tool call.
     """
@@ -97,9 +97,10 @@ cancelled: ContextVar[threading.Event | None] = ContextVar("cancelled", default=
 
 @contextmanager
 def cancel_when(stop: threading.Event) -> Iterator[None]:
-    """End the runs that this thread starts inside the block when another thread sets `stop`.
+    """Cancel the runs that this thread starts inside the block as soon as `stop` is set.
 
-    `Cancelled` is raised in each of them. A run that begins after `stop` was set ends at once.
+    Another thread sets it. `Cancelled` is raised in each of the runs. A run that begins after
+    `stop` was set ends at once.
     """
     token = cancelled.set(stop)
     try:

@@ -1,7 +1,7 @@
-"""Handles calls that change data (writes) and whose response was lost.
+"""Handles calls that change data (writes) if no response to them arrived.
 
-Another tool shows whether the write took effect, or it is sent again if that is safe. Otherwise it
-is reported as unconfirmed.
+Another tool shows whether the write took effect, or the write is sent again if that is safe.
+Otherwise it is reported as unconfirmed.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ class WriteResult(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True)
 class PendingWrite:
-    """A write that is about to be sent."""
+    """A call that changes data and is about to be sent."""
 
     tool: Tool
     arguments: JsonObject  # keyed by original name
@@ -77,7 +77,7 @@ class PendingWrite:
 
 @dataclass(kw_only=True)
 class WriteRecovery:
-    """Sends writes so that each takes effect at most once.
+    """Sends calls that change data (writes) so that each takes effect at most once.
 
     Each run has one object of this class. Several threads may use it at the same time.
     """
@@ -93,7 +93,7 @@ class WriteRecovery:
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
     def send(self, sending: PendingWrite) -> WriteResult:
-        """Send a write and return its response. Do not send it if it took effect before.
+        """Send a write and return its response. A write that took effect before is not sent again.
 
         Raises:
             ToolError: the write was refused, or never reached the tool.
@@ -192,9 +192,10 @@ def _call_verifier(read: Tool, sending: PendingWrite) -> Json:
 
 
 def _read_baseline(read: Tool | None, sending: PendingWrite) -> Json:
-    """Call the verifying tool before a write, and return its response as a list of one element.
+    """Return the response of the verifying tool before a write, as a list of one element.
 
-    Return None if no tool verifies the write, or if the call fails.
+    The list distinguishes a response of null from no response. Return None if no tool verifies the
+    write, or if the call of the verifying tool fails.
     """
     if read is not None:
         with suppress(ToolError):
@@ -233,7 +234,10 @@ def _require_unknown_outcome(
 
 
 def _is_second_conflict(problem: ToolError | None, error: ToolError) -> bool:
-    """Return True if two consecutive attempts to send a write were answered with 409."""
+    """Return True if two attempts in succession to send a write were answered with HTTP 409.
+
+    `problem` is the error of the first attempt, and `error` that of the second.
+    """
     return problem is not None and problem.status == 409 and error.status == 409
 
 

@@ -67,9 +67,10 @@ class MontySandbox(OnDemandSandbox["_Pool"]):
     boundary = False  # only the interpreter confines a program
 
     def run(self, source: str, tools: Toolbox, *, limits: Limits, journal: Journal) -> Trace:
-        """See `sandbox.base.Sandbox.run`.
+        """Run the program `source` in an interpreter process, and return the trace.
 
-        If a program needs a part of Python that monty does not have, its failure says so.
+        The details are those of `sandbox.base.Sandbox.run`. If a program needs a part of Python
+        that monty does not have, its failure says so.
         """
         child = _Interpreter(self._current(), limits)
         trace = serve_program(
@@ -107,7 +108,7 @@ class _Pool:
         self.checkout = self._pool.checkout
 
     def stop(self) -> None:
-        """End all processes."""
+        """End all interpreter processes of the pool."""
         self._pool.__exit__(None, None, None)
         self._folder.cleanup()
 
@@ -159,7 +160,7 @@ class _Interpreter:
         workers.start(self._main)
 
     def end(self) -> Exit:
-        """Kill the process, unless it ends by itself at once, and wait for the thread."""
+        """Kill the interpreter's process, unless it ends by itself, and wait for the thread."""
         if not self._left.wait(0.05):  # it may be about to end by itself
             self._over.set()
             with self._state, suppress(OSError):
@@ -246,8 +247,9 @@ class _Interpreter:
     def _answer(self, asked: Any) -> dict[str, Any] | None:
         """Return the result of a function call of the program, as a dict that monty understands.
 
-        The function returns a value or raises an exception. Return None for a function of the
-        operating system that monty must refuse. `asked` is the call as monty describes it.
+        The dict has the value that the function returns, or the exception that it raises. Return
+        None for a function of the operating system that monty must refuse. `asked` is the call as
+        monty describes it.
         """
         name = asked.function_name
         args = asked.args
@@ -304,7 +306,10 @@ class _Interpreter:
                 self._frames.output.write(escape_lone_surrogates(text))
 
     def _failure_frame(self, error: Any) -> dict[str, Any]:
-        """Return the last frame of a program that ended with an error of the interpreter."""
+        """Return the frame that reports to the host how a program ended, for an error of monty.
+
+        The error may be an exception of the program or a limit.
+        """
         api = _import_monty()
         if isinstance(error, api.MontyCrashedError):
             if error.timed_out:
@@ -357,10 +362,10 @@ def _is_unsupported(type_: str, text: str) -> bool:
 
 
 def _require_bounded(value: Any) -> Any:
-    """Return `value` unchanged if it is plain data that fits into one frame.
+    """Check that a value is plain data that fits into one frame, and return it unchanged.
 
-    This is checked before encoding, because a small value may be very large as JSON: after
-    `x = [x, x]`, `x` is twice as large.
+    This is checked before encoding, because a small value may be very large as JSON: after `x = [x,
+    x]`, `x` is twice as large.
 
     Raises:
         ValueError: the value is too large, too deeply nested, or not plain data.

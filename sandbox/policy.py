@@ -101,7 +101,7 @@ class PolicyViolation(NamedTuple):
 
 
 def review(source: str) -> tuple[PolicyViolation, ...]:
-    """Return the violations of the policy in a program, sorted by line.
+    """Return the places in a program that violate the source policy, sorted by line.
 
     This has no side effects and never raises an exception. Source code that Python cannot parse has
     no violations, because its syntax error is reported when it is run.
@@ -120,9 +120,9 @@ def review(source: str) -> tuple[PolicyViolation, ...]:
 
 
 class PolicySandbox(Sandbox):
-    """Checks each program with the policy, and runs it in another sandbox if it has no violations.
+    """Checks each program with the source policy, and runs those without violations in a sandbox.
 
-    When it is closed, the other sandbox is closed as well.
+    When it is closed, this other sandbox is closed as well.
     """
 
     name = ""
@@ -136,17 +136,18 @@ class PolicySandbox(Sandbox):
         self._sandbox = sandbox
 
     def warm(self) -> None:
-        """See `sandbox.base.Sandbox.warm`."""
+        """Start slow parts of the other sandbox in the background."""
         self._sandbox.warm()
 
     def close(self) -> None:
-        """See `sandbox.base.Sandbox.close`."""
+        """Close the other sandbox: end all its processes and close all descriptors."""
         self._sandbox.close()
 
     def run(self, source: str, tools: Toolbox, *, limits: Limits, journal: Journal) -> Trace:
-        """See `sandbox.base.Sandbox.run`.
+        """Run the program `source` in the other sandbox, unless it violates the policy.
 
-        A program with violations does not run. Its failure has the kind `policy`.
+        Return the trace. The details are those of `sandbox.base.Sandbox.run`. A program with
+        violations does not run. Its failure has the kind `policy`.
         """
         if violations := review(source):
             return refusal_trace(violations, backend=self.name, pins=journal.open())
@@ -172,9 +173,9 @@ def _module_problems(path: str) -> Iterator[str]:
 
 
 def _member_problems(path: str, name: str) -> Iterator[str]:
-    """Yield why a program may not use the member `name` of a module, or nothing if it may.
+    """Yield the reason why a program may not use the member `name` of a module.
 
-    `path` is the dotted path of the module.
+    Yield nothing if it may. `path` is the dotted path of the module.
     """
     full = f"{path}.{name}"
     module = path in ALLOWED and isinstance(
@@ -211,21 +212,24 @@ def _import_problems(node: ast.Import | ast.ImportFrom) -> Iterator[str]:
 
 
 def _name_problems(*names: str) -> Iterator[str]:
-    """Yield a message for each of `names` that is an attribute which no program may use."""
+    """Yield a message for each of `names` that is an attribute which no program may use.
+
+    An example is `__globals__`, which leads to objects of the interpreter.
+    """
     return (
         f"{name!r} leads to the interpreter's own objects" for name in names if name in _INTERPRETER
     )
 
 
 def _kind_problems(node: ast.AST) -> Iterator[str]:
-    """Yield why a kind of syntax node is not allowed, or nothing if it is allowed."""
+    """Yield the reason why a kind of syntax node is not allowed. Yield nothing if it is allowed."""
     kind = type(node).__name__
     if kind not in _TAKEN and not hasattr(RestrictingNodeTransformer, f"visit_{kind}"):
         yield f"{kind} statements are not allowed"
 
 
 class _Reviewer:
-    """Finds violations in the nodes of one program."""
+    """Finds what the source policy forbids in the syntax nodes of one program."""
 
     def __init__(self, nodes: list[ast.AST]) -> None:
         bound = set(_bound_names(nodes))
@@ -235,7 +239,7 @@ class _Reviewer:
         """Names that always mean an imported module or its member, with their dotted paths."""
 
     def problems(self, node: ast.AST) -> Iterator[str]:
-        """Yield why a syntax node is not allowed, or nothing if it is allowed."""
+        """Yield the reasons why a syntax node is not allowed. Yield nothing if it is allowed."""
         match node:
             case ast.Name(id=name):
                 yield from self._read_name(name)
@@ -259,17 +263,17 @@ class _Reviewer:
                 yield from _kind_problems(node)
 
     def _read_name(self, name: str) -> Iterator[str]:
-        """Yield why a name may not be used, or nothing if it may."""
+        """Yield the reason why a program may not use a name. Yield nothing if it may."""
         if name in BUILTINS and name not in self._own:
             yield f"{name}() is not available in a program"
         elif name.startswith("__"):
             yield from _name_problems(name)
 
     def _attribute(self, holder: ast.AST, name: str, *, changes: bool) -> Iterator[str]:
-        """Yield why the attribute `name` of an expression may not be used, or nothing if it may.
+        """Yield the reason why a program may not use the attribute `name` of an expression.
 
-        `changes` is True if the program assigns or deletes the attribute. This is refused if the
-        expression is a module.
+        Yield nothing if it may. `holder` is the expression. `changes` is True if the program
+        assigns or deletes the attribute. This is refused if the expression is a module.
         """
         module = self._module(holder)
         if module is None:
@@ -280,7 +284,7 @@ class _Reviewer:
             yield f"the module {module!r} cannot be changed"
 
     def _module(self, node: ast.AST) -> str | None:
-        """Return the dotted path of the module, or member of a module, that an expression means.
+        """Return the dotted path of the module, or member of a module, that an expression names.
 
         Return None for any other expression.
         """
@@ -320,7 +324,10 @@ def _imports(nodes: list[ast.AST]) -> Iterator[tuple[str, str]]:
 
 
 def _text(node: ast.AST) -> str | None:
-    """Return the string that an expression of constants joined by `+` gives, or None."""
+    """Return the string to which an expression of constants joined by `+` evaluates.
+
+    Return None for any other expression.
+    """
     pieces: list[str] = []
     stack = [node]
     while stack:

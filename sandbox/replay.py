@@ -1,4 +1,4 @@
-"""Replay: runs a program again, and answers its calls from a recorded execution."""
+"""Replay: runs a program again, and answers its tool calls from a recorded execution."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ _text = partial(json.dumps, ensure_ascii=False)
 
 
 class ReplayDiverged(AtcError):
-    """Raised if a replayed program behaves differently from the recorded execution.
+    """Raised if a replayed program does not do the same as in the recorded execution.
 
     `index` is the index of the call at which they differ. `expected` describes what was recorded
     there, and `got` what the program did now. `redacted` is True if the program received a
-    placeholder for a secret before: it may have needed the characters of the secret.
+    placeholder instead of a secret before that: it may have needed the characters of the secret.
     """
 
     def __init__(self, index: int, expected: str, got: str) -> None:
@@ -100,7 +100,7 @@ class ReplayJournal(Journal):
         writes: bool,  # noqa: ARG002
         defaults: JsonObject,
     ) -> ToolCall:
-        """Return `call` with the recorded result.
+        """Return `call`, a call of the replayed program, with the recorded result.
 
         Raises:
             ReplayDiverged: the recorded call has another tool or other arguments.
@@ -127,13 +127,16 @@ class ReplayJournal(Journal):
 
 
 def format_recorded_call(call: ToolCall) -> str:
-    """Return a call in the notation of Python, but with its values as JSON: `find(limit=5)`."""
+    """Return a tool call as text, such as `find(limit=5)`.
+
+    The notation is that of Python, but the values are JSON.
+    """
     arguments = [f"{name}={_text(value)}" for name, value in call.arguments.items()]
     return f"{call.tool}({', '.join(arguments)})"
 
 
 def _first_unanswered_call(recorded: Trace) -> int | None:
-    """Return the index of the first call without a reply, if the host ended the recorded run.
+    """Return the index of the first call that got no reply because the host ended the recorded run.
 
     Return None if the run ended in another way. If the program exceeded a limit itself, such as its
     memory, it will exceed it again in the replay.
@@ -182,7 +185,10 @@ def _with_recorded_error(call: ToolCall) -> str:
 
 
 def _describe_end(trace: Trace) -> str:
-    """Return how an execution ended, as text: its failure, or else its output or value."""
+    """Return how an execution of a program ended, as text: its failure, or else what it printed.
+
+    If it printed nothing, the text has its value.
+    """
     failure = trace.failure
     if failure is None:
         return f"the answer {trace.stdout.strip() or _text(trace.value)}"

@@ -16,7 +16,7 @@ FailureKind = Literal["syntax", "policy", "exception", "limit", "paused"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToolCall:
-    """One call that a program made."""
+    """One tool call that a program made, with its result or error."""
 
     index: int  # position among the calls of the execution, from 0
     tool: str  # the tool's alias, as the program wrote it
@@ -52,10 +52,11 @@ class Frame:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ValueHint:
-    """A part of a failing expression whose value came from a response.
+    """A report that a part of a failing expression got its value from a tool's response.
 
-    The program's process reports it. The host accepts it only if the recorded response has the same
-    value at this path. So a manipulated program can at most name a wrong path in its own responses.
+    The program's process makes the report. The host accepts it only if the recorded response has
+    the same value at the path `path`. So a manipulated program can at most name a wrong path in its
+    own responses.
     """
 
     frame: int  # index of the level in `Failure.frames`
@@ -86,13 +87,13 @@ class Failure:
 
     @property
     def line(self) -> int | None:
-        """The line of the program that failed; None if it is unknown."""
+        """The line at which the program failed; None if it is unknown."""
         return self.frames[-1].line if self.frames else None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Pins:
-    """Values that are fixed for a run, so that the program behaves the same if it is repeated."""
+    """Clock, random seed and time zone of a run, fixed so that a repeated run behaves the same."""
 
     seed: int = 0
     """Seed of the random numbers in `random`, `uuid` and `secrets`."""

@@ -33,7 +33,7 @@ LARGEST_NUMBER = 10**7
 
 
 class RunEnded(Exception):
-    """Raised to end the run with a failure."""
+    """Raised on the host to end a run with the given failure."""
 
     def __init__(self, failure: Failure) -> None:
         super().__init__(failure)
@@ -41,11 +41,14 @@ class RunEnded(Exception):
 
 
 class ChannelClosed(Exception):
-    """Raised if the child closed its end of the channel without a last frame."""
+    """Raised if the child closed its end of the channel without sending a last frame.
+
+    The last frame of a run says how the program ended.
+    """
 
 
 def protocol_violation(problem: str) -> RunEnded:
-    """Return the exception that ends a run whose child sent something that is not allowed.
+    """Return the exception that ends a run because its child process sent an invalid message.
 
     Only a program that manipulates its channel can do that. `problem` completes the sentence "the
     program's process …".
@@ -56,7 +59,10 @@ def protocol_violation(problem: str) -> RunEnded:
 
 
 def limit_exceeded(name: str, message: str, *, frames: tuple[Frame, ...] = ()) -> RunEnded:
-    """Return the exception that ends a run because it exceeded the limit `name`."""
+    """Return the exception that ends a run because it exceeded a limit.
+
+    `name` is the name of the limit, such as `wall_seconds`.
+    """
     return RunEnded(Failure(kind="limit", type=name, message=f"{name}: {message}", frames=frames))
 
 
@@ -104,17 +110,20 @@ class Stream(Protocol):
     """The host's end of a channel, such as a connected socket."""
 
     def recv(self, size: int, /) -> bytes:
-        """Wait for bytes and return at most `size` of them. Return b"" at the end."""
+        """Wait for bytes and return at most `size` of them; b"" at the end of the stream."""
 
     def sendall(self, data: bytes, /) -> None:
-        """Send all of `data`."""
+        """Send all of `data` to the child."""
 
     def shutdown(self, how: int, /) -> None:
         """Make all blocking methods return at once, also in other threads."""
 
 
 class Wire:
-    """Receives the messages of one child. All messages together may have `total_bytes`."""
+    """Receives the messages of one child process.
+
+    All messages together may have at most `total_bytes`.
+    """
 
     def __init__(self, channel: Stream, *, total_bytes: int) -> None:
         self._channel = channel
@@ -165,7 +174,7 @@ class Wire:
 
 
 def parse_message(line: bytes) -> Message:
-    """Return the message in one frame.
+    """Return the message in one frame, that is, in one line of JSON from the child.
 
     Raises:
         RunEnded: the frame is not allowed. Only a program that manipulates its channel sends one.
@@ -284,7 +293,10 @@ def _are_small_integers(*numbers: Json) -> bool:
 
 
 def _safe_name(text: str) -> str:
-    """Return the name of a class or function, shortened, with `_` for unusual characters."""
+    """Return the name of a class or function, shortened, and with `_` for unusual characters.
+
+    The name comes from the child process, so it may be any text.
+    """
     return _NO_NAME.sub("_", text[:LONGEST_NAME])
 
 

@@ -101,7 +101,7 @@ def _own_records(
     before: list[JsonObject] | None,
     now: list[JsonObject],
 ) -> tuple[list[JsonObject] | None, list[JsonObject]]:
-    """Return those records of `before` and of `now` that the URL of an update identifies.
+    """Return the records, before and now, that the URL of an update identifies.
 
     Other users may have changed other records meanwhile. If the URL identifies no record, or if
     `before` is None, return all records. `named` are those arguments of the update that records
@@ -114,7 +114,7 @@ def _own_records(
 
 
 def _shown_arguments(tool: Tool, arguments: JsonObject, response: Json) -> JsonObject:
-    """Return the arguments of a write that are not null and occur as fields in a response."""
+    """Return the arguments of a write that occur as fields in a response and are not null."""
     fields = _shown_fields(tool, response)
     return {
         name: value for name, value in arguments.items() if name in fields and value is not None
@@ -122,9 +122,10 @@ def _shown_arguments(tool: Tool, arguments: JsonObject, response: Json) -> JsonO
 
 
 def _shown_fields(tool: Tool, response: Json) -> Collection[str]:
-    """Return the field names of the records that a write creates.
+    """Return the names of the fields of the records that a write creates.
 
-    They are those in its output schema, or else those of any object in the verifying response.
+    They are those in the write's output schema. If that has none, they are the fields of all
+    objects in `response`, the response of the tool that verifies the write.
     """
     fields = record_fields(tool.protocol)
     if fields:
@@ -139,9 +140,9 @@ def _verify_removal(
     before: Sequence[JsonObject] | None,
     now: Sequence[JsonObject],
 ) -> Verification:
-    """Return whether a DELETE took effect, according to the records before and now.
+    """Return whether a DELETE took effect, by comparing the records before and now.
 
-    `named` are its arguments that records contain as fields.
+    `named` are the arguments of the DELETE that records contain as fields.
     """
     if _matching_records(named, now):
         return Verification("absent", f"{read.alias} shows it still there")
@@ -153,9 +154,10 @@ def _verify_removal(
 def _unexplained(
     records: Sequence[JsonObject], results: Sequence[Json], named: Collection[str]
 ) -> list[JsonObject]:
-    """Return the records that no other call explains: they occur in none of `results`.
+    """Return those of the new records that no other call of the run has created.
 
-    `results` are the responses of the other calls. `named` are the fields that a record must have.
+    Such records occur in none of `results`, the responses of the other calls. `named` are the
+    fields that a record must have.
     """
     explained: set[str] = set()
     for result in results:
@@ -173,7 +175,7 @@ def new_records(before: Sequence[JsonObject], now: Sequence[JsonObject]) -> list
 
 
 def _verify_by_record(tool: Tool, read: Tool, record: JsonObject, how: str) -> Verification:
-    """Return the result `done` for a write, with a record as the response to the write.
+    """Return that a write took effect, with a record as the response that was lost.
 
     The verifying tool returned this record. If it violates the output schema of the write, the
     result is `unclear`. `how` completes a sentence that begins with the name of the verifying tool,
@@ -194,7 +196,7 @@ def _verify_by_record(tool: Tool, read: Tool, record: JsonObject, how: str) -> V
 
 
 def _records_with_fields(value: Json, named: Collection[str]) -> list[JsonObject]:
-    """Return all objects in a value, at any depth, that have all the fields in `named`."""
+    """Return all objects in a response, at any depth, that have all the fields in `named`."""
     names = set(named)
     return [
         part for part in iter_parts(value) if isinstance(part, Mapping) and names <= part.keys()
@@ -202,7 +204,10 @@ def _records_with_fields(value: Json, named: Collection[str]) -> list[JsonObject
 
 
 def _matching_records(named: JsonObject, records: Sequence[JsonObject]) -> list[JsonObject]:
-    """Return the records whose fields have the values in `named`. True and 1 are different."""
+    """Return the records whose fields have the values in `named`, a mapping from field to value.
+
+    True and 1 are different values.
+    """
 
     def matches(record: JsonObject) -> bool:
         for name, value in named.items():
@@ -215,10 +220,10 @@ def _matching_records(named: JsonObject, records: Sequence[JsonObject]) -> list[
 
 
 def _is_whole(read: Tool, response: Json) -> bool:
-    """Return True if a response contains all records and not only one page.
+    """Return True if a response contains all records and not only one page of them.
 
-    Its paging fields, such as `total` or `next`, show this. If it has none, it counts as incomplete
-    if the tool has paging parameters.
+    Paging fields in the response, such as `total` or `next`, decide this. If there are none, the
+    response is incomplete if the tool has paging parameters.
     """
     evidence = []
     if isinstance(response, Mapping):

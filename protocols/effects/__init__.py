@@ -2,12 +2,12 @@
 
 Used by `probe`, `run` and `serve`.
 
-A call *reads* if it changes nothing, and *acts* otherwise. HTTP says that a GET changes nothing,
-but many services do not follow this. So a GET counts as a read only if there is evidence: its
-description begins with a reading verb; or its name or path consists of nouns, ids and reading
-verbs, and its arguments only filter, page or select. A word that says that the call acts outranks
-such evidence. Any other GET is treated as a write: the user is asked before it is sent, it is
-recorded as a write, and it is never sent twice.
+A call *reads* if it changes nothing. Otherwise it *acts*: it is a write. HTTP says that a GET
+changes nothing, but many services do not follow this. So a GET counts as a read only if there is
+evidence: its description begins with a reading verb; or its name or path consists of nouns, ids and
+reading verbs, and its arguments only filter, page or select. A word that says that the call is a
+write outranks such evidence. Any other GET is treated as a write, too: the user is asked before it
+is sent, it is recorded as a write, and it is never sent twice.
 """
 
 from __future__ import annotations
@@ -49,10 +49,10 @@ _SHORT = 3
 
 
 class Effect(NamedTuple):
-    """The effect of a call.
+    """The effect of a call: it only reads, or it is a write.
 
     `reads` is True if the call only reads, and `why` is the reason. `verb` is the word that says
-    what the call does, if it acts.
+    what a write does.
     """
 
     reads: bool
@@ -65,9 +65,9 @@ def annotate_effects(
 ) -> list[ToolProtocol]:
     """Return the tools of one source, with the annotation `read_only` set for each GET.
 
-    If the source declares that a GET acts, this is always followed. If it declares that a GET only
-    reads, this is followed unless something else says that it acts. `written` contains the names of
-    tools that the author of the source wrote, in contrast to generated names.
+    If the source declares that a GET is a write, this is always followed. If it declares that a GET
+    only reads, this is followed unless something else says that it is a write. `written` contains
+    the names of tools that the author of the source wrote, in contrast to generated names.
     """
     protocols = list(protocols)
     shown = Resources.of(protocols)
@@ -122,9 +122,10 @@ def likely_action(protocol: ToolProtocol) -> tuple[VerbKind, str]:
 def _likely_action_of_method(
     method: str, named: tuple[VerbKind, str] | None
 ) -> tuple[VerbKind, str]:
-    """Return the probable action of a tool whose HTTP method is not in `SAFE`, and the reason.
+    """Return the probable action of a tool that is called with POST, PUT, PATCH or DELETE.
 
-    `named` is the action that its name suggests.
+    The second item of the result is the reason. `named` is the action that the tool's name
+    suggests, with its reason, or None.
     """
     if method == "DELETE":
         return "remove", "it is a DELETE"
@@ -138,7 +139,7 @@ def _likely_action_of_method(
 def effect_of(
     protocol: ToolProtocol, shown: Resources | None = None, *, written: bool = False
 ) -> Effect:
-    """Return the effect of calling a tool whose HTTP method is in `SAFE`.
+    """Return the effect of calling a tool whose HTTP method is GET, HEAD or OPTIONS.
 
     `shown` has the URLs of all tools of the source, which are further evidence. `written` is True
     if the author of the source wrote the name of the tool, so that it was not generated.
@@ -161,7 +162,10 @@ def effect_of(
 
 
 def _statements_of(protocol: ToolProtocol) -> list[Statement]:
-    """Classify the title, the description and, if it has several words, the name of a tool."""
+    """Return what each text that describes a tool says about its effect, such as *reads* or *acts*.
+
+    The texts are the title, the description and, if it consists of several words, the name.
+    """
     name = protocol.name if " " in protocol.name.strip() else ""
     texts = [text for text in (protocol.title, protocol.description, name) if text.strip()]
     return [classify_description(text) for text in texts]
@@ -173,7 +177,11 @@ def _evidence_of_action(
     statements: Sequence[Statement],
     arguments: Sequence[QueryArgument],
 ) -> Effect | None:
-    """Return the effect of a call if a word says that it acts, or None."""
+    """Return the effect of a GET if some word says that the call changes something.
+
+    Such a word may be in the name, the path, the description or an argument. Return None if there
+    is no such word.
+    """
     verb, why = acting_verb(protocol, http)
     if verb:
         return Effect(False, why, verb)
@@ -201,12 +209,18 @@ def _find_payment(
 
 
 def _find_statement(statements: Sequence[Statement], *voices: Voice) -> Statement | None:
-    """Return the first statement whose voice (*reads*, *acts*, …) is one of `voices`, or None."""
+    """Return the first statement that has one of the given voices, or None.
+
+    The voice of a statement says how a text describes the call: *reads*, *acts*, *thing*, ….
+    """
     return next((statement for statement in statements if statement.voice in voices), None)
 
 
 def _sets_nothing(arguments: Sequence[QueryArgument]) -> bool:
-    """Return True if no argument can be a value that the call stores, such as a brightness."""
+    """Return True if the call stores the value of none of its arguments.
+
+    An argument such as `brightness` may be stored; a filter or a page number is not.
+    """
     return all(argument.is_view_filter or not argument.may_set for argument in arguments)
 
 
@@ -219,9 +233,9 @@ def _evidence_of_read(
     *,
     written: bool,
 ) -> str:
-    """Return the evidence that a call only reads, or "".
+    """Return the reason for the conclusion that a GET only reads, or "" if there is none.
 
-    Evidence that the call acts outranks it.
+    The caller has already checked that no word says that the call is a write.
     """
     if reads := _find_statement(statements, "reads"):
         return f"its description begins with {reads.word!r}"
@@ -244,7 +258,7 @@ def _evidence_of_read(
 def _is_written_read(
     protocol: ToolProtocol, parts: Sequence[str], arguments: Sequence[QueryArgument]
 ) -> bool:
-    """Return True if a name that the author of a document wrote is evidence of a read.
+    """Return True if the name of a tool, which was written by a person, shows that it only reads.
 
     The name must begin with a reading verb, and neither the path nor an argument may say that the
     call acts. If the path is only an abbreviation of the name and there are no arguments, the name
@@ -278,9 +292,9 @@ def _is_written_read(
 
 
 def _is_named_read(protocol: ToolProtocol, http: HttpBinding, parts: Sequence[str]) -> bool:
-    """Return True if a tool has the name of a read that fits its path.
+    """Return True if the name of a tool says that it reads, and fits the last noun of its path.
 
-    A name that was generated from method and path does not count.
+    A name that was generated from method and path does not count, because it proves nothing.
     """
     fixed = [part for part in parts if "{" not in part]
     words = _words_beyond_address(name_words(protocol.name), http)
@@ -301,7 +315,7 @@ def _is_named_read(protocol: ToolProtocol, http: HttpBinding, parts: Sequence[st
 
 
 def _words_beyond_address(words: list[str], http: HttpBinding) -> list[str]:
-    """Return the words of a name, or [] if a generator made the name from method and path.
+    """Return the words of a tool's name, or [] if the name was generated from method and path.
 
     A generated name says no more than the URL. Examples: `get_play` for `GET /play`,
     `get_users_by_id` for `GET /users/{id}`.

@@ -1,6 +1,6 @@
-"""Finds words that say that a call acts, although its description may begin with a reading verb.
+"""Finds verbs in a description which say that a call acts, even if its first verb says it reads.
 
-A call *acts* if it does more than read, such as changing or sending something.
+A call *acts*, that is, it is a write, if it changes or sends something.
 """
 
 from __future__ import annotations
@@ -55,9 +55,10 @@ def is_causative(clause: Sequence[str]) -> bool:
 
 
 def second_verb(words: Sequence[str]) -> str:
-    """Return a second verb of a sentence if it says that the call acts, else "".
+    """Return a second verb of a sentence if it says that the call is a write, else "".
 
-    Examples: `get … and revoke the old one`, `list and purge`, `read by resetting the counter`.
+    Examples: `revoke` in `get a token and revoke the old one`, `purge` in `list and purge`,
+    `resetting` in `read by resetting the counter`.
     """
     for place, (before, word) in enumerate(pairwise(words)):
         after = words[place + 2] if place + 2 < len(words) else ""
@@ -67,9 +68,9 @@ def second_verb(words: Sequence[str]) -> str:
 
 
 def _is_second_verb(before: str, word: str, after: str) -> bool:
-    """Return True if a word after a conjunction is an acting verb.
+    """Return True if `word` is a verb of an action after a conjunction, as in `and revoke it`.
 
-    `before` and `after` are the words before and after it.
+    `before` is the conjunction and `after` is the word after `word`.
     """
     has_pronoun = after in ("it", "them")
     if before in ("and", "or") and has_pronoun and base_form(word, ACTING - READS["verbs"]):
@@ -89,9 +90,10 @@ def _is_second_verb(before: str, word: str, after: str) -> bool:
 
 
 def _cannot_act(word: str) -> bool:
-    """Return True if a word is no evidence that the call acts.
+    """Return True if a word does not show that the call is a write.
 
-    Such words are words that are no verbs, verbs that read, and verbs that describe the request.
+    This is so for words that are not verbs, for verbs that say that the call reads, and for verbs
+    that describe the request itself.
     """
     if word in CLOSED | _BEFORE_VERBS or word.endswith(("ed", "ly")) or not word.isalpha():
         return True
@@ -99,7 +101,7 @@ def _cannot_act(word: str) -> bool:
 
 
 def find_acting_verb(words: Sequence[str]) -> str:
-    """Return the acting verb that follows the subject of a sentence, or "".
+    """Return the verb after the subject of a sentence if it says that the call is a write, else "".
 
     Example: `deletes` in `this endpoint deletes the user`.
     """
@@ -117,9 +119,9 @@ def find_acting_verb(words: Sequence[str]) -> str:
 
 
 def find_later_acting_verb(words: list[str]) -> str:
-    """Return the acting verb of a sentence that is not the first one, or "".
+    """Return the verb of a later sentence of a description if it says that the call is a write.
 
-    Example: `clears` in `Also clears the queue.`
+    Example: `clears` in `Also clears the queue.` Return "" if it does not say so.
     """
     start = next((n for n, word in enumerate(words[:4]) if word not in _BEFORE_VERBS | _CALL), 0)
     word = words[start]

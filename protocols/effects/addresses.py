@@ -1,4 +1,4 @@
-"""Names in URL paths, and what the URLs of one tool source show about each other."""
+"""Words in URL paths, and what the URLs of one tool source reveal about each other."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class Resources:
 
     @classmethod
     def of(cls, protocols: Iterable[ToolProtocol]) -> Resources:
-        """Return the URLs of these tools, with the HTTP methods of each."""
+        """Return the URLs of the tools of one source, with the HTTP methods of each."""
         found: dict[str, set[str]] = {}
         for one in protocols:
             if isinstance(one.binding, HttpBinding):
@@ -48,9 +48,9 @@ class Resources:
         return cls(found)
 
     def has_record(self, url: str) -> bool:
-        """Return True if other calls show that a URL such as `…/hooks/{}` is that of a record.
+        """Return True if other calls show that a URL such as `…/hooks/{}` identifies one record.
 
-        Such calls change this record, or create or list records at the URL above it (`…/hooks`).
+        Such calls change this record, or create or list records at the URL before it (`…/hooks`).
         """
         address = without_variable_names(url)
         above = address.rpartition("/")[0]
@@ -69,21 +69,23 @@ class Resources:
         )
 
     def has_whole(self, url: str) -> bool:
-        """Return True if another GET reads the whole of which a URL is a part.
+        """Return True if another GET reads the parent of a URL: the URL without its last segment.
 
-        For example, `GET /config` reads the whole of which `/config/{section}` is a part.
+        For example, the parent of `/config/{section}` is `/config`.
         """
         return "GET" in self.methods.get(without_variable_names(url).rpartition("/")[0], ())
 
     def has_things(self, noun: str) -> bool:
-        """Return True if some URL contains the plural of a noun: `/airlines` for `airline`."""
+        """Return True if some URL of the source contains the plural of a noun.
+
+        For example, `/airlines` contains the plural of `airline`.
+        """
         return noun in self._nouns
 
     def has_plural(self, noun: str) -> bool:
-        """Return True if a GET lists the records that a noun names, or the parts of one of them.
+        """Return True if the path of a GET for a list or information has the plural of a noun.
 
-        For example, `GET /runs` lists the records that `run` names, and `GET /runs/{}/items` lists
-        the parts of one run.
+        For example, `GET /runs` and `GET /runs/{}/items` both contain the plural of `run`.
         """
         return noun in self._plurals
 
@@ -108,9 +110,9 @@ class Resources:
 
     @cached_property
     def _addresses_with_choices(self) -> frozenset[str]:
-        """URLs of lists that some other URL extends by an adjective, to select a part of the list.
+        """URLs of lists, such as `/processes`, that some other URL extends by an adjective.
 
-        For example `/processes`, if there is a URL `/processes/extended`.
+        Such a URL, for example `/processes/extended`, selects a part of the list.
         """
         ends = (
             address.rpartition("/") for address, methods in self.methods.items() if "GET" in methods
@@ -122,7 +124,7 @@ class Resources:
 
     @cached_property
     def _wholes(self) -> frozenset[str]:
-        """URLs that another URL extends by information or a list.
+        """URLs that some GET extends, with a plural or a word for information at its end.
 
         For example `/{}`, if there is a URL `/{}/history`.
         """
@@ -136,7 +138,7 @@ class Resources:
 
 
 def parts_of(url: str) -> list[str]:
-    """Return the segments of a URL's path, without a prefix such as `api` or `v2`."""
+    """Return the segments of a URL's path, without a first segment such as `api` or `v2`."""
     parts = [unquote_plus(part) for part in url.partition("?")[0].split("/")[3:] if part]
     while len(parts) > 1 and _PREFIX.fullmatch(parts[0]):
         parts = parts[1:]
@@ -151,8 +153,9 @@ def without_variable_names(url: str) -> str:
 def classify_path_part(part: str) -> str:
     """Return the kind of one segment of a URL path that is not a variable.
 
-    The kinds are `things` (a plural), `information`, `choice` (an adjective), `reading` (a verb),
-    `noun`, `verb` (also a noun that can be a verb), and `unknown`.
+    The kinds are `things` (a plural), `information` (a word such as `forecast`), `choice` (an
+    adjective), `reading` (a verb that only reads), `noun`, `verb` (also a noun that can be a verb),
+    and `unknown`.
     """
     part = SUFFIX.sub("", part)
     words = name_words(part)
@@ -164,10 +167,10 @@ def classify_path_part(part: str) -> str:
 
 
 def _classify_first_word(words: list[str]) -> str:
-    """Return `reading` if the words of a path segment begin with a verb that only reads.
+    """Return the kind of a path segment if it begins with a verb, else "".
 
-    Return `verb` if they begin with another verb, or if an acting verb or one owned thing
-    (`find_my_car`) follows the reading verb. Return "" if they begin with no verb.
+    The kind is `reading` if the verb only reads. It is `verb` for another verb, and if the reading
+    verb is followed by another verb or by one thing of the user, as in `find_my_car`.
     """
     first = words[0]
     last = words[-1]
@@ -181,9 +184,9 @@ def _classify_first_word(words: list[str]) -> str:
 
 
 def _classify_last_word(words: list[str], part: str) -> str:
-    """Return the kind of a path segment that its last word shows; see `classify_path_part`.
+    """Return the kind of a path segment that does not begin with a verb, judging by its last word.
 
-    `words` are the words of the segment `part`.
+    The kinds are those of `classify_path_part`. `words` are the words of the segment `part`.
     """
     last = words[-1]
     stem = singular(last)

@@ -1,4 +1,4 @@
-"""Decides from the grammar of a description if the call reads or acts.
+"""Decides from the grammar of a description if a call reads or acts, that is, changes something.
 
 What counts is how sentences begin, not if they contain certain words. `Returns the orders.` reads.
 `Opens the door.` acts even if the verb is unknown, because a word before `the` that is not a
@@ -46,7 +46,7 @@ says nothing that is understood.
 
 
 class Statement(NamedTuple):
-    """The class of a text that describes a call (see `Voice`), and the word that shows it."""
+    """What a text says about the effect of a call (see `Voice`), and the word that shows it."""
 
     voice: Voice
     word: str = ""
@@ -90,9 +90,10 @@ _BEFORE_THE_VERB = tuple(re.compile(pattern) for pattern in (_PURPOSE, _LETS, _T
 
 
 def classify_description(text: str) -> Statement:
-    """Classify a description, a summary or a name in words: does the call read or act?
+    """Return what a text that describes a tool says: the call reads, it is a write, or neither.
 
-    If any sentence says that the call acts, sentences which say that it reads do not count.
+    The text is a description, a summary or a name in words. If any sentence says that the call is a
+    write (*acts*), sentences which say that it reads do not count.
     """
     whole = _LINE_END.sub(" ", _MARKUP.sub(" ", _CAMEL.sub(_split_camel_case, text[:_LONGEST])))
     plain = _BRACKETS.sub(" ( ", whole)
@@ -132,9 +133,10 @@ def _split_camel_case(name: re.Match[str]) -> str:
 
 
 def _find_side_effect(sentences: Sequence[list[str]], text: str) -> str:
-    """Return the first acting verb in `sentences` or in an aside of `text`, or "".
+    """Return the first verb in a later part of a description that says that the call is a write.
 
-    `sentences` are all sentences of `text` but the first. An aside is in brackets or after a colon.
+    `text` is the description and `sentences` are its sentences, without the first one. Text in
+    brackets or after a colon is searched, too. Return "" if there is no such verb.
     """
     for words in sentences:
         if verb := find_later_acting_verb(words) or find_passive_verb(words):
@@ -149,13 +151,16 @@ def _find_side_effect(sentences: Sequence[list[str]], text: str) -> str:
 
 
 def _without_marks(words: list[str]) -> list[str]:
-    """Return the words of a sentence without leading punctuation."""
+    """Return the words of a sentence without the punctuation before the first word."""
     start = next((place for place, word in enumerate(words) if word[0].isalnum()), len(words))
     return words[start:]
 
 
 def _classify_first_sentence(words: list[str]) -> Statement:
-    """Classify a sentence as if a description began with it; see `Voice` for the classes."""
+    """Return what the first sentence of a description says about the effect of a call; see `Voice`.
+
+    Other sentences can be classified in the same way, as if the description began with them.
+    """
     words = _without_preamble(words)
     lead = words[0]
     if statement := _classify_after_opening_clause(words):
@@ -175,7 +180,10 @@ def _classify_first_sentence(words: list[str]) -> Statement:
 
 
 def _without_preamble(words: list[str]) -> list[str]:
-    """Return the words of a sentence without a beginning such as `This endpoint is used to`."""
+    """Return the words of a sentence without a beginning such as `This endpoint is used to`.
+
+    What remains begins with the verb that says what the call does.
+    """
     text = " ".join(words)
     for pattern in _BEFORE_THE_VERB:
         text = pattern.sub("", text, count=1)
@@ -183,9 +191,9 @@ def _without_preamble(words: list[str]) -> list[str]:
 
 
 def _classify_after_opening_clause(words: list[str]) -> Statement | None:
-    """Classify the main clause of a sentence such as `By passing options, you can search …`.
+    """Return what a sentence such as `By passing options, you can search …` says about the effect.
 
-    Return None if the sentence does not begin with such a clause.
+    Only its main clause, after the comma, is judged. Return None if there is no clause before it.
     """
     if words[0] not in _OPENERS or "," not in words[1:-1]:
         return None
@@ -194,9 +202,10 @@ def _classify_after_opening_clause(words: list[str]) -> Statement | None:
 
 
 def _classify_light_verb(words: Sequence[str]) -> Statement | None:
-    """Classify a sentence such as `Run a search`, in which the noun says what is done.
+    """Return a statement that the call reads, for a sentence such as `Run a search`.
 
-    Return None for other verbs, and if the noun does not name a read.
+    In such a sentence the noun, and not the verb, says what is done. Return None for other verbs,
+    and if the noun does not name a read.
     """
     if words[0] not in READS["light"]:
         return None
@@ -209,9 +218,10 @@ def _classify_light_verb(words: Sequence[str]) -> Statement | None:
 
 
 def _classify_call_subject(words: Sequence[str]) -> Statement | None:
-    """Classify a sentence whose subject is the call: `The following endpoint returns a list`.
+    """Return what a sentence like `The following endpoint returns a list` says about the effect.
 
-    Return None if the call is not the subject of the sentence.
+    The subject of such a sentence is the call itself. Return None if the call is not the subject,
+    or if the verb after it is not a reading verb.
     """
     for place, word in enumerate(words[1:8], 1):
         if (
@@ -224,9 +234,9 @@ def _classify_call_subject(words: Sequence[str]) -> Statement | None:
 
 
 def _classify_noun_phrase(words: Sequence[str], *, determined: bool = False) -> Statement:
-    """Classify a sentence without a known verb.
+    """Return what a sentence without a known verb says about the effect of the call.
 
-    Its class depends on what its first noun phrase names: information, a thing or an action.
+    This depends on what its first noun phrase names: information, a thing or an action.
     `determined` is True if the sentence begins with a function word, such as `the`.
     """
     phrase = phrase_of(words)
@@ -248,9 +258,10 @@ def _classify_noun_phrase(words: Sequence[str], *, determined: bool = False) -> 
 
 
 def _has_neutral_verb(phrase: Phrase, after: str) -> bool:
-    """Return True if the last word of a phrase is a verb that says nothing about the effect.
+    """Return True if the last word of a phrase is a verb that says nothing about the call's effect.
 
-    Example: `covers` in `The search capability covers all content`. `after` is the next word.
+    Example: `covers` in `The search capability covers all content`. `after` is the word after the
+    phrase.
     """
     if len(phrase.nouns) <= 2 or after not in DETERMINERS:
         return False
@@ -258,9 +269,10 @@ def _has_neutral_verb(phrase: Phrase, after: str) -> bool:
 
 
 def _is_odd(words: Sequence[str], phrase: Phrase, after: str) -> bool:
-    """Return True if a sentence seems to begin with a noun phrase, but may have a verb ("odd").
+    """Return True if a sentence seems to be a noun phrase only, but may contain an unknown verb.
 
-    For example, `the` after `Frobnicate` indicates a verb. `after` is the word after the phrase.
+    For example, `the` after `Frobnicate` indicates that `Frobnicate` is a verb. `phrase` is the
+    noun phrase with which the sentence seems to begin, and `after` is the word after it.
     """
     if after in DETERMINERS - {"that", "those"} or after in _LAST_PARTICLES - {"in", "on"}:
         return True
@@ -272,7 +284,11 @@ def _is_odd(words: Sequence[str], phrase: Phrase, after: str) -> bool:
 
 
 def _classify_plain_phrase(phrase: Phrase, after: str, lead: str, *, determined: bool) -> Statement:
-    """Classify a noun phrase that contains no verb. `lead` is its first word."""
+    """Return what a noun phrase without a verb names: information, a thing, or something unclear.
+
+    `lead` is its first word, and `after` the word after it. `determined` is True if it begins with
+    a function word, such as `the`.
+    """
     plural = singular(phrase.head) != phrase.head
     described = plural and after in ("that", "of", "which", "whose", "who", "are")
     if phrase.kind in ("information", "things"):
@@ -288,7 +304,10 @@ def _classify_plain_phrase(phrase: Phrase, after: str, lead: str, *, determined:
 
 
 def _classify_unknown_lead(lead: str, words: Sequence[str]) -> Statement:
-    """Classify a sentence that begins with neither a reading verb nor a function word."""
+    """Return what a sentence says whose first word is neither a reading verb nor a function word.
+
+    For example, `Opens the door` says that the call is a write. `lead` is the first word.
+    """
     after = words[1] if len(words) > 1 else ""
     if words[1:] != ["all"] and _takes_object(lead, after):
         return Statement("acts", lead)
@@ -306,7 +325,10 @@ def _classify_unknown_lead(lead: str, words: Sequence[str]) -> Statement:
 
 
 def _is_noun(lead: str, verb: str, words: Sequence[str]) -> bool:
-    """Return True if the first word of a sentence is a noun, although it could be a verb."""
+    """Return True if the first word of a sentence (`lead`) is a noun, although it could be a verb.
+
+    `verb` is the base form of this verb, or "".
+    """
     if verb in STRICT and is_present_tense(lead, verb):
         return False
     if _is_plain_noun(lead, verb) or (len(words) > 1 and words[1] in _AFTER_NOUNS):
@@ -315,9 +337,10 @@ def _is_noun(lead: str, verb: str, words: Sequence[str]) -> bool:
 
 
 def _takes_object(lead: str, after: str) -> bool:
-    """Return True if an unknown first word (`lead`) must be an acting verb.
+    """Return True if the unknown first word of a sentence (`lead`) must be a verb of an action.
 
     An example is `Frobnicate` in `Frobnicate the …`, because `the` begins the object of a verb.
+    `after` is the word after `lead`.
     """
     if lead in _CALL | READS["information"] | _NEVER or base_form(lead, READS["neutral"]):
         return False
@@ -325,14 +348,17 @@ def _takes_object(lead: str, after: str) -> bool:
 
 
 def _is_plain_noun(lead: str, verb: str) -> bool:
-    """Return True if the first word is most likely a noun, although it can be a form of `verb`."""
+    """Return True if the first word of a sentence is most likely a noun.
+
+    `verb` is the base form of the verb that it could be as well, or "".
+    """
     return not verb or lead in READS["adjectives"] or names_information(lead) or lead == f"{verb}ed"
 
 
 def _classify_reading_verb(verb: str, words: list[str]) -> Statement:
-    """Classify a sentence that begins with a reading verb.
+    """Return what a sentence that begins with a verb such as `Returns` says about the effect.
 
-    The call reads, unless a later word says that it acts or makes this doubtful.
+    The call reads, unless a later word says that it is a write or makes this doubtful.
     """
     if second := second_verb(words):
         return Statement("acts", second)
@@ -347,7 +373,7 @@ def _classify_reading_verb(verb: str, words: list[str]) -> Statement:
 
 
 def _acting_phrasal_verb(verb: str, words: Sequence[str], clause: Sequence[str]) -> str:
-    """Return a phrasal verb which says that the call acts, or "".
+    """Return a phrasal verb which says that the call is a write, or "".
 
     Examples: `check in`, `read … out`. `clause` are the words up to the first punctuation mark.
     """
@@ -364,7 +390,10 @@ def _acting_phrasal_verb(verb: str, words: Sequence[str], clause: Sequence[str])
 
 
 def _ends_with_particle(words: Sequence[str], clause: Sequence[str]) -> bool:
-    """Return True if a clause ends with the particle of a verb, as in `turn the light off`."""
+    """Return True if a clause ends with a word such as `off` that belongs to its verb.
+
+    Example: `turn the light off`.
+    """
     if len(clause) < len(words) and words[len(clause)] in ("/", ":"):
         return False
     if len(clause) < 2 or clause[-1] not in _LAST_PARTICLES:

@@ -1,4 +1,4 @@
-"""Finds words which suggest that a call acts, although its description has a reading verb."""
+"""Finds words which suggest that a call is a write, although a verb says that it reads."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ def find_passive_verb(words: Sequence[str]) -> str:
 
 
 def doubtful_gerund(words: Sequence[str]) -> str:
-    """Return a gerund which suggests that the call acts, with the word before it, or "".
+    """Return a gerund which suggests that the call is a write, after the word before it, or "".
 
     Examples: `by flashing` (its light), `after opening` (it). Gerunds of reading verbs and of verbs
     about the request itself are not doubtful.
@@ -105,9 +105,10 @@ def doubtful_gerund(words: Sequence[str]) -> str:
 
 
 def find_doubt(verb: str, words: Sequence[str], clause: Sequence[str]) -> str:
-    """Return what makes it doubtful that a sentence with a reading verb describes a read, or "".
+    """Return words which suggest that a call is a write although its sentence has a reading verb.
 
-    `words` begin with the verb; `clause` are the words up to the first comma.
+    Return "" if there are none. `words` is the sentence from the verb on. `clause` are the words up
+    to the first punctuation mark.
     """
     tail = list(words[1:])
     if len(tail) > 1 and tail[0] in ("and", "or", "/", "&", ","):
@@ -129,9 +130,9 @@ def find_doubt(verb: str, words: Sequence[str], clause: Sequence[str]) -> str:
 def _find_doubt_in_object_clause(
     verb: str, tail: Sequence[str], words: Sequence[str], clause: Sequence[str]
 ) -> str:
-    """Return what is doubtful about a reading verb and its object, or "".
+    """Return the words after a reading verb which suggest that the call is a write, or "".
 
-    `tail` are the words after the verb; it begins with the object.
+    `tail` are the words after the verb. They begin with the object of the verb.
     """
     is_gift = tail[0] in ("you", "us") and verb in READS["handing"] | {"get", "return"}
     if is_gift and tail[1:2] != ["to"]:
@@ -148,16 +149,17 @@ def _find_doubt_in_object_clause(
 
 
 def _find_doubt_in_gift(verb: str, tail: Sequence[str]) -> str:
-    """Return what is doubtful about a sentence that names a recipient (`gives you …`), or "".
+    """Return the verb and `you` of a sentence such as `gives you a car`, which suggests an action.
 
-    The sentence is not doubtful if information or a plural follows.
+    Return "" if the object is information or a plural, as in `gives you the forecast`: such a call
+    only reads. `tail` are the words after the verb.
     """
     phrase = phrase_of(tail[2:] if tail[1:2] == ["with"] else tail[1:], object_of_verb=True)
     return "" if phrase.kind in ("information", "things") else f"{verb} you"
 
 
 def _find_second_action(words: Sequence[str]) -> str:
-    """Return the second verb of a sentence if it says that the call acts, or "".
+    """Return the second verb of a sentence if it says that the call is a write, or "".
 
     Examples: `detects all devices and pairs with them`, `analyzes the disk and repairs errors`.
     """
@@ -181,7 +183,11 @@ def _find_second_action(words: Sequence[str]) -> str:
 
 
 def _find_doubt_in_phrase(verb: str, phrase: Phrase) -> str:
-    """Return what is doubtful about the object of a reading verb or the words after it, or ""."""
+    """Return words, in or after the object of a reading verb, which suggest a write.
+
+    A write is a call that changes something. `phrase` is the object, with the words after it.
+    Return "" if there are no such words.
+    """
     after = phrase.rest[0] if phrase.rest else ""
     doubt = _find_doubt_in_object(verb, phrase) or _find_doubt_after_object(verb, phrase, after)
     if doubt:
@@ -196,7 +202,11 @@ def _find_doubt_in_phrase(verb: str, phrase: Phrase) -> str:
 
 
 def _is_only_read(verb: str, phrase: Phrase, after: str) -> bool:
-    """Return True if the object of a verb is information or is only computed: nothing changes."""
+    """Return True if the call only reads or computes the object of a verb, so that nothing changes.
+
+    This is so if the object is information or a plural, or if a format follows (`as JSON`). `after`
+    is the word after the object.
+    """
     if phrase.kind in ("information", "things") or _is_as_format(phrase, after):
         return True
     if verb not in READS["computing"] or not phrase.nouns:
@@ -205,14 +215,15 @@ def _is_only_read(verb: str, phrase: Phrase, after: str) -> bool:
 
 
 def _is_as_format(phrase: Phrase, after: str) -> bool:
-    """Return True if a format follows the phrase: `as JSON`."""
+    """Return True if a noun phrase is followed by `as` and the name of a format: `as JSON`."""
     return after == "as" and not GRAMMAR["forms"].isdisjoint(phrase.rest[1:5])
 
 
 def _find_doubt_in_object(verb: str, phrase: Phrase) -> str:
-    """Return what is doubtful about the object of a reading verb, or "".
+    """Return a word in the object of a reading verb which suggests a write, or "".
 
-    Examples: `a new token`, `the blinds closed`.
+    A write is a call that changes something. Examples: `new` in `get a new token`, `closed` in `get
+    the blinds closed`.
     """
     new = {"fresh", "freshly", "new", "newly"} & {*phrase.nouns}
     article = phrase.nouns[:1] in (("a",), ("an",), ("the",))
@@ -229,9 +240,10 @@ def _find_doubt_in_object(verb: str, phrase: Phrase) -> str:
 
 
 def _find_doubt_after_object(verb: str, phrase: Phrase, after: str) -> str:
-    """Return what is doubtful after the object, or "".
+    """Return a word after the object of a reading verb which suggests a write, or "".
 
-    For example a second object, a recipient, or a destination.
+    A write is a call that changes something. Such a word is for example the beginning of a second
+    object, a recipient, or a destination. `after` is the word directly after the object.
     """
     is_singular = singular(phrase.head) == phrase.head
     second = phrase.rest[1] if len(phrase.rest) > 1 else ""
@@ -251,15 +263,19 @@ def _find_doubt_after_object(verb: str, phrase: Phrase, after: str) -> str:
 
 
 def _acting_participle(phrase: Phrase) -> str:
-    """Return the first participle of an acting verb in a phrase (`the mail sent to`), or ""."""
+    """Return the first participle in a phrase that names a change, or "".
+
+    Example: `sent` in `the mail sent to`.
+    """
     acting = STRICT | {"mail", "send"}
     return next((word for word in phrase.participles if base_form(word, acting)), "")
 
 
 def _is_put_somewhere(verb: str, phrase: Phrase, after: str) -> bool:
-    """Return True if the word after the object says that it is moved, spoken or put to use.
+    """Return True if the word after the object of a verb suggests that something is done with it.
 
-    Examples of such words: `into`, `aloud`, `as`.
+    Such words are `into` (the object is moved), `aloud` (it is spoken) and `as` (it is put to use).
+    `after` is this word.
     """
     if after in ("into", "onto", "aloud") and verb not in READS["computing"] | {"translate"}:
         return True
@@ -269,9 +285,10 @@ def _is_put_somewhere(verb: str, phrase: Phrase, after: str) -> bool:
 
 
 def _find_doubt_in_condition(tail: Sequence[str]) -> str:
-    """Return a condition which suggests that the call acts, or "".
+    """Return words of a condition which suggest that the call is a write, or "".
 
-    Examples: `200 if the relay was switched on`, `the state once it has been switched`.
+    Examples: `if … switched` in `200 if the relay was switched on`, `once … switched` in `the state
+    once it has been switched`.
     """
     for place, word in enumerate(tail):
         if word in ("if", "once", "after", "when", "whether"):

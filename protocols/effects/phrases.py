@@ -1,4 +1,4 @@
-"""Noun phrases in descriptions: what their head noun names, and if that is evidence of a read."""
+"""Noun phrases in descriptions: what their last noun names, and if that indicates a read."""
 
 from __future__ import annotations
 
@@ -47,7 +47,8 @@ class Phrase(NamedTuple):
 def phrase_of(words: Sequence[str], *, object_of_verb: bool = False) -> Phrase:
     """Return the noun phrase at the beginning of `words`.
 
-    If it is the object of a verb (`object_of_verb`), none of its words is taken for a verb.
+    If the phrase is the object of a verb (`object_of_verb`), a plural at its end is always taken
+    for a noun, even if it could be a verb.
     """
     end = _end_of(words)
     core = list(words[:end])
@@ -91,7 +92,7 @@ def verb_of_action_noun(noun: str) -> str:
 
 
 def names_information(word: str) -> bool:
-    """Return True if a noun names information.
+    """Return True if a noun names information, which a call can read without changing anything.
 
     Examples: `forecast`, `settings`, `validation`, `calculator`.
     """
@@ -128,7 +129,7 @@ def _end_of(words: Sequence[str]) -> int:
 
 
 def _follows_noun(core: Sequence[str]) -> bool:
-    """Return True if the last word describes the noun before it.
+    """Return True if the last word of a phrase is an adjective or participle for the noun before.
 
     Examples: `users blocked`, `pods running`.
     """
@@ -146,7 +147,11 @@ def _follows_noun(core: Sequence[str]) -> bool:
 
 
 def _phrase_kind(core: Sequence[str], *, object_of_verb: bool) -> PhraseKind:
-    """Return what the noun phrase with these words names; see `PhraseKind`."""
+    """Return what a noun phrase names: information, things, one thing, an action, or nothing.
+
+    `core` are the words of the phrase. If it is the object of a verb (`object_of_verb`), a plural
+    at its end is always taken for a noun.
+    """
     head = core[-1]
     if names_information(head) and (head not in CLOSED or len(core) == 1):
         return "information"
@@ -163,7 +168,10 @@ def _phrase_kind(core: Sequence[str], *, object_of_verb: bool) -> PhraseKind:
 
 
 def _is_plural_noun(core: Sequence[str]) -> bool:
-    """Return True if the last word, which may be a verb, is a noun because of the words before."""
+    """Return True if the last word of a phrase, such as `orders`, is a noun and not a verb.
+
+    The words before it decide.
+    """
     head = core[-1]
     before = core[-2] if len(core) > 1 else ""
     after_information = names_information(before)

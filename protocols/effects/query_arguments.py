@@ -1,4 +1,4 @@
-"""Arguments of a GET: which of them filter and select, and which may set, run or pay something."""
+"""Arguments of a GET: which of them filter and select, and which may change or pay something."""
 
 from __future__ import annotations
 
@@ -59,12 +59,13 @@ _SELECTING = re.compile(
 
 
 class QueryArgument(NamedTuple):
-    """An argument of a GET. `name` is its name in the request, `values` are its known values.
+    """An argument of a GET, and what its name, values and description say about its use.
 
-    `in_path` is True for a variable of the URL path. `is_view_filter` is True if the argument only
-    selects what is returned, `may_set` if its value may be stored or run, and `may_be_payment` if
-    it may be an amount or a recipient of money. `action_verb` is a verb which shows that the
-    argument makes the call act, or "".
+    `name` is its name in the request, `values` are its known values, and `in_path` is True for a
+    variable of the URL path. `is_view_filter` is True if the argument only selects what is
+    returned, `may_set` if its value may be stored or run, and `may_be_payment` if it may be an
+    amount or a recipient of money. `action_verb` is a verb which shows that the argument makes the
+    call act, or "".
     """
 
     name: str
@@ -128,7 +129,10 @@ def selects_response(argument: str) -> bool:
 def _iter_raw_arguments(
     protocol: ToolProtocol, http: HttpBinding
 ) -> Iterator[tuple[str, Json, frozenset[str]]]:
-    """Yield the name of each argument in the request, its schema, and its known values."""
+    """Yield (name, schema, known values) for each argument of a GET.
+
+    The name is the one in the request. The values are in lower case.
+    """
     for name, schema in protocol.parameters.items():
         whole: Json = resolve(schema, protocol.input_schema) if isinstance(schema, dict) else schema
         yield http.wire_name(name), whole, frozenset(value.lower() for value in known_values(whole))
@@ -162,10 +166,10 @@ def _is_code(name: str, parts: list[str]) -> bool:
 
 
 def _names_what_is_set(name: str, parts: list[str]) -> bool:
-    """Return True if an argument is probably a new value for what the path names.
+    """Return True if an argument is probably a new value for the thing that the path names.
 
-    Its name is then the last noun of the path, or a property that can be set, such as `state` in
-    `/lamp/status?state=`.
+    The name of the argument is then the last noun of the path, or a property that can be set, such
+    as `state` in `/lamp/status?state=`.
     """
     fixed = [part for part in parts if "{" not in part]
     words = name_words(fixed[-1]) if fixed else []
@@ -178,7 +182,7 @@ def _names_what_is_set(name: str, parts: list[str]) -> bool:
 
 
 def _find_acting_verb(name: str, text: str, values: frozenset[str], *, flag: bool) -> str:
-    """Return a verb which shows that an argument makes the call act, or "".
+    """Return a verb which shows that an argument makes the call do more than read, or "".
 
     The verb is found in the known values, in the name (only for a boolean, `flag`), or in the
     description (`text`).
@@ -197,9 +201,10 @@ def _find_acting_verb(name: str, text: str, values: frozenset[str], *, flag: boo
 
 
 def _find_setting_verb(text: str, *, flag: bool) -> str:
-    """Return a verb in an argument's description (`text`) which shows that the call acts, or "".
+    """Return a verb in an argument's description (`text`) which shows that the call is a write.
 
-    `flag` is True if the argument is a boolean.
+    The description `The new state of the lamp` implies the verb `set`. `flag` is True if the
+    argument is a boolean. Return "" if there is no such verb.
     """
     plain = text[:300].lower()
     for found in _TO_SET.finditer(plain):

@@ -25,9 +25,10 @@ def is_reading_path(
 ) -> bool:
     """Return True if a path and its arguments show that a call only reads.
 
-    Such a path consists of nouns, ids and reading verbs. `parts` are its segments. `described` is
+    `parts` are the segments of the path. They must be nouns, ids and reading verbs. `described` is
     `thing` if the description of the tool only names a thing, `information` if it only names
-    information, else "". If it is not "", the arguments may have any name.
+    information, else "". With such a description, the arguments may have any name; without, they
+    must filter, page or select.
     """
     if not described and not _has_only_filters(arguments, parts, shown):
         return False
@@ -51,9 +52,9 @@ def is_reading_path(
 def _is_readable_variable(
     protocol: ToolProtocol, part: str, above: str, url: str, shown: Resources, *, described: str
 ) -> bool:
-    """Return True if a variable in the path (`part`) is compatible with a call that only reads.
+    """Return True if a variable in the path (`part`) does not suggest that the call is a write.
 
-    `above` is the segment before the variable. `url` ends with the variable.
+    `above` is the segment before the variable. `url` is the URL up to and including the variable.
     """
     if "{" in above and (described or is_filter_name(part.strip("{}"))):
         return True
@@ -63,10 +64,10 @@ def _is_readable_variable(
 
 
 def _is_readable_before(part: str, below: str, shown: Resources) -> bool:
-    """Return True if a segment, because of the next one (`below`), does not show that a call acts.
+    """Return True if a path segment fits a call that only reads, because of the segment after it.
 
-    The segment must be a noun in the singular whose records another GET lists (`/run/{id}` beside
-    `/runs`), or a ranking before a number (`/top/{n}`).
+    This is so for a noun in the singular whose plural another GET reads (`/run/{id}` beside
+    `/runs`), and for a ranking before a number (`/top/{n}`). `below` is the segment after `part`.
     """
     if shown.has_plural(part):
         return True
@@ -79,9 +80,10 @@ def _is_count_variable(part: str) -> bool:
 
 
 def _is_readable_part(part: str, above: str, *, last: bool, described: str) -> bool:
-    """Return True if a segment of the path (`part`) is compatible with a call that only reads.
+    """Return True if a segment of the path (`part`) does not suggest that the call is a write.
 
-    The segment is not a variable. `above` is the segment before. `last` is True for the last one.
+    The segment is not a variable. `above` is the segment before it. `last` is True if it is the
+    last segment. `described` is what the description of the tool names; see `is_reading_path`.
     """
     kind = classify_path_part(part)
     if kind in ("things", "information", "reading"):
@@ -109,9 +111,10 @@ def _is_readable_choice(part: str, above: str, *, last: bool) -> bool:
 
 
 def _is_record(protocol: ToolProtocol, part: str, above: str, url: str, shown: Resources) -> bool:
-    """Return True if a variable (`part`) is the id of a record.
+    """Return True if a variable of a path (`part`) is the id of a record.
 
     Examples: `/users/{id}`, `/movie/{movie_id}`, and records that other calls read or change.
+    `above` is the segment before the variable, and `url` ends with the variable.
     """
     if shown.has_record(url):
         return True
@@ -135,8 +138,8 @@ def _is_record(protocol: ToolProtocol, part: str, above: str, url: str, shown: R
 def _is_selected_by_variable(kind: str, above: str, url: str, shown: Resources) -> bool:
     """Return True if a variable in a URL path selects a part of what the segment before it names.
 
-    An example is `/forecast/{city}`, where `above` is `forecast`. The `kind` of this segment is
-    `information`, or `choice` if it is an adjective.
+    An example is `/forecast/{city}`. The segment before the variable, `forecast`, is `above`. Its
+    `kind` is `information`, or `choice` if it is an adjective.
     """
     if kind == "information" and above in READS["preferences"] and shown.has_whole(url):
         return True
@@ -152,9 +155,9 @@ def _is_named_after(part: str, above: str) -> bool:
 def _has_only_filters(
     arguments: Sequence[QueryArgument], parts: Sequence[str], shown: Resources
 ) -> bool:
-    """Return True if all arguments in the query filter, page or select, as their names show.
+    """Return True if all query arguments filter, page or select, according to their names.
 
-    In a search or a paged list, it is enough that no argument sets anything.
+    For a search or a paged list, it is enough that no argument is a value that the call may store.
     """
     others = [
         one

@@ -92,7 +92,10 @@ _IRREGULAR = {
 
 
 def kind_of_word(word: str) -> VerbKind | None:
-    """Return what a verb does (see `VerbKind`), or None if the word is not a known verb."""
+    """Return what a verb does: *read*, *create*, *update*, *remove* or *end*.
+
+    Return None if the word is not a known verb.
+    """
     if word.startswith("un") and word[2:] in _UNDOES:
         return "remove"
     return cast(
@@ -101,9 +104,10 @@ def kind_of_word(word: str) -> VerbKind | None:
 
 
 def kind_of_name(protocol: ToolProtocol) -> tuple[VerbKind, str] | None:
-    """Return what the first verb in a tool's name does, else the first verb in its description.
+    """Return what a tool does according to the verb in its name, or else in its description.
 
-    The second item of the result is the reason. Return None if there is no known verb.
+    The first item is *read*, *create*, *update*, *remove* or *end*. The second is the reason, as a
+    text. Return None if no known verb is found.
     """
     words = [word for word in name_words(protocol.name) if not re.fullmatch(r"api|v\d+|rest", word)]
     if isinstance(protocol.binding, HttpBinding) and words[:1] == [protocol.binding.method.lower()]:
@@ -126,7 +130,7 @@ def kind_of_name(protocol: ToolProtocol) -> tuple[VerbKind, str] | None:
 
 
 def acting_verb(protocol: ToolProtocol, http: HttpBinding) -> tuple[str, str]:
-    """Return a verb which suggests that a GET acts, and the reason, or two empty texts."""
+    """Return a verb which suggests that a GET does more than read, and the reason, or ("", "")."""
     path, _, query = http.url.partition("?")
     texts = (protocol.title[:200], protocol.description[:200])
     trusted = _begins_with_reading_verb(protocol, texts, method=http.method.lower())
@@ -151,7 +155,7 @@ def acting_verb(protocol: ToolProtocol, http: HttpBinding) -> tuple[str, str]:
 
 
 def _begins_with_reading_verb(protocol: ToolProtocol, texts: Iterable[str], *, method: str) -> bool:
-    """Return True if the name or one of `texts` begins with a reading verb.
+    """Return True if the name of a tool, or one of its `texts`, begins with a reading verb.
 
     The HTTP method (`get`) does not count as one, because generated names begin with it.
     """
@@ -163,10 +167,10 @@ def _begins_with_reading_verb(protocol: ToolProtocol, texts: Iterable[str], *, m
 
 
 def _find_verb_in_path(segments: list[str], *, trusted: bool) -> str:
-    """Return the first verb in the fixed segments of a path, or "".
+    """Return the first verb in the segments of a path that are not variables, or "".
 
-    An unknown word after an id counts as a verb (`/pets/{id}/frobnicate`). But if the name or the
-    description of the tool begins with a reading verb (`trusted`), it does not.
+    An unknown word after an id counts as a verb (`/pets/{id}/frobnicate`), unless `trusted` is
+    True, that is, the name or the description of the tool begins with a reading verb.
     """
     parts = _meaningful_parts(segments)
     for before, part, below in zip(["", *parts], parts, [*parts[1:], ""], strict=False):
@@ -177,9 +181,10 @@ def _find_verb_in_path(segments: list[str], *, trusted: bool) -> str:
 
 
 def _find_verb_in_part(part: str, below: str, *, after_id: bool, trusted: bool) -> str:
-    """Return the verb in one segment of a path, or "".
+    """Return the verb in one segment of a path which says that the call is a write, or "".
 
     `below` is the next segment, or "". `after_id` is True if the segment before is a variable.
+    `trusted` is True if the name or the description of the tool begins with a reading verb.
     """
     words = name_words(re.sub(r"\{[^}]*\}", "", part).rpartition(".")[2])
     if not words:
@@ -202,14 +207,20 @@ def _meaningful_parts(segments: list[str]) -> list[str]:
 
 
 def _is_verb_in_path(word: str, below: str, *, after_id: bool) -> bool:
-    """Return True if a path segment that may be a noun is a verb, judging by its neighbors."""
+    """Return True if a path segment that can be a noun is used as a verb, judging by its neighbors.
+
+    `below` is the next segment, or "". `after_id` is True if the segment before is a variable.
+    """
     if not below:
         return after_id or word not in PATHS["verbs_behind_ids"]
     return "{" not in below and not _names_a_thing(below)
 
 
 def _is_unknown_word(words: list[str]) -> bool:
-    """Return True for a single word that does not look like a noun and is not a reading verb."""
+    """Return True if a path segment is a single word that is neither a noun nor a reading verb.
+
+    This is judged by word lists and by the ending of the word, so the word may be an unknown verb.
+    """
     if len(words) > 1 or words[0].isdigit():
         return False
     word = words[0]
@@ -219,7 +230,7 @@ def _is_unknown_word(words: list[str]) -> bool:
 
 
 def _find_verb_in_name(words: list[str], *, method: str) -> str:
-    """Return the acting verb of a tool's name, or "".
+    """Return the verb in a tool's name which says that the call is a write, or "".
 
     A name that begins with the HTTP method was probably generated and is ignored.
     """
@@ -233,7 +244,7 @@ def _find_verb_in_name(words: list[str], *, method: str) -> str:
 
 
 def _find_verb_in_words(words: list[str]) -> str:
-    """Return the acting verb in the words of a name, or "".
+    """Return the verb in the words of a name which says that the call is a write, or "".
 
     In a name of one word, only a verb that is rarely a noun counts.
     """
@@ -250,7 +261,7 @@ def _find_verb_in_words(words: list[str]) -> str:
 
 
 def strict_verb(word: str) -> str:
-    """Return the verb of a word that is rarely a noun, or "".
+    """Return the verb of an action that `word` is a form of, if this verb is rarely a noun, or "".
 
     Examples: `delete`, `deletes`, `deleting`, `deleteuser`, `undelete`.
     """
@@ -267,7 +278,7 @@ def strict_verb(word: str) -> str:
 
 
 def _strict_stem(word: str, ending: str) -> str:
-    """Return the verb in `STRICT` that gives `word` when it gets this ending, or "".
+    """Return the verb that becomes `word` when `ending` is added, if it is rarely a noun, or "".
 
     For example, the result is `delete` for the word `deleting` and the ending `ing`.
     """
@@ -282,9 +293,10 @@ def _strict_stem(word: str, ending: str) -> str:
 
 
 def _names_a_thing(text: str) -> bool:
-    """Return True if `text` shows that the word before it is a noun and not a verb.
+    """Return True if the last word of `text` shows that the word before `text` is a noun.
 
-    Examples: `count` in `/vote/count`, `items` in `/order_items`.
+    Otherwise the word before may be a verb. Examples: `count` in `/vote/count`, `items` in
+    `/order_items`.
     """
     last = (name_words(text) or [""])[-1]
     return (
@@ -293,9 +305,9 @@ def _names_a_thing(text: str) -> bool:
 
 
 def _find_verb_in_argument(name: str, values: list[str]) -> str:
-    """Return the verb with which an argument tells a call to act, or "".
+    """Return the verb with which an argument tells a call to change something, or "".
 
-    `values` are the known values of the argument.
+    `values` are the known values of the argument, such as `delete` for an argument `action`.
     """
     words = name_words(name) or [""]
     key = "_".join(words)
@@ -311,7 +323,8 @@ def _find_verb_in_argument(name: str, values: list[str]) -> str:
 def _overrides_method(name: str, words: list[str], leads: list[str]) -> bool:
     """Return True if an argument can replace the HTTP method of a request by one that writes.
 
-    `leads` are the first words of its known values. If it has no known values, its name decides.
+    `name` is its name, and `words` the words of this name. `leads` are the first words of its known
+    values. Without known values, the name decides.
     """
     if leads:
         return not {"delete", "patch", "post", "put"}.isdisjoint(leads)
@@ -319,16 +332,19 @@ def _overrides_method(name: str, words: list[str], leads: list[str]) -> bool:
 
 
 def _is_acting_flag(words: list[str]) -> bool:
-    """Return True if a flag with these words in its name makes a GET act: `?send_mail=true`."""
+    """Return True if a boolean argument with these words in its name makes a GET a write.
+
+    Example: `?send_mail=true`.
+    """
     if words[0] in _NOUNS_TOO or words[-1] in _DATES:
         return False
     return words[0] in _FLAGS or kind_of_word(words[0]) in ("remove", "end")
 
 
 def _find_verb_in_text(text: str) -> str:
-    """Return the verb at the beginning of a description, or "".
+    """Return the verb at the beginning of a description if it says that the call is a write.
 
-    Examples: `Sends the mail.`, `Log out the user.`
+    Examples: `Sends the mail.`, `Log out the user.` Return "" if it does not say so.
     """
     words = re.findall(r"[a-z]+", text.lower())[:3]
     if not words or singular(words[0]) in _OPENING:
@@ -364,9 +380,9 @@ def base_form(word: str, known: frozenset[str]) -> str:
 
 
 def name_words(text: str) -> list[str]:
-    """Return the words of a name without numbers.
+    """Return the words of a name in lower case, without numbers.
 
-    Phrasal verbs are one word: `log_out_2` → `logout`.
+    A phrasal verb at the beginning is one word: `log_out_2` → `logout`.
     """
     return _join_phrasal_verbs(
         [word for word in snake(text).split("_") if word and not word.isdigit()]
@@ -374,7 +390,7 @@ def name_words(text: str) -> list[str]:
 
 
 def _join_phrasal_verbs(words: list[str]) -> list[str]:
-    """Join a phrasal verb at the beginning: `log_out` → `logout`."""
+    """Join the words of a phrasal verb at the beginning of a name: `log_out` → `logout`."""
     return (
         [words[0] + words[1], *words[2:]]
         if len(words) > 1 and words[1] in ("out", "off", "in")

@@ -30,7 +30,7 @@ _UNMISTAKABLE = 8  # characters; a shorter secret in a result may be a common wo
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RequestSecret:
-    """A secret, and the header, query parameter or cookie that carries it."""
+    """A secret value, and the header, query parameter or cookie in which a request carries it."""
 
     place: Place
     name: str
@@ -84,9 +84,10 @@ def _api_key_placement(scheme: JsonObject) -> tuple[Place, str] | None:
 def _declared_prefix(value: str, scheme: JsonObject) -> str | None:
     """Return the prefix, such as `Basic `, that a security scheme declares; None if unknown.
 
-    Swagger 2 has no bearer scheme, so its documents declare an API key called Authorization.
-    Documents from Django REST framework describe this key as 'Token-based authentication with
-    required prefix "Token"'. A `value` that contains a space has a prefix already.
+    Swagger 2 has no bearer scheme. Its documents instead declare an API key with the name
+    Authorization. Documents from Django REST framework describe this key as 'Token-based
+    authentication with required prefix "Token"'. If `value`, the configured credential, contains a
+    space, it has a prefix already, and the result is "".
     """
     key = _api_key_placement(scheme)
     if key is not None and key[1].lower() == "authorization":
@@ -99,7 +100,10 @@ def _declared_prefix(value: str, scheme: JsonObject) -> str | None:
 
 
 def host_entry(origin: Origin) -> str:
-    """Return an origin as it is written in the setting `hosts`: `HOST` or `HOST:PORT`."""
+    """Return an origin in the form in which users list it in the setting `hosts`.
+
+    This is `HOST` or `HOST:PORT`.
+    """
     return f"{origin.host}:{origin.port}" if origin.scheme == "http" else origin.netloc
 
 
@@ -178,7 +182,7 @@ class Mask:
         self.add(*secrets)
 
     def add(self, *secrets: str) -> None:
-        """Add secrets, such as a new token.
+        """Add secrets that are masked from now on, such as a new token.
 
         For `user:password`, the password and the Base64 form of both are masked, too.
         """
@@ -200,7 +204,7 @@ class Mask:
         return text
 
     def result(self, value: Json) -> Json:
-        """Mask secrets in a successful result.
+        """Return the result of a successful call with all secrets in it masked.
 
         Secrets shorter than 8 characters are not masked, because they may be common words.
         """

@@ -1,4 +1,4 @@
-"""Incremental decompression of HTTP bodies with bounded time and memory per step.
+"""Incremental decompression of HTTP bodies, with bounded time and memory for each piece.
 
 One layer of gzip or deflate is decompressed. A body with several layers is refused, because a few
 kilobytes of it can keep a decompressor busy for hours before the first byte comes out.
@@ -35,13 +35,13 @@ Each piece has at most 64 KiB and may be empty.
 
 
 class DamagedBody(ValueError):
-    """The body is not valid data of its encoding."""
+    """Raised if the bytes of a compressed body are not valid data of its encoding, such as gzip."""
 
 
 class UndecodableBody(ValueError):
-    """The body has an encoding that is not supported.
+    """Raised if a body has an encoding that is not supported.
 
-    The message continues a sentence that begins with "the body".
+    The message of the exception is the end of a sentence that begins with "the body".
     """
 
 
@@ -91,7 +91,7 @@ class _Decoder:
         self._given = 0
 
     def iter_decompressed(self, data: bytes) -> Iterator[bytes]:
-        """Yield the content of `data`; see `Decompressor`.
+        """Yield the decompressed content of `data`, the next piece of the body.
 
         Raises:
             DamagedBody: the data is not valid.
@@ -110,7 +110,7 @@ class _Decoder:
             )
 
     def _step(self, data: bytes) -> tuple[bytes, bytes]:
-        """Decompress a part of `data`. Return the result and the unread rest of `data`."""
+        """Decompress a part of `data`. Return the result, and the part of `data` that is left."""
         if self._stream is None or self._stream.eof:
             data = self._begin(data)
         if self._over or not self._stream:
@@ -125,9 +125,10 @@ class _Decoder:
         return piece, self._stream.unconsumed_tail or self._stream.unused_data
 
     def _begin(self, data: bytes) -> bytes:
-        """Create a decompressor if `data` is long enough to detect the format.
+        """Start to decompress if there is enough data to detect the format.
 
-        Return the bytes to decompress: those of earlier calls that were too short, then `data`.
+        Return the bytes to decompress: those of earlier calls that were too few to detect the
+        format, followed by `data`.
         """
         if self._members and self._name == "deflate":
             self._over = True

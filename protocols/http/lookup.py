@@ -24,21 +24,21 @@ class UnreachableAddress(ValueError):
 
 
 class NameResolver:
-    """Resolves the host names of one client and remembers the first result for each. Thread-safe.
+    """Resolves the host names of one client to IP addresses that may be reached. Thread-safe.
 
     Connections go to an address that `addresses` returned, never to the name, so that the address
-    cannot change between check and use. A host that was on the internet at first may not move to
-    this machine or its networks later.
+    cannot change between check and use. The resolver remembers for each host if it was on the
+    internet at first: such a host may not move to this machine or its networks later.
     """
 
     def __init__(self, homes: Collection[str] | None, *, root: str = "") -> None:
         """Create a resolver.
 
-        `homes`: hosts that may be on this machine or its networks, because the user named them.
-        None forbids all such hosts.
-
-        `root`: the host that the user named. Hosts that its responses name (sign-in pages,
-        redirects) may be on this machine or its networks only if `root` is there, too.
+        Args:
+            homes: hosts that may be on this machine or its networks, because the user named them.
+                None forbids all such hosts.
+            root: the host that the user named. Hosts that its responses name (sign-in pages,
+                redirects) may be on this machine or its networks only if `root` is there, too.
         """
         self._homes = homes
         self._root = root
@@ -69,13 +69,14 @@ class NameResolver:
         return allowed
 
     def refuse_near_host(self, host: str) -> None:
-        """Raise an error for a host whose name says that it is on this machine or its networks.
+        """Refuse a host that is on this machine or its networks, judging by its name.
 
-        Used for requests through a proxy, which resolves the name itself.
+        An example of such a name is `localhost`. Used for requests through a proxy, which resolves
+        the name itself.
 
         Raises:
-            UnreachableAddress: the host has such a name and is not one of `homes`, and `root` has
-                no such name.
+            UnreachableAddress: the host has such a name, is not one of `homes`, and `root` has no
+                such name; see the constructor.
         """
         home = self._homes is not None and (host in self._homes or claims_to_be_near(self._root))
         if claims_to_be_near(host) and not home:

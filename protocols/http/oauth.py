@@ -72,7 +72,7 @@ class TokenFile:
         return dict(self._known.get(name, {}))
 
     def save(self, name: str, token: JsonObject) -> None:
-        """Store a token under `name`."""
+        """Store an OAuth token under `name`, and keep the other tokens in the file."""
         with self._lock:
             self.get(name)  # reload, to keep what another process has stored since
             self._known[name] = dict(token)
@@ -148,7 +148,7 @@ class RedirectPage(HTTPServer):
 
 
 class Keyring:
-    """The settings, connections, secrets and tokens of one invoker. Thread-safe."""
+    """The settings, connections, secrets and tokens with which tools are called. Thread-safe."""
 
     def __init__(self, settings: InvokeSettings) -> None:
         self.settings = settings
@@ -183,12 +183,13 @@ class Keyring:
     def secrets(
         self, offered: Alternatives, schemes: Mapping[str, JsonObject], origin: Origin, *, tool: str
     ) -> list[RequestSecret]:
-        """Return the secrets for a request to `origin`.
+        """Return the secrets that a request to `origin` must carry.
 
-        They are those of the first alternative in `offered` that is configured. If an alternative
-        is empty, no credential is required. If `offered` names no credential, the result has each
-        secret for this host whose header, query parameter or cookie the user has configured.
-        `schemes` are OpenAPI security schemes, keyed by credential.
+        `offered` lists alternatives, each with the names of credentials to send together. The
+        result has the secrets of the first alternative that is configured. It is empty if none is
+        configured and one alternative needs no credential. If `offered` names no credential at all,
+        the result has each secret for this host whose header, query parameter or cookie the user
+        has configured. `schemes` are OpenAPI security schemes, keyed by credential.
 
         Raises:
             CredentialMissing: no alternative is configured, a credential is for other hosts, or a
@@ -212,7 +213,7 @@ class Keyring:
         ]
 
     def _placed_credentials(self, origin: Origin) -> tuple[str, ...]:
-        """Return the names of the credentials for `origin` that tools need not name.
+        """Return the names of the credentials that are sent to `origin` for every tool.
 
         They are those for which the user configured a header, query parameter or cookie.
         """
@@ -225,7 +226,10 @@ class Keyring:
     def _request_secret(
         self, name: str, credential: Credential, scheme: JsonObject, origin: Origin, tool: str
     ) -> RequestSecret:
-        """Return the secret of one credential after checking its host and its value."""
+        """Return the secret for one credential, after checking that `origin` may see it.
+
+        Its value is checked, too.
+        """
         _refuse_unlisted_host(name, credential, origin, tool)
         value = credential.value or credential.client_id
         if not value or not f"{credential.prefix or ''}{value}".isprintable():
@@ -237,7 +241,10 @@ class Keyring:
         return secret
 
     def _token(self, name: str, credential: Credential, scheme: JsonObject) -> str:
-        """Return a valid access token: stored, refreshed, or from a new sign-in."""
+        """Return a valid access token for a credential.
+
+        It is read from the token file, refreshed, or fetched, if necessary after a sign-in.
+        """
         with self._lock:
             key = f"{name} {credential.client_id} {' '.join(credential.hosts)}"
             stored = self.tokens.get(key)
@@ -336,7 +343,11 @@ class Keyring:
 
 
 def _refuse_unlisted_host(name: str, credential: Credential, origin: Origin, what: str) -> None:
-    """Raise `CredentialMissing` if the credential does not list the host of `origin`."""
+    """Check that a credential may be sent to `origin`, according to the hosts that it lists.
+
+    Raises:
+        CredentialMissing: the host is not among them.
+    """
     if not credential.may_go_to(origin):
         place = host_entry(origin)
         hosts = ", ".join(map(repr, credential.hosts)) or "no host"

@@ -1,4 +1,4 @@
-"""Checks that an argument in the path of a URL cannot make the URL lead to another operation.
+"""Checks that an argument in the path of a URL cannot turn a call into one of another operation.
 
 Servers decode `%2F`, `%2E` and `%5C` before or after routing, and each server does it differently.
 So no encoding makes a dot segment or a backslash safe, and a slash is safe only if the service
@@ -39,10 +39,10 @@ _MOST_SCHEMAS = 50
 
 
 def without_path_marks(url: str) -> tuple[str, frozenset[str]]:
-    """Return a URL template with plain variables, and the names of the variables marked as paths.
+    """Return a URL template without marks, and the names of the variables marked as paths.
 
-    The marks are `{+name}` of RFC 6570 and the notations of web frameworks: `{name+}`, `{name*}`,
-    `{*name}`, `{name:path}` and `{path:name}`.
+    A mark says that the value of a variable is a path: `{+name}` in RFC 6570, and `{name+}`,
+    `{name*}`, `{*name}`, `{name:path}` and `{path:name}` in web frameworks.
     """
     names: set[str] = set()
 
@@ -55,12 +55,13 @@ def without_path_marks(url: str) -> tuple[str, frozenset[str]]:
 
 
 class PathRule:
-    """Decides which values a path argument may have, based on its schema.
+    """Decides which values an argument in the path of a URL may have, based on its schema.
 
     Any value may contain slashes if the argument is a path according to its name (`file_path`),
     pattern, format (`uri`) or description ("the URL-encoded path of the project"). Otherwise a
-    value may contain slashes only if it has the same form (see `_shape`) as an example, an enum
-    value, or a quoted sample in the description (`heads/main`).
+    value may contain slashes only if it looks like a known value: an example, an enum value, or a
+    quoted sample in the description (`heads/main`). It must have as many segments, and begin with a
+    digit in the same ones.
     """
 
     def __init__(self, name: str, schema: JsonObject, root: JsonObject) -> None:
@@ -96,7 +97,7 @@ class PathRule:
 
 
 def has_dot_segment(path: str) -> bool:
-    """Return True if a segment of a decoded path is `.` or `..`, also with parameters (`..;x`)."""
+    """Return True if a segment of a decoded path is `.` or `..`, even with parameters (`..;x`)."""
     steps = re.split(r"[/\\]", path)
     return any(step.partition(";")[0].strip() in (".", "..") for step in steps)
 
@@ -104,8 +105,8 @@ def has_dot_segment(path: str) -> bool:
 def _decoded(text: str) -> str | None:
     """Return `text` with all layers of percent-encoding undone.
 
-    Characters that look like a slash, a backslash or a dot are replaced by these. Return None if
-    there are too many layers, or if the decoded bytes are not valid UTF-8.
+    Unicode characters that look like a slash, a backslash or a dot become the ASCII character.
+    Return None if there are too many layers, or if the decoded bytes are not valid UTF-8.
     """
     for _ in range(_MOST_ENCODINGS):
         try:
@@ -121,7 +122,10 @@ def _decoded(text: str) -> str | None:
 
 
 def _path_characters(character: str) -> str:
-    """Return the slash, backslash or dots that a character normalizes to, else the character."""
+    """Return the slash, backslash or dots that a Unicode character stands for, else the character.
+
+    For example, a full-width dot becomes `.`.
+    """
     if character.isascii():
         return character
     alike = unicodedata.normalize("NFKC", character)
@@ -129,7 +133,7 @@ def _path_characters(character: str) -> str:
 
 
 def _shows_path(schema: JsonObject) -> bool:
-    """Return True if a schema shows that the value may be any path."""
+    """Return True if the schema of an argument shows that its value may be any path."""
     pattern = schema.get("pattern")
     if isinstance(pattern, str) and _pattern_has_slash(pattern):
         return True
@@ -138,7 +142,7 @@ def _shows_path(schema: JsonObject) -> bool:
 
 
 def _samples(schema: JsonObject) -> Iterator[str]:
-    """Yield the texts that a schema gives as possible values."""
+    """Yield the strings that a schema shows as possible values, such as examples or an enum."""
     single = [schema.get("example"), schema.get("const")]
     several = [
         value for key in ("examples", "enum") if isinstance(value := schema.get(key), list | tuple)
@@ -150,9 +154,10 @@ def _samples(schema: JsonObject) -> Iterator[str]:
 
 
 def _shape(text: str) -> tuple[bool, ...]:
-    """Return the form of a path: for each segment, True if it begins with a digit.
+    """Return for each segment of a path if it begins with a digit.
 
-    Examples: (True, True) for `2024/7`, (False, False) for `heads/main`.
+    Two paths with the same result have the same form. Examples: (True, True) for `2024/7`, (False,
+    False) for `heads/main`.
     """
     return tuple(step[:1].isdigit() for step in text.split("/"))
 

@@ -1,4 +1,4 @@
-"""HTTP redirects within one origin."""
+"""Follows HTTP redirects, but only to the same origin."""
 
 from __future__ import annotations
 

@@ -77,7 +77,11 @@ class RequestBuilder:
     """Builds the requests of one tool. The binding of the tool is checked once, on creation."""
 
     def __init__(self, protocol: ToolProtocol, binding: HttpBinding) -> None:
-        """Check the binding. Raises `InvalidProtocol` if no request can be built from it."""
+        """Prepare to build requests for a tool.
+
+        Raises:
+            InvalidProtocol: no request can be built from the binding.
+        """
         self._tool = protocol.name
         self._binding = binding
         try:
@@ -187,7 +191,10 @@ class RequestBuilder:
 
     @cached_property
     def _declared_names(self) -> list[RequestName]:
-        """All names that the tool uses in a request, even if a call gives them no value."""
+        """All names that requests of the tool may contain, even if a call gives them no value.
+
+        They are the names of parameters, fields, headers and cookies.
+        """
         query = self._template.partition("?")[2].split("&")
         found = [
             RequestName("query", unquote_plus(pair.partition("=")[0]), "the tool's address")
@@ -212,12 +219,15 @@ class RequestBuilder:
     def _refuse_collisions(
         self, sent: list[RequestName], reserved: Iterable[tuple[str, str]]
     ) -> None:
-        """Raise `ToolError` if a server could read an argument as another one or as a credential.
+        """Refuse arguments that a server could read as another argument or as a credential.
 
         A declared name must only differ from the declared names at the same location. An undeclared
         name must not be readable as any other name: its value was not validated for the other
         argument, and a person who approved the call saw the value under another name. A field of a
         whole body may repeat a name from the query, but only with the same value.
+
+        Raises:
+            ToolError: there is such an argument.
         """
         others = [RequestName("form", "_method", "the method of the request")]
         others += [RequestName(place, name, "a credential") for place, name in reserved]
@@ -270,7 +280,11 @@ class RequestBuilder:
         return f"{self.origin.url}{path or '/'}{'?' + query_text if query_text else ''}"
 
     def _url_values(self, name: str, values: Mapping[str, Json]) -> list[str]:
-        """Return the text that replaces a variable of the URL, or one for each item of a list."""
+        """Return the texts that replace one variable of the URL: several if the value is a list.
+
+        Raises:
+            ToolError: there is no value, or it contains control characters.
+        """
         items = [item for _, item in text_pairs({name: values.get(name)})]
         if not items or "" in items:
             raise self._refusal(f"argument {name!r} stands in the URL, so it must have a value.")
@@ -278,7 +292,10 @@ class RequestBuilder:
         return items
 
     def _body(self, at: Mapping[str, Mapping[str, Json]]) -> tuple[bytes | None, str]:
-        """Return the encoded body and its media type, or (None, "") if the request has no body."""
+        """Return the encoded body and its media type, or (None, "") if the request has no body.
+
+        `at` has the values to send, keyed by location (such as `form`) and then by name.
+        """
         if at["form"] and self._multipart:
             return encode_multipart_formdata(
                 [self._part(name, text) for name, text in text_pairs(at["form"])]
@@ -296,7 +313,7 @@ class RequestBuilder:
         return json.dumps(value, separators=(",", ":")).encode(), self._media
 
     def _part(self, name: str, text: str) -> RequestField:
-        """Return one field of a multipart body."""
+        """Return one field of a multipart body, such as a file."""
         media = self._parts.get(name)
         part = RequestField(name, text, filename=name if media == _FILE_MEDIA else None)
         part.make_multipart(content_type=media)
@@ -322,7 +339,7 @@ class RequestBuilder:
 def _used_places(
     protocol: ToolProtocol, binding: HttpBinding, places: Mapping[str, Place]
 ) -> set[Place]:
-    """Return the locations that the arguments of the tool use.
+    """Return the locations in a request (`path`, `query`, …) that the arguments of a tool use.
 
     Raises:
         InvalidProtocol: the arguments of the body cannot be sent together.
@@ -339,7 +356,10 @@ def _used_places(
 def _object_fields(
     schemas: Mapping[str, JsonObject], root: JsonObject, *, skip: Container[str]
 ) -> dict[str, Mapping[str, Any]]:
-    """Return the fields of each argument that is an object. Arguments in `skip` are left out."""
+    """Return the fields of each argument that is an object, keyed by the argument's name.
+
+    Arguments in `skip` are left out.
+    """
     fields: dict[str, Mapping[str, Any]] = {}
     for name, schema in schemas.items():
         top = resolve(schema, root)

@@ -18,8 +18,9 @@ _MERGED = ("path", "query", "form", "body", "field")  # many servers merge these
 class RequestName(NamedTuple):
     """The name of a parameter, field, header or cookie of a request, with its value.
 
-    `place` is its location (`query`, `header`, …). `owner` describes, for messages, the argument
-    that is sent under this name. `declared` is True if the tool's description contains the name.
+    `place` is the part of the request that contains it (`query`, `header`, …). `owner` describes,
+    for messages, the argument that is sent under this name. `declared` is True if the tool's
+    description contains the name.
     """
 
     place: str
@@ -30,7 +31,7 @@ class RequestName(NamedTuple):
 
     @property
     def exact(self) -> tuple[str, str]:
-        """Key that two declared names share if a server may treat them as the same name.
+        """Key for comparing two declared names: it is equal if a server may treat both as one name.
 
         For example, some servers read the header `X-A` as `x_a`.
         """
@@ -48,16 +49,16 @@ class RequestName(NamedTuple):
 
 
 def normalize_name(name: str) -> str:
-    """Return `name` as the most lenient servers read it.
+    """Return `name` in a form that is equal for all names that a lenient server may treat as one.
 
-    The name is percent-decoded twice. Of the result, only letters and digits are kept, in one case.
+    The name is percent-decoded twice. Of the result, only letters and digits are left, in one case.
     """
     plain = unicodedata.normalize("NFKC", unquote(unquote_plus(name))).casefold()
     return re.sub(r"[\W_]+", "", plain) or plain
 
 
 def by_reading(names: Iterable[RequestName]) -> dict[tuple[str, str], list[RequestName]]:
-    """Return the names, keyed by each (location, name) under which a server may read them."""
+    """Return the given names, keyed by each (location, name) under which a server may read them."""
     found: dict[tuple[str, str], list[RequestName]] = defaultdict(list)
     for name in names:
         for reading in name.readings:
@@ -66,7 +67,10 @@ def by_reading(names: Iterable[RequestName]) -> dict[tuple[str, str], list[Reque
 
 
 def contradicts(other: RequestName, name: RequestName) -> bool:
-    """Return True if `other` is a query parameter with another value than `name`."""
+    """Return True if `other` is a query parameter whose value differs from the value of `name`.
+
+    Both are names that a server may read as the same one.
+    """
     if other.place != "query" or other.value is None:
         return False
     return json.dumps(other.value) != json.dumps(name.value)

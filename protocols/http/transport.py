@@ -1,4 +1,4 @@
-"""HTTP exchanges through `requests`, with a deadline and a body limit."""
+"""Sends HTTP requests through `requests`, with a deadline and a limit on the size of the body."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ for _name in ("urllib3.connection", "urllib3.connectionpool", "urllib3.response"
 
 
 class _IncompleteBody(Exception):
-    """The body ended early or could not be decoded. `reason` is the underlying error."""
+    """A response body ended early or could not be decoded. `reason` is the underlying error."""
 
     def __init__(self, reason: Exception) -> None:
         super().__init__(str(reason))
@@ -52,7 +52,7 @@ class _IncompleteBody(Exception):
 
 @dataclass(slots=True)
 class _Exchange:
-    """State of one request and its response, shared with the connection that carries it.
+    """State of one request and its response, shared with the connection that carries them.
 
     `near` collects the hosts that turn out to be on this machine or its networks.
     """
@@ -67,12 +67,19 @@ class _Exchange:
     """Time (`time.monotonic`) by which the next piece of the body must arrive."""
 
     def allow(self, stall_seconds: float | None) -> None:
-        """Set the time limit for the next piece of the body. None keeps the current limit."""
+        """Set the time limit for the next piece of the body to `stall_seconds` from now.
+
+        None keeps the current limit.
+        """
         if stall_seconds is not None:
             self.pause = time.monotonic() + stall_seconds
 
     def remaining(self) -> float:
-        """Return the seconds left. Raises `TimeoutError` if none are left."""
+        """Return the seconds until the next time limit of the exchange.
+
+        Raises:
+            TimeoutError: the time is over.
+        """
         left = min(self.deadline, self.pause) - time.monotonic()
         if left <= 0:
             raise TimeoutError("the deadline has passed")
@@ -84,7 +91,7 @@ _running = threading.local()
 
 
 class _DeadlineReader(io.RawIOBase):
-    """Reads from a socket until the deadline of the exchange.
+    """Reads from a socket until the deadline of one request and its response.
 
     The deadline also holds if the server sends the response byte by byte.
     """
@@ -106,7 +113,7 @@ class _DeadlineReader(io.RawIOBase):
 
 
 class _Response(http.client.HTTPResponse):
-    """An `http.client` response that is read with the deadline of the exchange."""
+    """An `http.client` response of which every part must arrive before a deadline."""
 
     def __init__(self, sock: socket.socket, *args: Any, **kwargs: Any) -> None:
         super().__init__(sock, *args, **kwargs)
@@ -125,7 +132,10 @@ class _Response(http.client.HTTPResponse):
 
 
 class _DeadlineConnection:
-    """Connection mixin: checks IP addresses, keeps the deadline, records when sending starts."""
+    """Mixin for urllib3 connections that checks IP addresses and keeps the deadline of a request.
+
+    It also records when the sending of the request starts.
+    """
 
     response_class: ClassVar[Any] = _Response
 
@@ -181,7 +191,7 @@ _POOLS = {"http": _HttpPool, "https": _HttpsPool}
 
 
 class _Adapter(HTTPAdapter):
-    """A `requests` adapter whose connections check IP addresses and keep the deadline."""
+    """A `requests` adapter whose connections check IP addresses and keep request deadlines."""
 
     def __init__(self, ssl_context: ssl.SSLContext | None) -> None:
         self._context: dict[str, Any] = {"ssl_context": ssl_context} if ssl_context else {}
@@ -200,7 +210,7 @@ class _Adapter(HTTPAdapter):
 
 
 class Transport:
-    """Pooled HTTP connections. Thread-safe. Proxies come from the environment.
+    """Sends HTTP requests over pooled connections. Thread-safe. Proxies come from the environment.
 
     It follows no redirects, keeps no cookies and reads no netrc file. A `requests.Session` would do
     all of that, so requests are sent by an adapter of `requests` without a session.
@@ -216,8 +226,9 @@ class Transport:
     ) -> None:
         """Create a transport that reads bodies of at most `max_body_bytes`.
 
-        `homes` and `root` are passed to `NameResolver`. `ssl_context` replaces the certificates
-        that `requests` trusts.
+        `homes` are the hosts that may be on this machine or its networks, and `root` is the host
+        that the user named; see `NameResolver`. `ssl_context` replaces the certificates that
+        `requests` trusts.
         """
         self.near: set[str] = set()
         """Hosts that turned out to be on this machine or its networks."""
@@ -296,7 +307,10 @@ class Transport:
         return self._routes[origin]
 
     def _read_whole_body(self, head: Answer, pieces: Iterator[bytes]) -> Answer:
-        """Return the response with its body. An error response may have an incomplete body."""
+        """Return the response with its body, which is read from `pieces`.
+
+        The body of an error response may be incomplete.
+        """
         body = bytearray()
         succeeded = 200 <= (head.status or 0) < 300
         limit = self._max_body if succeeded else MAX_ERROR_BYTES
@@ -319,9 +333,9 @@ class Transport:
 
 
 def route_to(origin: Origin) -> Mapping[str, Any]:
-    """Return the `requests` arguments for an origin: `proxies`, `verify` and `cert`.
+    """Return the arguments `proxies`, `verify` and `cert` with which `requests` sends to an origin.
 
-    They come from the environment.
+    They come from the environment variables of this process.
     """
     with requests.Session() as session:
         found = session.merge_environment_settings(f"{origin.url}/", {}, True, None, None)
@@ -331,7 +345,7 @@ def route_to(origin: Origin) -> Mapping[str, Any]:
 def _iter_pieces(
     response: requests.Response, exchange: _Exchange, stall_seconds: float | None
 ) -> Iterator[bytes]:
-    """Yield the decompressed body in pieces of at most 64 KiB.
+    """Yield the decompressed body of a response in pieces of at most 64 KiB.
 
     Raises:
         _IncompleteBody: the body ended early or cannot be decoded.
@@ -349,7 +363,10 @@ def _iter_pieces(
 
 
 def _failed_answer(error: Exception, origin: Origin, *, sent: bool) -> Answer:
-    """Return an `Answer` that explains why the exchange failed."""
+    """Return an `Answer` that explains why a request got no usable response.
+
+    `sent` is True if any part of the request may have been sent.
+    """
     if isinstance(error, UnreachableAddress):
         advice = (
             f"where the tool's source is not; if its service runs there, give 'SOURCE@{origin.url}'"

@@ -10,10 +10,10 @@ from protocols.schema import Json
 
 
 def join_items(value: Json, joint: str) -> Json:
-    """Return an argument of the query or a form as one text.
+    """Return the value of a query or form argument, with a list joined into one text.
 
-    If `joint` is `{}`, the result is the JSON of the value. Otherwise the items of a list are
-    joined with `joint` between them. An empty list gives None, and other values stay as they are.
+    `joint` is the text between the items. The special value `{}` means that the result is the JSON
+    of the value. An empty list gives None, and values that are not lists stay as they are.
     """
     if joint == "{}":
         return None if value is None else json.dumps(value, separators=(",", ":"))
@@ -23,12 +23,15 @@ def join_items(value: Json, joint: str) -> Json:
 
 
 def url_encode(values: Mapping[str, Json]) -> str:
-    """Return values as a URL-encoded query or form."""
+    """Return names and values as a URL-encoded query or form.
+
+    For example, `{"a": 1, "b": "x y"}` becomes `a=1&b=x%20y`.
+    """
     return urlencode(text_pairs(values), quote_via=quote, safe="")
 
 
 def iter_deep_object_pairs(name: str, value: Json) -> Iterator[tuple[str, Json]]:
-    """Yield the names and values of the parameters for a value in OpenAPI's deepObject style.
+    """Yield the name and value of each parameter for a nested value, in OpenAPI's deepObject style.
 
     For example, `{"gte": 1}` in `created` becomes `created[gte]`, `["x"]` in `expand` becomes
     `expand[]`, and a list of objects in `items` becomes `items[0][price]`.
@@ -46,7 +49,7 @@ def iter_deep_object_pairs(name: str, value: Json) -> Iterator[tuple[str, Json]]
 
 
 def text_pairs(values: Mapping[str, Json]) -> list[tuple[str, str]]:
-    """Return (name, text) for each value to send.
+    """Return (name, text) for each value to send, where the text is the value or its JSON.
 
     An array gives one pair for each item, and null gives none.
     """

@@ -54,7 +54,7 @@ def is_mcp(text: str) -> bool:
 
 @dataclass
 class _ServerEntry:
-    """A configured or opened server, with its connection if there is one."""
+    """An MCP server that is configured or was opened, with its connection if there is one."""
 
     server: McpServer
     problem: str = ""
@@ -63,7 +63,7 @@ class _ServerEntry:
     lock: threading.Lock = field(default_factory=threading.Lock)
 
     def drop(self) -> None:
-        """Close the connection, if there is one."""
+        """Close the connection to the server, if there is one, and forget it."""
         if self.connection is not None:
             self.connection.close()
             self.connection = None
@@ -153,9 +153,10 @@ class Servers:
     def bind(
         self, protocol: ToolProtocol, binding: McpBinding, *, reads: bool
     ) -> Callable[[JsonObject], Json]:
-        """Return a function that calls an MCP tool; see `Invoker.bind`.
+        """Return a function that calls an MCP tool.
 
-        If the connection has ended, the next call connects again.
+        It takes arguments keyed by original name, returns the result, and raises `ToolError` for a
+        failed call. If the connection has ended, the next call connects again.
         """
         tool = protocol.name
         name = binding.server
@@ -190,7 +191,10 @@ class Servers:
         return call
 
     def place(self, binding: object) -> str:
-        """Return the command or address of an MCP binding's server, or "" for other bindings."""
+        """Return the command or address of the MCP server that a binding names, without secrets.
+
+        Return "" for bindings that are not of the MCP kind, or that name an unknown server.
+        """
         known = self._known.get(binding.server) if isinstance(binding, McpBinding) else None
         return known.server.masked_text if known is not None else ""
 
@@ -201,7 +205,13 @@ class Servers:
                 known.drop()
 
     def _parse_source(self, text: str) -> tuple[str, McpServer]:
-        """Return the server that a source describes, and its name if it is configured, else ""."""
+        """Return (name, server) for a tool source such as `mcp:COMMAND ARGS`.
+
+        The name is "" if the server is not one from the settings.
+
+        Raises:
+            SourceUnavailable: the text names no MCP server.
+        """
         rest = text.partition(":")[2].strip()
         if rest in self._settings.servers:
             return rest, self._settings.servers[rest]
@@ -252,15 +262,15 @@ class Servers:
 
 
 def _value(result: JsonObject, schema: JsonObject | None, *, failed: Outcome) -> Json:
-    """Return the value of a tool's result, as programs get it.
+    """Return the value that programs get from the result of an MCP tool.
 
     It is the structured content, else the only content block, else the list of blocks. Text that is
     JSON is decoded unless `schema` expects text. Images, audio and binary files are replaced by a
     description with their size in bytes.
 
     Raises:
-        ToolError: the result is an error. Its outcome is *refused*, or the value of `failed` if the
-            text of the error leaves open whether the call took effect.
+        ToolError: the result is an error. Its outcome is *refused*, which means that nothing was
+            done, or the value of `failed` if the text of the error leaves this open.
     """
     if result.get("isError"):
         text = "\n".join(str(block.get("text", "")) for block in result.get("content", ())).strip()
@@ -277,7 +287,10 @@ def _value(result: JsonObject, schema: JsonObject | None, *, failed: Outcome) ->
 
 
 def _block(block: JsonObject, schema: JsonObject | None) -> Json:
-    """Return the value of one content block; see `_value`."""
+    """Return the value of one content block of an MCP result, as programs get it.
+
+    Text is decoded if it is JSON; other content is described.
+    """
     if block.get("type") == "text":
         text = str(block.get("text", ""))
         try:
@@ -302,7 +315,7 @@ def _block(block: JsonObject, schema: JsonObject | None) -> Json:
 
 
 def _trusted_annotations(hints: JsonObject, *, trusted: bool) -> Annotations:
-    """Return the annotations of a tool according to its server's hints.
+    """Return the annotations of a tool, based on the hints that its MCP server gives.
 
     MCP says that hints are untrusted. A hint that asks for more care is always used. One that asks
     for less (read-only) is used only if the server is trusted.
@@ -315,7 +328,7 @@ def _trusted_annotations(hints: JsonObject, *, trusted: bool) -> Annotations:
 
 
 def _protocol(tool: JsonObject, server: str, *, trusted: bool) -> ToolProtocol:
-    """Return the description of one tool in a server's list."""
+    """Return the description of one tool from the list of tools that an MCP server sends."""
     if not (name := str(tool.get("name", ""))):
         raise InvalidProtocol(f"the MCP server {server!r}", "one of its tools has no name.")
     schema = as_mapping(tool.get("inputSchema"))

@@ -14,7 +14,10 @@ from protocols.http.decoding import DamagedBody, UndecodableBody, decompressor_f
 
 
 class LimitedStream(httpx2.AsyncByteStream):
-    """The raw bytes of a response. Raises an error if there are more than `most_bytes`."""
+    """The raw bytes of a response, of which at most `most_bytes` can be read.
+
+    Reading more raises an error.
+    """
 
     def __init__(self, stream: Any, most_bytes: int) -> None:
         self._stream = stream
@@ -29,7 +32,7 @@ class LimitedStream(httpx2.AsyncByteStream):
             yield piece
 
     async def aclose(self) -> None:
-        """Close the stream."""
+        """Close the underlying stream of the response."""
         await self._stream.aclose()
 
 
@@ -53,7 +56,7 @@ class DecompressedStream(httpx2.AsyncByteStream):
         deadline: float,
         note: Callable[[str], None],
     ) -> None:
-        """Wrap the body of `answer`.
+        """Wrap the body of the response `answer`.
 
         `deadline` is a time of anyio's clock. If the body cannot be read to its end, `note` is
         called with the reason, which the SDK does not report for event streams.
@@ -93,7 +96,7 @@ class DecompressedStream(httpx2.AsyncByteStream):
             raise httpx2.StreamError(str(error)) from None
 
     async def _next(self, pieces: AsyncIterator[bytes]) -> bytes | None:
-        """Return the next raw piece, or None at the end.
+        """Return the next piece of the compressed body, or None at the end.
 
         Raises `httpx2.StreamError` after the deadline.
         """
@@ -105,7 +108,10 @@ class DecompressedStream(httpx2.AsyncByteStream):
             raise _timeout_error() from None
 
     def _count(self, piece: bytes) -> None:
-        """Count the bytes and lines of a piece. Raises `httpx2.StreamError` above a limit."""
+        """Count the bytes and lines of a piece of the body.
+
+        Raises `httpx2.StreamError` if they exceed the limits.
+        """
         self._bytes += len(piece)
         self._lines += piece.count(b"\n") + piece.count(b"\r")
         if self._bytes > self._most_bytes:

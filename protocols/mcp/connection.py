@@ -101,7 +101,7 @@ class Connection:
 
     @property
     def name(self) -> str:
-        """The server's own name, or "" if it has none."""
+        """The name that the server gives itself, or "" if it has none."""
         return getattr(self._client.server_info, "name", "")
 
     def tools(self) -> list[dict[str, Any]]:
@@ -113,7 +113,7 @@ class Connection:
         return found
 
     async def _list_tools(self) -> list[dict[str, Any]]:
-        """Return the tools of all pages."""
+        """Return the tools on all pages of the server's list of tools, as MCP's JSON."""
         found = list[dict[str, Any]]()
         cursor = None
         size = 0
@@ -137,8 +137,8 @@ class Connection:
 
         Raises:
             ToolError: there is no result. If the server sent an error, `answer` is its text. The
-                outcome is then the value of `failed`, or *refused* if the error says that nothing
-                was done.
+                outcome is then *refused* if the error says that nothing was done, else the value of
+                `failed`.
         """
         # Not `call_tool`: it rejects a result that violates the tool's schema.
         request = CallToolRequest(
@@ -155,12 +155,12 @@ class Connection:
     def _wait(
         self, asked: Callable[[], Awaitable[Any]], *, seconds: float, failed: Outcome = "unknown"
     ) -> Any:
-        """Run a request on the event loop and wait for its result.
+        """Run a request to the server on the event loop's thread, and wait for its result.
 
         Raises:
             ToolError: the request failed, or took longer than `seconds`. If the server answered
-                with an error, the outcome is the value of `failed`, or *refused* if the error says
-                that nothing was done.
+                with an error, the outcome is *refused* if the error says that nothing was done,
+                else the value of `failed`.
         """
 
         async def answered() -> Any:
@@ -194,19 +194,19 @@ class Connection:
         raise ToolError(None, problem, outcome="unknown")
 
     def _with_last_words(self, problem: str) -> str:
-        """Append the last lines of the server's log to `problem`."""
+        """Return an error message with the last lines of the server's log appended."""
         lines = self._log.last_lines()
         return f"{problem} (it said: {lines})" if lines else problem
 
 
 @asynccontextmanager
 async def _open_client(transport: Any, seconds: float) -> AsyncIterator[Client]:
-    """Yield a connected client. `seconds` limits the time to connect."""
+    """Yield a client of the SDK that is connected. `seconds` limits the time to connect."""
     async with asyncio.timeout(seconds) as limit, Client(transport, cache=None) as client:
         limit.reschedule(None)
         yield client
 
 
 def _to_json(value: BaseModel) -> dict[str, Any]:
-    """Return a value of the SDK as MCP's JSON."""
+    """Return an object of the MCP SDK as MCP's JSON."""
     return value.model_dump(by_alias=True, mode="json", exclude_none=True)

@@ -55,7 +55,7 @@ _DECODED = ("content-encoding", "content-length", "transfer-encoding")
 async def over_http(
     server: McpServer, headers: Mapping[str, str], keyring: Keyring, log: ServerLogTail
 ) -> AsyncIterator[Any]:
-    """Connect to a server and yield the message streams of the SDK's transport.
+    """Connect to a server and yield the streams with its messages, as the SDK's transport does.
 
     Each request carries `headers`. `log` receives the problem with the last response.
     """
@@ -161,7 +161,7 @@ class LimitedTransport(httpx2.AsyncBaseTransport):
             await self._addresses(origin)
 
     async def _send(self, request: httpx2.Request) -> httpx2.Response:
-        """Send a request through the proxy, or to an allowed address of its host."""
+        """Send a request through the configured proxy, or else to an allowed address."""
         origin = _origin_of(str(request.url))
         if proxy := self._proxy_for(origin):
             if proxy not in self._proxied:
@@ -191,7 +191,7 @@ class LimitedTransport(httpx2.AsyncBaseTransport):
         raise failure
 
     async def _addresses(self, origin: Origin) -> list[str]:
-        """Return those IP addresses of a host that may be reached."""
+        """Return the IP addresses of a host to which connections are allowed."""
 
         def look_up() -> list[str]:
             return self._names.addresses(origin.host, origin.port, seconds=self._seconds)
@@ -216,7 +216,7 @@ class LimitedTransport(httpx2.AsyncBaseTransport):
         return self._routes[origin]
 
     def _has_too_many_streams(self) -> bool:
-        """Return True if too many event streams were opened recently, else count a new one."""
+        """Count a new event stream. Return True if too many of them were opened recently."""
         now = time.monotonic()
         if len(self._streams) == _MOST_STREAMS and now - self._streams[0] < _WITHIN_SECONDS:
             return True
@@ -226,7 +226,7 @@ class LimitedTransport(httpx2.AsyncBaseTransport):
     def _note(self, problem: str) -> None:
         """Log what was wrong with the last response.
 
-        The SDK reports only that there was an error.
+        The SDK only reports that there was an error.
         """
         self._log.replace(problem)
 
@@ -240,7 +240,7 @@ def _origin_of(url: str) -> Origin:
 
 
 def _readdress(address: str, request: httpx2.Request, origin: Origin) -> httpx2.Request:
-    """Return a request that goes to the IP address `address`.
+    """Return a copy of a request that is sent to the IP address `address`.
 
     The `Host` header and the name that the certificate must have stay the same.
     """

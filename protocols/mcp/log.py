@@ -20,11 +20,11 @@ class ServerLogTail:
         self._end = b""
 
     def add(self, data: bytes) -> None:
-        """Append bytes."""
+        """Append bytes to the log, and drop old ones if it becomes too long."""
         self._end = (self._end + data)[-_KEPT:]
 
     def replace(self, text: str) -> None:
-        """Replace the log by `text`."""
+        """Replace the whole content of the log by `text`."""
         self._end = text.encode("utf-8", "replace")[-_KEPT:]
 
     def last_lines(self) -> str:

@@ -40,10 +40,10 @@ _GONE = (anyio.ClosedResourceError, anyio.BrokenResourceError, anyio.EndOfStream
 async def over_stdio(
     server: McpServer, log: ServerLogTail, *, most_bytes: int
 ) -> AsyncIterator[Any]:
-    """Start the command of `server` and yield its message streams. `log` receives its stderr.
+    """Start the command of `server`, and yield the streams with its messages.
 
-    A line of more than `most_bytes` ends the connection. The command and its child processes end
-    with the context.
+    A line of more than `most_bytes` ends the connection. The command and its child processes are
+    ended when the context is left. `log` receives the command's stderr.
 
     Raises:
         OSError: the command cannot be started.
@@ -79,9 +79,9 @@ class _PendingRequests:
     requests: int = 0
 
     def count(self, message: SessionMessage | Exception, *, by: int) -> None:
-        """Add `by` to the number if it fits `message`: 1 for a request, -1 for a response.
+        """Add 1 for a request from the server, or -1 for the response to one.
 
-        Other messages are ignored.
+        `by` says which of the two is expected. Other messages are ignored.
         """
         kind = JSONRPCRequest if by > 0 else JSONRPCResponse | JSONRPCError
         if isinstance(message, SessionMessage) and isinstance(message.message, kind):
@@ -89,7 +89,7 @@ class _PendingRequests:
 
 
 class _StderrReader:
-    """Reads all of a command's stderr and keeps the end of it."""
+    """Reads everything that a command writes to stderr, and adds it to a log."""
 
     def __init__(self, log: ServerLogTail) -> None:
         self._log = log
@@ -106,11 +106,14 @@ class _StderrReader:
         self._whole.set()
 
     def note(self, problem: str) -> None:
-        """Append to the log a line of atc, not of the server."""
+        """Append a line to the log that comes from atc and not from the server."""
         self._log.add(f"\n{problem}\n".encode())
 
     async def wait(self) -> None:
-        """Wait a moment for the rest of stderr, which says why the command has ended."""
+        """Wait a moment until all of stderr has been read.
+
+        The end of stderr says why the command has ended.
+        """
         with anyio.move_on_after(_REST_SECONDS):
             await self._whole.wait()
 
@@ -122,9 +125,9 @@ async def _read(
     most_bytes: int,
     waiting: _PendingRequests,
 ) -> None:
-    """Forward the messages on the command's stdout.
+    """Pass the messages that the command writes to stdout to the client.
 
-    After an error, read and discard the rest of stdout, so that the command can end.
+    After an error, read and discard all further output, so that the command can end.
     """
     assert process.stdout is not None
     with suppress(*_GONE):
@@ -158,7 +161,7 @@ async def _write(
     stderr: _StderrReader,
     waiting: _PendingRequests,
 ) -> None:
-    """Send messages to stdin until the command is gone."""
+    """Write the client's messages to the command's stdin until the command is gone."""
     assert process.stdin is not None
     try:
         async with sent:
@@ -172,7 +175,7 @@ async def _write(
 
 
 def _message(line: bytes) -> SessionMessage | Exception:
-    """Return the message in a line, or the error if it is not valid."""
+    """Return the JSON-RPC message in a line, or the error if the line is not a valid message."""
     try:
         text = line.decode("utf-8", "replace")
         return SessionMessage(jsonrpc_message_adapter.validate_json(text, by_name=False))

@@ -41,9 +41,10 @@ def replace_secrets(
     plain: Change = rest or (lambda leaf: leaf)
 
     def node(value: Json, place: _ValuePlace, name: ValueName, *, marked: bool) -> Json:
-        """Return a copy of one part of the value. `name` decides whether its leaves are secrets.
+        """Return a copy of one part of the value, with its secrets replaced.
 
-        `marked` is True if the schema of a surrounding object or list marks all of it as secret.
+        `name` decides whether its leaves are secrets. `marked` is True if the schema of a
+        surrounding object or list marks all of it as secret. `place` has the schemas of this part.
         """
         inside = marked if place.declared is None else place.declared
         if isinstance(value, Mapping):
@@ -66,13 +67,16 @@ def replace_secrets(
 
 
 def _can_be_secret(leaf: Json, place: _ValuePlace) -> bool:
-    """Return False if a leaf is empty, a boolean or null, or if a schema says it is not secret."""
+    """Return False if a leaf, a value that is no list or object, is certainly no secret.
+
+    This is so for empty texts, booleans and null, and if a schema declares it.
+    """
     is_empty = leaf is None or isinstance(leaf, bool) or leaf == ""
     return not is_empty and place.declared is not False
 
 
 def may_name_secrets(name: str) -> bool:
-    """Return True if values with this name may be secrets.
+    """Return True if the value of a field with this name, or a value inside it, may be a secret.
 
     Among these names are `cookies`, whose members are secrets, and `value`, because the name of the
     value may be in another member: `{"name": "token", "value": …}`.
@@ -81,7 +85,7 @@ def may_name_secrets(name: str) -> bool:
 
 
 class _ValuePlace:
-    """The declarations about one part of a value, from all schemas that describe it.
+    """What the schemas declare about one part of a JSON value, such as the value at one key.
 
     The schemas of its members and items are looked up on demand, see `child`.
     """
@@ -103,14 +107,17 @@ class _ValuePlace:
         self._parts: dict[str | int, _ValuePlace] = {}
 
     def is_secret_by_name(self, name: ValueName, value: Json) -> bool:
-        """Return True if the value is a secret because of its name.
+        """Return True if a value is a secret because of its name.
 
-        A value whose schema has an `enum` or `const` is not.
+        A value whose schema has an `enum` or `const` is no secret.
         """
         return not self._is_enum and name.is_secret_value(value)
 
     def child(self, key: str | int) -> _ValuePlace:
-        """Return what the schemas say about the member or item with this key or index."""
+        """Return what the schemas declare about one member or item of the value.
+
+        `key` is the key of the member or the index of the item.
+        """
         if not self.views:
             return self
         key = key if isinstance(key, str) else min(key, self._firsts)
@@ -148,7 +155,7 @@ _COOKIE = re.compile(r"(?:^|;\s*)([^=;\s]+)=([^;\s]{8,})")
 
 
 def secret_with_parts(secret: Json) -> list[Json]:
-    """Return a secret, and those of its parts that are secrets by themselves.
+    """Return a secret, followed by those parts of it that are secrets by themselves.
 
     Such parts are the token after `Bearer`, the password after a user name, and the values of
     cookies.
@@ -199,9 +206,9 @@ _MASKS = re.compile(
 
 
 def placeholder(value: str | float, mark: str) -> str:
-    """Return the placeholder of a secret, such as `[redacted-str-24-0.3.1]`.
+    """Return the text that replaces a secret, such as `[redacted-str-24-0.3.1]`.
 
-    It contains the type and length of the secret, and a text `mark` that is different for each
+    It contains the type and length of the secret, and `mark`, a text that is different for each
     secret of a run.
     """
     return f"[redacted-{type(value).__name__}-{len(str(value))}-{mark}]"
@@ -215,12 +222,12 @@ def escape_for_literal(text: str) -> str:
 
 
 def is_blank_or_mask(text: str) -> bool:
-    """Return True if a text is no secret, because it is blank, a mask (`***`), or a placeholder."""
+    """Return True if a text is blank, a mask (`***`), or a placeholder, and therefore no secret."""
     return not text.strip() or bool(PLACEHOLDER.fullmatch(text) or _MASKS.fullmatch(text))
 
 
 def encoded_forms(text: str) -> set[str]:
-    """Return all spellings of a text.
+    """Return all forms in which a text may occur in other texts.
 
     These are the text itself, and the text as it is escaped in JSON, URLs, HTML, Python and shells.
     """

@@ -75,10 +75,10 @@ _WORD = re.compile("[a-z0-9]+")
 
 
 class _Rule(NamedTuple):
-    """One rule of gitleaks.
+    """One rule of gitleaks: a pattern that matches a kind of secret.
 
-    `group` is the group of the pattern that is the secret. `entropy` is the minimum entropy of the
-    secret in bits per character.
+    `group` is the number of the group in the pattern that is the secret. `entropy` is the minimum
+    entropy of the secret in bits per character.
     """
 
     pattern: str
@@ -88,7 +88,7 @@ class _Rule(NamedTuple):
 
 
 def find_known_formats(text: str) -> Iterator[str]:
-    """Yield the credentials of known formats in a text."""
+    """Yield the credentials in a text that are recognized by their format, such as private keys."""
     if _LONG.search(text) is None:
         return
     if "PRIVATE KEY" in text:
@@ -105,7 +105,7 @@ def find_known_formats(text: str) -> Iterator[str]:
 
 
 def _find_by_rules(text: str) -> Iterator[str]:
-    """Yield the credentials that the rules of gitleaks find."""
+    """Yield the credentials in a text that the rules of gitleaks find."""
     lower = text.lower()
     # Some letters have two characters in lower case. Positions would differ.
     if len(lower) != len(text):
@@ -121,7 +121,7 @@ def _find_by_rules(text: str) -> Iterator[str]:
 
 
 def without_keys(text: str) -> str:
-    """Return a text without private keys, public keys and certificates.
+    """Return a text without the private keys, public keys and certificates in it.
 
     Their lines look like secrets, but they contain no names of secrets.
     """
@@ -138,7 +138,7 @@ def _is_encoded_private_key(text: str) -> bool:
 
 
 class _SearchBudget:
-    """The number of searches that are still allowed for one text, so that no text takes long.
+    """The number of searches that are still allowed in one text, so that no text takes long.
 
     See `_MOST_WINDOWS` and `_MOST_PLACES`.
     """
@@ -149,7 +149,7 @@ class _SearchBudget:
 
 
 def _places(keyword: str, text: str) -> Iterator[int]:
-    """Yield the positions of a keyword in a text."""
+    """Yield the index of each occurrence of a keyword in a text."""
     place = text.find(keyword)
     while place >= 0:
         yield place
@@ -159,7 +159,11 @@ def _places(keyword: str, text: str) -> Iterator[int]:
 def _find_by_rule(
     rule: _Rule, text: str, places: list[int], budget: _SearchBudget
 ) -> Iterator[str]:
-    """Yield the secrets that one rule finds near the given positions of its keyword."""
+    """Yield the secrets that one rule of gitleaks finds in a text.
+
+    `places` are the indexes in the text at which a keyword of the rule occurs. Only the text around
+    them is searched.
+    """
     pattern = _compile_rule(rule)
     done = 0
     seen = 0
@@ -186,7 +190,10 @@ def _find_by_rule(
 
 @cache
 def _rules() -> dict[str, list[_Rule]]:
-    """Return the rules keyed by keyword. A rule matches only near one of its keywords."""
+    """Return the rules of gitleaks, keyed by keyword.
+
+    A rule matches only near one of its keywords.
+    """
     spec = find_spec("secretscreen")
     if spec is None or spec.origin is None:
         raise ModuleNotFoundError(
@@ -221,8 +228,8 @@ def _rules() -> dict[str, list[_Rule]]:
 def _core(keyword: str) -> str:
     """Return the longest series of letters and digits in a keyword, such as `slack` of `slack_`.
 
-    A text that contains the keyword has this series inside one of its words, so a keyword is tried
-    only on such texts.
+    Any text that contains the keyword has this series inside one of its words. So only texts with
+    such a word need to be searched for the keyword.
     """
     return max((found[0] for found in _WORD.finditer(keyword)), key=len)
 

@@ -136,7 +136,10 @@ _CODE = re.compile(
 
 
 def find_nameless_secrets(text: str) -> Iterator[str]:
-    """Yield the secrets of a text that are recognized by their position alone."""
+    """Yield the secrets of a text that are recognized by what surrounds them, without a name.
+
+    For example, the password in `https://user:password@host`.
+    """
     lower = text.replace(_LONG_SMALL, "I").lower()
     yield from _find_in_addresses(text, lower)
     yield from _find_in_commands(text, lower)
@@ -146,7 +149,10 @@ def find_nameless_secrets(text: str) -> Iterator[str]:
 
 
 def _find_in_addresses(text: str, lower: str) -> Iterator[str]:
-    """Yield the secrets in URLs: passwords and tokens."""
+    """Yield the passwords and tokens in the URLs and connection strings of a text.
+
+    `lower` is the text in lower case.
+    """
     if ":thin:" in lower or "sqlplus" in lower:
         yield from _matches(_ORACLE, text, lower)
     if "=" in text:
@@ -174,16 +180,16 @@ def _find_in_userinfo(text: str) -> Iterator[str]:
 
 
 def _is_stand_in(password: str) -> bool:
-    """Return True if the text only stands for a password.
+    """Return True if the text at the position of a password is no real password.
 
-    It is a template variable, or a word such as `password` in an example.
+    It is a placeholder such as a template variable, or a word such as `password` in an example.
     """
     is_name = password.isalpha() and secret_kind(password) is not None
     return is_name or PLACEHOLDER.search(password) is not None
 
 
 def _find_in_webhooks(text: str, lower: str) -> Iterator[str]:
-    """Yield those path segments and parameters of webhook URLs that are not words."""
+    """Yield the secrets in webhook URLs: path segments and parameters that are not words."""
     for url in _matches(_HOOK, text, lower):
         path = url.partition("://")[2].partition("/")[2]
         steps = re.split(r"[/?&=@#]", path)
@@ -191,7 +197,7 @@ def _find_in_webhooks(text: str, lower: str) -> Iterator[str]:
 
 
 def _find_in_commands(text: str, lower: str) -> Iterator[str]:
-    """Yield the secrets in a command line that have no name, or only a one-letter option."""
+    """Yield the secrets in command lines that have no name, or only a one-letter option (`-p`)."""
     if " -" in text or text.startswith("-"):
         passwords = (found[1] for found in _USER_FLAG.finditer(text))
         yield from (value for value in passwords if not value.startswith("$"))
@@ -211,7 +217,7 @@ def _is_password_argument(value: str) -> bool:
 def _find_in_statements(text: str, lower: str) -> Iterator[str]:
     """Yield the secrets in headers, function calls, SQL, PowerShell and Kubernetes manifests.
 
-    Only secrets that are not assigned to a name are found.
+    Only secrets to which the text gives no name are found. `lower` is the text in lower case.
     """
     if "bearer" in lower or "basic" in lower:
         yield from _find_bearer_tokens(text, lower)
@@ -236,7 +242,7 @@ def _find_in_statements(text: str, lower: str) -> Iterator[str]:
 
 
 def _find_bearer_tokens(text: str, lower: str) -> Iterator[str]:
-    """Yield the credentials after the scheme of an `Authorization` header."""
+    """Yield the credentials that follow `Bearer` or `Basic`, as in an `Authorization` header."""
     bearers = (value.rstrip(TAIL) for value in _matches(_BEARER, text, lower))
     yield from (value for value in bearers if is_not_word(value) and not _is_stand_in(value))
     yield from filter(is_not_word, _matches(_JOINED, text, text))
@@ -263,7 +269,7 @@ def _find_logins_nearby(text: str, lower: str) -> Iterator[str]:
 def _behind(name: re.Pattern[str], rest: re.Pattern[str], text: str, lower: str) -> Iterator[str]:
     """Yield the value of each match of `rest` that directly follows a match of `name`.
 
-    `rest` is searched first, since names are more frequent.
+    `rest` is searched first, because it has fewer matches than `name`.
     """
     done = 0
     for found in rest.finditer(text):
@@ -275,17 +281,17 @@ def _behind(name: re.Pattern[str], rest: re.Pattern[str], text: str, lower: str)
 
 
 def _matches(pattern: re.Pattern[str], text: str, searched: str) -> Iterator[str]:
-    """Yield the value of each match in `searched`, as spelled in `text`.
+    """Yield the text that a pattern matches in `searched`, as it is spelled in `text`.
 
-    `searched` is `text` or its lower-case copy. The value is the matched group, or the whole match
-    of a pattern without groups.
+    `searched` is `text` or its lower-case copy. If the pattern has a group, only the text of the
+    group is yielded.
     """
     for found in pattern.finditer(searched):
         yield text[slice(*found.span(found.lastindex or 0))]
 
 
 def _find_inserted_values(text: str) -> Iterator[str]:
-    """Yield the values that an `INSERT` writes into columns with names of secrets."""
+    """Yield the values that an SQL `INSERT` writes into columns with the name of a secret."""
     for found in _INSERT.finditer(text):
         kinds = [kind_behind_name(name.strip(' \t\n`"[]')) for name in found[1].split(",")]
         at = found.end()

@@ -1,4 +1,4 @@
-"""Recognizes names of secrets, such as `password`, and which values can be secrets of this name."""
+"""Recognizes names of secrets, such as `password`, and the values that such a name can have."""
 
 from __future__ import annotations
 
@@ -84,7 +84,10 @@ def fold_name(text: str) -> str:
 
 @lru_cache(maxsize=4096)
 def secret_kind(name: str) -> Kind | None:
-    """Return the kind of secret that a field of this name contains, or None if it contains none."""
+    """Return the kind of secret (`text`, `number` or `random`) that a field of this name contains.
+
+    Return None if it contains no secret.
+    """
     parts = [part.lower() for part in _PARTS.findall(fold_name(name[:100]))]
     while len(parts) > 1 and (parts[-1].isdigit() or parts[-1] in _NOTHING_NEW):
         parts.pop()
@@ -97,7 +100,7 @@ def secret_kind(name: str) -> Kind | None:
 
 
 def _kind_of_endings(parts: list[str]) -> Kind | None:
-    """Return the kind of secret whose names end with these words, or None."""
+    """Return the kind of secret that a name which ends with these words has, or None."""
     endings = {"".join(parts[-size:]) for size in range(1, min(_LONGEST, len(parts)) + 1)}
     if endings & _TEXT or parts[-1].endswith(_ENDINGS):
         return "text"
@@ -107,9 +110,9 @@ def _kind_of_endings(parts: list[str]) -> Kind | None:
 
 
 def is_secret(name: str, value: Json) -> bool:
-    """Return True if a value with this name is a secret.
+    """Return True if a value of a field with this name is a secret.
 
-    A flag, a count or a word such as `required` is not, whatever its name.
+    A flag, a count or a word such as `required` is no secret, whatever the name is.
     """
     if (
         (kind := secret_kind(name)) is None
@@ -128,7 +131,7 @@ def is_secret(name: str, value: Json) -> bool:
 
 
 def is_chord_or_symbol(name: str, value: str) -> bool:
-    """Return True if the value of a `token` or `key` is no secret but has another meaning.
+    """Return True if the value of a field named `token` or `key` is not a secret, but a symbol.
 
     It is a symbol such as `USDC` or `AES-256`, or keys of a keyboard such as `Ctrl+C`.
     """
@@ -138,7 +141,7 @@ def is_chord_or_symbol(name: str, value: str) -> bool:
 
 
 def looks_random(text: str) -> bool:
-    """Return True if letters and digits alternate as in an API key.
+    """Return True if letters and digits alternate in a text, as in an API key.
 
     Slugs, UUIDs, times and file names do not look random.
     """

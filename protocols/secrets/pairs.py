@@ -1,8 +1,8 @@
 """Finds the name that decides whether a part of a JSON value is a secret.
 
-It may be the key of this part, or another text in the value. Examples are `{"name":
-"Authorization", "value": …}`, `{"token": {"value": …}}`, `{"tokens": {"bob": …}}`, rows of a table
-with column names, pairs in lists, and the arguments of a command.
+It may be the key of this part, or another text in the value. Examples of values that contain names
+are `{"name": "Authorization", "value": …}`, `{"token": {"value": …}}`, `{"tokens": {"bob": …}}`,
+rows of a table with column names, pairs in lists, and the arguments of a command.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ _MOST_ARGUMENTS = 1_000
 
 
 class ValueName(NamedTuple):
-    """The name that decides whether a value is a secret."""
+    """The name of a part of a JSON value, which decides whether the part is a secret."""
 
     text: str = ""
     loose: bool = False
@@ -60,7 +60,7 @@ class ValueName(NamedTuple):
     """Column names if the value is a table or one of its rows, else empty."""
 
     def is_secret_value(self, value: Json) -> bool:
-        """Return True if a value is a secret because of this name."""
+        """Return True if a value that has this name is a secret."""
         if not is_secret(self.text, value):
             return False
         if not isinstance(value, str) or secret_kind(self.text) == "number":
@@ -98,11 +98,12 @@ def iter_member_names(value: JsonObject, above: ValueName) -> Iterator[ValueName
 def _name_from_siblings(
     key: str, above: ValueName, siblings: list[tuple[str, str]]
 ) -> ValueName | None:
-    """Return the name that other members of an object give to the member `key` (in lower case).
+    """Return the name that other members of an object give to one of its members, or None.
 
-    For example, it is `token` for the key `value` in `{"name": "token", "value": …}`. `siblings`
-    are the names of secrets in the object, see `_sibling_names`. A member such as `value` may also
-    have the name of the object itself, `above`. The result is None if there is no such name.
+    For example, the name is `token` for the member `value` of `{"name": "token", "value": …}`.
+    `key` is the key of the member, in lower case. `siblings` are the names of secrets in the
+    object, see `_sibling_names`. A member such as `value` may also have the name of the object
+    itself, `above`.
     """
     if key == "value":
         for naming, name in siblings:
@@ -120,7 +121,10 @@ def _name_from_siblings(
 
 
 def _name_from_above(above: ValueName, *, has_only_texts: bool) -> ValueName | None:
-    """Return the name of an object, such as `tokens`, if it applies to each member, else None."""
+    """Return the name of an object, such as `tokens`, if each of its members is such a secret.
+
+    Otherwise return None. `has_only_texts` is True if all members are texts.
+    """
     if not has_only_texts:
         return None
     name = above.text.lower()
@@ -132,9 +136,9 @@ def _name_from_above(above: ValueName, *, has_only_texts: bool) -> ValueName | N
 
 
 def _sibling_names(value: JsonObject) -> list[tuple[str, str]]:
-    """Return the texts of an object that are names of secrets, such as `("name", "token")`.
+    """Return (key, text) for each text in an object that is the name of a secret.
 
-    Each text comes after its key, which is in lower case.
+    For example `("name", "token")` for `{"name": "token", "value": …}`. The key is in lower case.
     """
     if not any(key.lower() in _LOOSE_VALUES for key in value if isinstance(key, str)):
         return []
@@ -171,7 +175,7 @@ def iter_item_names(value: Sequence[Json], above: ValueName) -> Iterator[ValueNa
 
 
 def _iter_cell_names(row: Sequence[Json], columns: tuple[str, ...]) -> Iterator[ValueName]:
-    """Yield the name of each cell in a row of a table.
+    """Yield for each cell in a row of a table the name that decides whether it is a secret.
 
     It is the name of the column. In a row of two cells, the first may be the name of the second.
     """
@@ -187,7 +191,7 @@ def _iter_cell_names(row: Sequence[Json], columns: tuple[str, ...]) -> Iterator[
 
 
 def _iter_argument_names(items: list[str], above: ValueName) -> Iterator[ValueName]:
-    """Yield a name for each argument of a command.
+    """Yield for each argument of a command the name that decides whether it is a secret.
 
     It is the option before the argument if that is the name of a secret, `password` if the argument
     itself is recognized as a secret, and otherwise the name of the list, `above`.
@@ -206,16 +210,17 @@ def _iter_argument_names(items: list[str], above: ValueName) -> Iterator[ValueNa
 
 
 def _is_command(value: Sequence[Json]) -> bool:
-    """Return True if a list contains only texts, and one of them is an option such as `-v`."""
+    """Return True if a list is probably a command: texts of which one is an option such as `-v`."""
     if not 1 < len(value) <= _MOST_ARGUMENTS or not all(isinstance(item, str) for item in value):
         return False
     return any(re.match(r"--?[A-Za-z]", str(item)) for item in value)
 
 
 def _columns(value: JsonObject) -> tuple[str, ...]:
-    """Return the column names in an object that contains a list of them and a list of rows.
+    """Return the column names in an object that represents a table.
 
-    The result is empty if there are no column names.
+    Such an object contains a list of column names and a list of rows. For any other object, the
+    result is empty.
     """
     parts = [item.values() if isinstance(item, Mapping) else [item] for item in value.values()]
     lists = [item for part in parts for item in part if isinstance(item, list | tuple) and item]
@@ -226,7 +231,7 @@ def _columns(value: JsonObject) -> tuple[str, ...]:
 
 
 def _is_header(items: Sequence[Json]) -> bool:
-    """Return True for a list of column names that includes the name of a secret."""
+    """Return True if a list consists of column names, and one of them is the name of a secret."""
     if not 1 <= len(items) <= _MOST_COLUMNS:
         return False
     names = [_column(item) for item in items]
@@ -236,7 +241,10 @@ def _is_header(items: Sequence[Json]) -> bool:
 
 
 def _column(item: Json) -> str:
-    """Return the name of a column, which `item` is or contains: `"id"`, `{"name": "id"}`."""
+    """Return the name of a column from its description, which may be a text or an object.
+
+    For example, the name is `id` for `"id"` and for `{"name": "id"}`.
+    """
     if isinstance(item, Mapping):
         item = next(
             (item[key] for key in ("name", "key", "id", "field", "title", "label") if key in item),
@@ -246,7 +254,10 @@ def _column(item: Json) -> str:
 
 
 def _is_table(value: Sequence[Json]) -> bool:
-    """Return True if a list consists of rows of equal length, and the first has column names."""
+    """Return True if a list is a table: rows of equal length, of which the first has column names.
+
+    One of the column names must be the name of a secret.
+    """
     if len(value) < 2 or not isinstance(value[0], list | tuple) or not _is_header(value[0]):
         return False
     width = len(value[0])

@@ -23,7 +23,7 @@ may be secrets although no name says so.
 
 
 def secrets_in(source: str) -> list[str]:
-    """Return the secrets in the address or command of a source, the longest first.
+    """Return the secrets in the address or command of a tool source, the longest first.
 
     Each secret is returned as it is spelled there, and also URL-decoded.
     """
@@ -35,7 +35,7 @@ def secrets_in(source: str) -> list[str]:
 
 
 def mask_source(source: str) -> str:
-    """Return the address or command of a source with `***` in place of each secret.
+    """Return the address or command of a tool source with `***` in place of each secret.
 
     `source` may also be a sentence that contains the address.
     """

@@ -18,10 +18,10 @@ _Split = Callable[[str], list[str]]
 
 
 def find_table_secrets(text: str, start: int, done: int) -> tuple[list[str], int]:
-    """Return the secrets of the table whose header is the line that contains `start`.
+    """Return the secrets of a table in a text, and the index up to which the text was read.
 
-    `done` is the position up to which earlier calls have read the text. The second result is the
-    position up to which this call has read it. There are no secrets if the line is not a header.
+    The header of the table is the line that contains the index `start`. `done` is the index up to
+    which earlier calls have read the text. There are no secrets if the line is not a header.
     """
     first = text.rfind("\n", max(done - 1, start - 500, 0), start) + 1
     last = text.find("\n", start)
@@ -44,7 +44,7 @@ def find_table_secrets(text: str, start: int, done: int) -> tuple[list[str], int
 
 @lru_cache(maxsize=1_000)
 def _read(header: str) -> tuple[_Split, int, tuple[tuple[int, Kind, Connection], ...]]:
-    """Return how to read a table with this header.
+    """Return how to read the rows of a table with this header, and which columns have secrets.
 
     The results are the function that splits a line into cells, the number of cells, and the columns
     with secrets. Such a column is given as its number, the kind of its secrets, and how clearly its

@@ -93,7 +93,7 @@ the name.
 
 
 def find_text_secrets(text: str) -> Iterator[str]:
-    """Yield the secrets in a text. Some are yielded more than once."""
+    """Yield the secrets in a text. The same secret may be yielded more than once."""
     if len(text) < SHORTEST:
         return
     yield from _find_in_view(text)
@@ -104,7 +104,7 @@ def find_text_secrets(text: str) -> Iterator[str]:
 
 
 def _find_in_view(text: str) -> Iterator[str]:
-    """Yield the secrets of a text exactly as it is written, without decoding anything."""
+    """Yield the secrets in a text exactly as it is written, without decoding anything."""
     yield from secret_formats.find_known_formats(text)
     yield from nameless_secrets.find_nameless_secrets(text)
     rest = secret_formats.without_keys(text)
@@ -113,20 +113,23 @@ def _find_in_view(text: str) -> Iterator[str]:
 
 
 def _has_stem(text: str) -> bool:
-    """Return True if a text may contain the name of a secret."""
+    """Return True if a text may contain the name of a secret, since it contains a part of one.
+
+    An example of such a part is `passw`.
+    """
     if _holds_stem(text.lower()):
         return True
     return not text.isascii() and _holds_stem(fold_name(text).lower())
 
 
 def _holds_stem(lower: str) -> bool:
-    """Return True if a lower-case text contains one of `_STEMS`."""
+    """Return True if a lower-case text contains a part of a name of secrets, such as `passw`."""
     return any(stem in lower for stem in _STEMS)
 
 
 @lru_cache(maxsize=65_536)
 def _is_name(token: str) -> bool:
-    """Return True if a word may be the name of a secret. Cached, since texts repeat words."""
+    """Return True if a word may be the name of a secret. Results are cached, since words repeat."""
     name = token.rstrip(_NAME_ENDS)
     return len(name) <= _LONGEST_NAME and _has_stem(name)
 
@@ -134,7 +137,7 @@ def _is_name(token: str) -> bool:
 class _Places:
     """Finds the positions at which a pattern matches in a text, and searches the text only once.
 
-    For this, each call of `find` must begin at or after the beginning of the call before.
+    For this, the arguments `start` of the calls of `find` must be in ascending order.
     """
 
     def __init__(self, pattern: re.Pattern[str], text: str) -> None:
@@ -144,7 +147,7 @@ class _Places:
         self._end = -1
 
     def find(self, start: int, stop: int) -> int:
-        """Return the position of the first match between `start` and `stop`, or -1."""
+        """Return the start of the next match that lies between `start` and `stop`, or -1."""
         if self._next < start:
             found = self._pattern.search(self._text, start)
             self._next, self._end = (
@@ -154,7 +157,7 @@ class _Places:
 
 
 def _find_behind_names(text: str) -> Iterator[str]:
-    """Yield the values that belong to names of secrets in a text.
+    """Yield the values in a text that have the name of a secret, such as `password`.
 
     A value may follow its name, be below it, or be in the table column that has the name.
     """
@@ -191,7 +194,10 @@ def _find_behind_names(text: str) -> Iterator[str]:
 
 
 def _with_word_before(text: str, before: re.Match[str] | None, name: str, start: int) -> str:
-    """Return a name together with the word before it, if both may be one name: `api key`."""
+    """Return a name together with the word before it in the text, if both may be one name.
+
+    For example `api key` for the name `key`. `before` matches the word before.
+    """
     if before is None:
         return name
     word = before[0].rstrip(_NAME_ENDS)
@@ -200,7 +206,7 @@ def _with_word_before(text: str, before: re.Match[str] | None, name: str, start:
 
 
 def _values_behind(window: str, start: int, end: int, kind: Kind, long_word: int) -> list[str]:
-    """Return the secret values that belong to the name at `window[start:end]`.
+    """Return the secrets whose name is `window[start:end]`, a part of the text `window`.
 
     `long_word` is the position of a long word that may be a random value, or -1.
     """
@@ -217,7 +223,7 @@ def _values_behind(window: str, start: int, end: int, kind: Kind, long_word: int
 
 
 def _find_behind_name(text: str, start: int, end: int, kind: Kind, name: str) -> Iterator[str]:
-    """Yield the secret values after the name at `text[start:end]`.
+    """Yield the secrets that follow the name at `text[start:end]`.
 
     Every known way to write a value after a name is tried, such as `=` or markup.
     """
@@ -244,21 +250,25 @@ def _find_behind_name(text: str, start: int, end: int, kind: Kind, name: str) ->
 
 
 def _is_secret_item(item: str) -> bool:
-    """Return True if an item of a list below a name can be a secret, such as a recovery code."""
+    """Return True if an item of a list can be a secret, such as a recovery code.
+
+    The list is below the name of a secret in a text.
+    """
     is_value = _OTHER_NAME.match(item) is None and re.search("[,;|/]", item) is None
     return is_value and is_not_word(item)
 
 
 def _is_line_of_name(text: str, end: int, found: re.Match[str]) -> bool:
-    """Return True if the next line can be the value of the name that ends at `end`.
+    """Return True if the line below the name of a secret can be the value of this name.
 
-    It cannot if it assigns a value to another name, or if the name is part of a path.
+    It cannot if it assigns a value to another name, or if the name is part of a path. `end` is the
+    end of the name in `text`, and `found` matches the line.
     """
     return _OTHER_NAME.match(found["v"]) is None and text[end : end + 1] != "/"
 
 
 def _find_next_argument(found: re.Match[str], kind: Kind, *, is_option: bool) -> Iterator[str]:
-    """Yield the value after a name and a space.
+    """Yield the value that follows the name of a secret after a space, as in a command line.
 
     After an option such as `--password`, it may be any argument; otherwise it must be in quotes.
     """
@@ -272,7 +282,7 @@ def _find_next_argument(found: re.Match[str], kind: Kind, *, is_option: bool) ->
 
 
 def _find_around_name(text: str, end: int, kind: Kind) -> Iterator[str]:
-    """Yield the secrets that follow the name of a secret.
+    """Yield secrets that are written in one of two ways after the name of a secret.
 
     They are the items of a list in the lines below the name, or a passphrase in quotes after it.
     """
@@ -289,7 +299,10 @@ def _find_around_name(text: str, end: int, kind: Kind) -> Iterator[str]:
 
 
 def _find_assigned_value(text: str, found: re.Match[str], kind: Kind, name: str) -> Iterator[str]:
-    """Yield the value that is assigned to a name."""
+    """Yield the value that a text assigns to the name of a secret, as in `password = …`.
+
+    `found` matches the text from the end of the name on.
+    """
     quoted = found["v"] is None
     if name in SIGNED and not quoted and found[0] == f"={found['v']}" and "(" not in found["v"]:
         yield from iter_url_forms(found["v"])  # a signed URL works for everyone who has it
@@ -304,7 +317,7 @@ def _find_assigned_value(text: str, found: re.Match[str], kind: Kind, name: str)
 def _find_unquoted_value(
     text: str, found: re.Match[str], kind: Kind, connection: Connection, name: str
 ) -> Iterator[str]:
-    """Yield an unquoted value: one word, or all words of a passphrase."""
+    """Yield the secret that is assigned without quotes: one word, or all words of a passphrase."""
     value = found["v"]
     line = text[found.start("v") : text.find("\n", found.start("v")) % (len(text) + 1)].strip()
     is_phrase = re.fullmatch(r"[a-z]+(?: [a-z]+){3,30}", line) is not None
@@ -323,7 +336,7 @@ def _find_unquoted_value(
 
 
 def _is_variable(text: str, found: re.Match[str]) -> bool:
-    """Return True if the value is a variable, as in `f(token=x, …)` or `token = read_token`."""
+    """Return True if an assigned value is a variable: `f(token=x, …)` or `token = read_token`."""
     value = found["v"]
     is_argument = text[found.end("v") : found.end("v") + 1] in ",)"
     if is_argument and re.fullmatch(r"[A-Za-z_]+[,)]*", value):
@@ -333,7 +346,10 @@ def _is_variable(text: str, found: re.Match[str]) -> bool:
 
 
 def _is_sentence(value: str, connection: Connection, *, is_whole_line: bool) -> bool:
-    """Return True if the value is no secret but a part of a sentence, a label or the next name."""
+    """Return True if the text after the name of a secret is not a value.
+
+    It may be a part of a sentence, a label, or the next name.
+    """
     if value[-1] == ":":
         return True
     if connection == "marked" and is_label(value):  # as in a file of translations
@@ -345,7 +361,7 @@ def _is_sentence(value: str, connection: Connection, *, is_whole_line: bool) -> 
 
 
 def _find_cookies(text: str, end: int) -> Iterator[str]:
-    """Yield the values of cookies that have the name of a secret, or that look random.
+    """Yield the secrets in a `Cookie` header: values with the name of a secret, or random values.
 
     `end` is the end of the header's name in `text`.
     """
@@ -360,7 +376,7 @@ def _find_cookies(text: str, end: int) -> Iterator[str]:
 
 
 def _matched_value(found: re.Match[str]) -> str:
-    """Return the value that a pattern of `protocols.secrets.value_patterns` has matched."""
+    """Return the secret's value in a match of a pattern from `protocols.secrets.value_patterns`."""
     groups = found.groupdict()
     return next((groups[name] for name in _GROUPS if groups.get(name)), "")
 

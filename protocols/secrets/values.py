@@ -1,4 +1,4 @@
-"""Decides whether a text near the name of a secret is the secret.
+"""Decides whether a text that is near the name of a secret, such as `password`, is the secret.
 
 It may also be an ordinary word, a label, a reference to the secret, or code.
 """
@@ -72,7 +72,7 @@ SIGNED = frozenset(
 
 
 def kind_behind_name(name: str) -> Kind | None:
-    """Return the kind of secret that a text may contain after this name, or None.
+    """Return the kind of secret that may follow this name in a text, or None.
 
     The name consists of one or two words of the text, such as `api key`.
     """
@@ -91,7 +91,7 @@ def iter_url_forms(value: str) -> Iterator[str]:
 def iter_if_secret(
     value: str, kind: Kind, connection: Connection, *, quoted: bool
 ) -> Iterator[str]:
-    """Yield the value if it is a secret.
+    """Yield `value` if it is a secret, else nothing.
 
     `kind` is the kind of secret that the value's name announces, and `connection` says how clearly
     the text connects the name with the value.
@@ -112,7 +112,10 @@ def iter_if_secret(
 
 
 def _is_password(value: str, *, quoted: bool) -> bool:
-    """Return True if a value that is assigned to the name of a secret can be the secret."""
+    """Return True if a value can be the secret that its name, such as `password`, announces.
+
+    `quoted` is True if it is in quotes.
+    """
     if PLACEHOLDER.search(value) or _is_name(value) or not is_secret("password", value):
         return False
     if quoted:
@@ -121,7 +124,7 @@ def _is_password(value: str, *, quoted: bool) -> bool:
 
 
 def _is_stand_in(value: str) -> bool:
-    """Return True if a text is never a secret.
+    """Return True if a text near the name of a secret cannot be the secret.
 
     It is a word such as `expired`, a reference such as `$TOKEN`, or only punctuation.
     """
@@ -131,7 +134,7 @@ def _is_stand_in(value: str) -> bool:
 
 
 def _is_name(value: str) -> bool:
-    """Return True for a word that is itself the name of a secret, as in `--token API_TOKEN`."""
+    """Return True if a value is itself the name of a secret, as in `--token API_TOKEN`."""
     is_word = value.isalpha() or _CONSTANT.fullmatch(value) is not None
     return is_word and secret_kind(value) is not None
 
@@ -153,7 +156,10 @@ def is_label(value: str) -> bool:
 
 
 def _is_key(value: str) -> bool:
-    """Return True if a text contains a long word in which letters and digits alternate."""
+    """Return True if a text contains a long word in which letters and digits alternate.
+
+    API keys often have such a word.
+    """
     parts = re.findall(r"\w{12,}", value)
     return any(len(re.findall(r"[A-Za-z]+|\d+", part)) > 2 for part in parts)
 

@@ -87,9 +87,9 @@ _LEADER = re.compile(
 
 
 class ReadableText:
-    """The displayed form of a text, which can be mapped back to the original text.
+    """The form of a text that people see, whose parts can be found in the original text.
 
-    `source` is the original, `text` the displayed form.
+    `source` is the original text, and `text` is the displayed form.
     """
 
     def __init__(self, source: str) -> None:
@@ -130,9 +130,10 @@ class ReadableText:
             done = place
 
     def _position_in_view(self, place: int, step: int) -> int:
-        """Return the position in the displayed form for a position in an intermediate form.
+        """Return the index in the displayed form for an index in an intermediate form of the text.
 
-        The intermediate form is the text after the first `step` conversions.
+        The text is converted in several steps. The intermediate form is the result of the first
+        `step` steps.
         """
         for here, before in self._steps[step:]:
             at = bisect_right(before, place)
@@ -142,7 +143,7 @@ class ReadableText:
         return place
 
     def iter_source_forms(self, value: str) -> Iterator[str]:
-        """Yield a value that was found in the displayed form, and its spelling in the original.
+        """Yield a value that was found in the displayed form, then its spelling in the original.
 
         The second is omitted if both are equal.
         """
@@ -167,7 +168,7 @@ class ReadableText:
             yield spelled
 
     def _change(self, edits: Iterable[_Edit]) -> None:
-        """Apply edits to `text`, in ascending order of their positions."""
+        """Apply edits to the displayed form, in ascending order of their positions."""
         pieces: list[str] = []
         here: list[int] = []
         before: list[int] = []
@@ -185,7 +186,10 @@ class ReadableText:
             self._steps.append((here, before))
 
     def _position_in_source(self, place: int, bisect: Callable[[list[int], int], int]) -> int:
-        """Return the position in the original text for a position in the displayed form."""
+        """Return the index in the original text for an index in the displayed form.
+
+        `bisect` is `bisect_right` for the beginning of a value, and `bisect_left` for its end.
+        """
         for here, before in reversed(self._steps):
             at = bisect(here, place)
             if at:
@@ -195,7 +199,7 @@ class ReadableText:
 
 
 def _without_escapes(text: str) -> Iterator[_Edit]:
-    """Yield the edits that decode escaped characters and remove colours."""
+    """Yield the edits that decode escaped characters (`%20`, `&amp;`) and remove colours."""
     if not any(mark in text for mark in "\x1b%&\\"):
         return
     for found in _ESCAPED.finditer(text):
@@ -263,7 +267,10 @@ def _without_markup(text: str) -> Iterator[_Edit]:
 
 
 def _text_between_tags(tags: str, before: str) -> str:
-    """Return the text that replaces some adjacent tags. `before` is the text in front of them."""
+    """Return the text that replaces adjacent HTML tags, such as a line break or a cell separator.
+
+    `before` is the text in front of them.
+    """
     if _LINE_TAG.search(tags) is not None:
         return "\n "
     if _NEXT_CELL.search(tags) is not None:
@@ -272,7 +279,7 @@ def _text_between_tags(tags: str, before: str) -> str:
 
 
 def _without_emphasis(text: str) -> Iterator[_Edit]:
-    """Yield the edits that remove the marks of bold, italic and struck-out words."""
+    """Yield the edits that remove the markup of bold, italic and struck-out words (`**word**`)."""
     for found in _EMPHASIS.finditer(text):
         inner = found.end(found.lastgroup or "")
         closing = 1 if found["d"] else inner - found.start()

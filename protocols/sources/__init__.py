@@ -43,13 +43,13 @@ _GENERIC_TITLES = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Source:
-    """A tool source that was read: its name and the descriptions of its tools (`protocols`).
+    """A tool source that was read, such as an OpenAPI document: its name and its tools.
 
-    `tools` are the same tools, ready to be called; it is empty until they are bound. `text` is the
-    source as the user wrote it, with secrets masked. `functions` are the Python functions of its
-    tools, keyed by `module:function`. `home` is the origin from which the document was fetched, or
-    None for a local file. `place` is the path of a Python file; it is empty for a module that was
-    given by its name, and for other sources.
+    `protocols` are the descriptions of the tools. `tools` are the same tools, ready to be called;
+    it is empty until they are bound. `text` is the source as the user wrote it, with secrets
+    masked. `functions` are the Python functions of its tools, keyed by `module:function`. `home` is
+    the origin from which the document was fetched, or None for a local file. `place` is the path of
+    a Python file; it is empty for a module that was given by its name, and for other sources.
     """
 
     text: str
@@ -99,10 +99,10 @@ def load_tools(*sources: ToolSource, invoker: Invoker | None = None) -> Toolbox:
 def load_source(
     source: str, *, invoker: Invoker | None = None, modules: Sequence[str] = ()
 ) -> Source:
-    """Load one source in the same way as `load_tools`, with its tools ready to be called.
+    """Load one tool source and return it, with its tools ready to be called.
 
-    `modules` are further Python modules that the user named. Protocol files may bind tools to their
-    functions.
+    The syntax of `source` is that of `load_tools`. `modules` are further Python modules that the
+    user named. Protocol files may bind tools to their functions.
 
     Raises:
         SourceUnavailable, InvalidProtocol: see `load_tools`.
@@ -113,9 +113,9 @@ def load_source(
 
 
 def is_local_data(text: str) -> bool:
-    """Return True if a source is a document or folder of documents below the current folder.
+    """Return True if a source is a data file, or a folder of them, below the current folder.
 
-    Such a source runs no code or command, and names no address or host.
+    Such a source runs no code or command, and its text names no address or host.
     """
     _, location, base_url = _parse_source(text)
     try:
@@ -131,7 +131,10 @@ def is_local_data(text: str) -> bool:
 
 
 def absolute_source(text: str) -> str:
-    """Return a source text that does not depend on the current folder: paths become absolute."""
+    """Return the text of a tool source with its path made absolute, if it is a path.
+
+    The result does not depend on the current folder.
+    """
     name, location, base_url = _parse_source(text)
     path = Path(location).expanduser()
     if (
@@ -145,7 +148,9 @@ def absolute_source(text: str) -> str:
 
 
 def flat_sources(sources: Iterable[Any]) -> list[str | Callable[..., Any]]:
-    """Return all sources, including those in lists, without duplicates. Paths become text.
+    """Return the tool sources in a nested list as a flat list without duplicates.
+
+    Paths become text.
 
     Raises:
         SourceUnavailable: one of them is neither a text, a path, a function nor an iterable.
@@ -203,8 +208,8 @@ def _tools(source: Source, invoker: Invoker, sources: Sequence[Source]) -> list[
 def _read_all(given: Sequence[str | Callable[..., Any]], invoker: Invoker) -> list[Source]:
     """Return one `Source` for each text in `given`, in their order, and one for all functions.
 
-    If a protocol file describes a function or an MCP tool of another source, only the tool of the
-    file is kept. A file may bind tools only to functions of modules that the user named.
+    If a protocol file describes a function or an MCP tool of another source, only the description
+    in the file is used. A file may bind tools only to functions of modules that the user named.
     """
     found = [_read(text, invoker) for text in given if isinstance(text, str)]
     if functions := [one for one in given if not isinstance(one, str)]:
@@ -222,7 +227,9 @@ def _read_all(given: Sequence[str | Callable[..., Any]], invoker: Invoker) -> li
 
 
 def _bindings_in_files(sources: Sequence[Source]) -> list[Binding | None]:
-    """Return the bindings of all tools in protocol files.
+    """Return the bindings of all tools that are described in protocol files.
+
+    A binding says how a tool is called.
 
     Raises:
         InvalidProtocol: a tool is bound to a function of a module that the user did not name.
@@ -249,9 +256,10 @@ def _bindings_in_files(sources: Sequence[Source]) -> list[Binding | None]:
 
 
 def _without_bindings(source: Source, described: Sequence[Binding | None]) -> Source:
-    """Return a Python or MCP source without the tools whose bindings are in `described`.
+    """Return a Python or MCP source without those tools that protocol files describe, too.
 
-    Those are described by protocol files. Other sources are returned unchanged.
+    `described` are the bindings of the tools in protocol files. Sources of other kinds are returned
+    unchanged.
     """
     if source.kind not in ("python", "mcp"):
         return source
@@ -260,7 +268,10 @@ def _without_bindings(source: Source, described: Sequence[Binding | None]) -> So
 
 
 def _parse_source(text: str) -> tuple[str, str, str | None]:
-    """Return the name (or ""), the location and the base URL (or None) of a source."""
+    """Return the parts of a source text such as `NAME=LOCATION@URL`: name, location and base URL.
+
+    The name is "" and the base URL is None if the text has none.
+    """
     match = _NAMED.fullmatch(text)
     name, location = (match[1], match[2]) if match else ("", text)
     based = None if is_mcp(location) else _BASED.fullmatch(location)
@@ -268,7 +279,7 @@ def _parse_source(text: str) -> tuple[str, str, str | None]:
 
 
 def _is_python(location: str) -> bool:
-    """Return True if a location is a Python module."""
+    """Return True if the location of a tool source is that of a Python module."""
     if is_mcp(location) or is_url(location):
         return False
     path = Path(location).expanduser()
@@ -279,7 +290,10 @@ def _is_python(location: str) -> bool:
 
 
 def _read(text: str, invoker: Invoker) -> Source:
-    """Read the source that `text` names; see `load_tools` for the syntax."""
+    """Read the tool source that `text` names, such as a file, a module or an address.
+
+    See `load_tools` for the syntax.
+    """
     name, location, base_url = _parse_source(text)
     if is_mcp(location):
         name, protocols = invoker.servers.open(location, name=name)
@@ -309,7 +323,7 @@ def _read(text: str, invoker: Invoker) -> Source:
 
 
 def _read_address(text: str, invoker: Invoker) -> Source:
-    """Read a document from an http address."""
+    """Read the tool source at an http(s) address. `text` may also have a name and a base URL."""
     name, location, base_url = _parse_source(text)
     homes = [_origin_of(url) for url in (location, base_url) if url and is_url(url)]
     document = fetch_document(location, homes=invoker.homes, near=invoker.settings.near_hosts)
@@ -330,7 +344,7 @@ def _read_address(text: str, invoker: Invoker) -> Source:
 
 
 def _origin_of(url: str) -> Origin:
-    """Return the origin of an address that the user gave."""
+    """Return the origin (scheme, host and port) of an address that the user gave."""
     try:
         return split_url(url)[0]
     except ValueError as error:
@@ -347,7 +361,7 @@ def _name_from_title(kind: SourceKind, protocols: Sequence[ToolProtocol], otherw
 
 
 def _read_python(text: str, name: str, location: str) -> Source:
-    """Read a Python module. `name` may be empty."""
+    """Read a Python module as a tool source. An empty `name` is replaced by that of the module."""
     protocols, functions = read_module(location)
     file = Path(location.rpartition(":")[0] or location).expanduser()
     return Source(
@@ -363,7 +377,7 @@ def _read_python(text: str, name: str, location: str) -> Source:
 def _read_document(
     document: Json, where: str, base_url: str | None
 ) -> tuple[SourceKind, list[ToolProtocol]]:
-    """Return the kind of a document, and the descriptions of the tools in it.
+    """Return the kind of a document (such as `openapi`), and the descriptions of its tools.
 
     `where` names the document in messages.
     """

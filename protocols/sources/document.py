@@ -58,8 +58,9 @@ class OpenApiDocument:
                     self.marks.setdefault(ref, unmarked)[1].append(key)
 
     def follow(self, value: Json) -> JsonObject:
-        """Return the object (parameter, response, …) that `value` refers to, or `value` itself.
+        """Return an object of the document, such as a parameter or a response, without a reference.
 
+        If `value` is a reference, the result is the object that it refers to, else `value` itself.
         Return {} for a value that is not an object.
 
         Raises:

@@ -33,8 +33,9 @@ Each value counts as 16 bytes more than its length.
 def fetch_document(location: str, *, homes: set[str] | None = None, near: bool = True) -> Json:
     """Return the content of the JSON or YAML document at a path or http(s) address.
 
-    If the host of the address is on this machine or its networks, it is added to `homes`: the
-    service that the document describes is there, too. If `near` is false, such hosts are refused.
+    If the host of the address is on this machine or its networks, it is added to `homes`, the hosts
+    that may be there: the service that the document describes probably is, too. If `near` is false,
+    such hosts are refused.
 
     Raises:
         SourceUnavailable: the document cannot be read, is neither JSON nor YAML, or has more than
@@ -129,9 +130,9 @@ def _download(url: str, homes: set[str], *, near: bool) -> bytes:
 
 
 class _Loader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[misc]
-    """A YAML 1.2 loader as required by OpenAPI: only JSON's types are recognized.
+    """A YAML 1.2 loader as OpenAPI requires it: it recognizes only the types of JSON.
 
-    `no`, `on` and dates are text.
+    The words `no` and `on`, and dates, are texts.
     """
 
     yaml_implicit_resolvers: ClassVar[dict[str, Any]] = {}
@@ -174,7 +175,7 @@ def _yaml(text: str) -> Any:
 
 
 def _size(node: yaml.Node, known: dict[int, float]) -> float:
-    """Return the approximate size of a node in bytes, with its aliases expanded.
+    """Return the approximate size of a YAML node in bytes, with its aliases expanded.
 
     A few lines of aliases can expand to billions of values. `known` has the results for the nodes
     that were visited before.

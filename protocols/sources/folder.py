@@ -61,7 +61,7 @@ def read_folder(path: Path, *, base_url: str | None = None) -> list[ToolProtocol
 
 
 def files_of(folder: Path) -> list[Path]:
-    """Return the files that `read_folder` reads."""
+    """Return the files in `folder` that may describe tools: JSON and YAML files, in path order."""
     return [file for file in sorted(folder.rglob("*")) if _is_description_file(file, folder)]
 
 
@@ -75,7 +75,10 @@ def _is_description_file(file: Path, folder: Path) -> bool:
 def read_protocols(
     document: Json, *, where: str, base_url: str | None = None
 ) -> list[ToolProtocol]:
-    """Return the tools that the content of one file describes; see `read_folder`.
+    """Return the tools that the content of one file describes.
+
+    The content is one or more protocol documents or bare descriptions. `where` names the file in
+    messages.
 
     Raises:
         InvalidProtocol: the content is not a valid protocol or bare description.
@@ -112,14 +115,17 @@ def _read(document: Json, *, where: str, base_url: str | None) -> list[ToolProto
 
 
 def _maps_names(document: Mapping[str, Json]) -> bool:
-    """Return True if every key is a tool's name, and every value a bare description."""
+    """Return True if a document maps names of tools to bare descriptions.
+
+    A bare description of a tool is little more than a request: `get_user: GET https://…`.
+    """
     if not document or _is_bare_description(document):
         return False
     return all(map(_is_bare_description, document.values()))
 
 
 def _with_name(name: str, description: Json) -> dict[str, Json]:
-    """Return a bare description as an object with the tool's name."""
+    """Return the bare description of a tool as an object that has the tool's name."""
     described = {"request": description} if isinstance(description, str) else description
     return {"name": str(name), **described}
 
@@ -169,7 +175,10 @@ def _complete_description(document: Json, where: str, base_url: str | None) -> d
 
 
 def _pop_request(description: dict[str, Json], where: str) -> tuple[str, Json]:
-    """Remove the request from a description. Return its method and its URL, which may be a path."""
+    """Remove the request from the bare description of a tool, and return its method and URL.
+
+    The URL may be only a path.
+    """
     request = description.pop("request", None)
     if isinstance(request, str):
         found = _REQUEST.fullmatch(request)
@@ -187,7 +196,7 @@ def _pop_request(description: dict[str, Json], where: str) -> tuple[str, Json]:
 
 
 def _pop_arguments(description: dict[str, Json], where: str) -> dict[str, Json]:
-    """Remove the arguments from a description and return them, keyed by name.
+    """Remove the arguments from the bare description of a tool, and return them keyed by name.
 
     Each value describes its argument by a sentence, a type or a schema, or is None.
     """
@@ -202,7 +211,10 @@ def _pop_arguments(description: dict[str, Json], where: str) -> dict[str, Json]:
 
 
 def _argument_schema(name: str, described: Json, where: str) -> dict[str, Any]:
-    """Return the schema of an argument that is described by a type, a sentence or a schema."""
+    """Return the schema of an argument that a bare description describes in one of three ways.
+
+    `described` is a type, a sentence or a schema.
+    """
     if isinstance(described, str):
         return {"type" if described in _TYPES else "description": described.strip()}
     if not isinstance(described, Mapping | None):
@@ -213,7 +225,10 @@ def _argument_schema(name: str, described: Json, where: str) -> dict[str, Any]:
 
 
 def _pop_location(schema: dict[str, Any], usual: Location, name: str, where: str) -> Location:
-    """Remove the location of an argument (`in`) from its schema and return it, or else `usual`."""
+    """Remove the key `in`, the location of an argument, from its schema, and return the location.
+
+    If the schema has no such key, return `usual`.
+    """
     location = schema.pop("in", usual)
     if location not in get_args(Location):
         known = ", ".join(get_args(Location))
@@ -223,7 +238,10 @@ def _pop_location(schema: dict[str, Any], usual: Location, name: str, where: str
 
 
 def _url(given: Json, where: str, base_url: str | None) -> str:
-    """Return the full URL of a description. If there is a `base_url`, it replaces the host."""
+    """Return the full URL of a tool from `given`, the URL or path in its description.
+
+    If there is a `base_url`, it replaces the host.
+    """
     if not isinstance(given, str) or not given.strip():
         raise _invalid_protocol(where, "it has no 'url'.", "url")
     url = given.strip()

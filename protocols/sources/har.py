@@ -40,9 +40,9 @@ _HarArguments = dict[tuple[Location, str], Json]
 class _Entry(NamedTuple):
     """One recorded call.
 
-    `segments` are the segments of its URL path. `other_arguments` are not in the path.
-    `credential` is True if it carried a secret. `media` is the media type of its body if that is
-    unusual, else "".
+    `segments` are the segments of its URL path. `other_arguments` are the arguments in the query
+    and the body. `credential` is True if the call carried a secret. `media` is the media type of
+    its body if that is unusual, else "".
     """
 
     method: str
@@ -62,7 +62,7 @@ def is_har(document: Json) -> bool:
 def read_har(
     document: JsonObject, *, where: str, base_url: str | None = None
 ) -> list[ToolProtocol]:
-    """Return the operations of a recording, in the order of their first use.
+    """Return the operations in a recording as tools, in the order of their first use.
 
     Only calls to the origin with the most calls are kept, and only those with a JSON response. If
     `base_url` is another origin in the recording, that origin is used instead. Any other `base_url`
@@ -100,7 +100,10 @@ def read_har(
 
 
 def _entry(item: Json) -> _Entry | None:
-    """Return the call in an entry, or None if it is not a successful call with a JSON response."""
+    """Return the call in one entry of a recording.
+
+    Return None if it is not a successful call with a JSON response.
+    """
     match item:
         case {
             "request": {"method": str(method), "url": str(url)} as asked,
@@ -131,13 +134,16 @@ def _entry(item: Json) -> _Entry | None:
 
 
 def _is_success(status: int, response: JsonObject) -> bool:
-    """Return True for a 2xx status with a JSON body, or without any body."""
+    """Return True for a response with a 2xx status and a JSON body, or without any body."""
     media = str(as_mapping(response.get("content")).get("mimeType"))
     return status in (204, 205) or (200 <= status < 300 and is_json(media))
 
 
 def _query_arguments(pairs: Sequence[tuple[str, str]]) -> _HarArguments:
-    """Return the arguments in a query. Secrets are left out: a credential will replace them."""
+    """Return the arguments in the query of a recorded call, without secrets.
+
+    When the tool is called, a credential replaces the secrets. `pairs` are the names and values.
+    """
     values = dict[str, list[Json]]()
     for name, text in pairs:
         if not is_secret(name, text):
@@ -151,14 +157,17 @@ def _query_arguments(pairs: Sequence[tuple[str, str]]) -> _HarArguments:
 def _has_credential(pairs: Sequence[tuple[str, Any]]) -> bool:
     """Return True if a header or a query parameter contains a secret.
 
-    Cookies and tokens against request forgery (CSRF) do not count.
+    `pairs` are their names and values. Cookies and tokens against request forgery (CSRF) do not
+    count.
     """
     names = [name.lower() for name, text in pairs if is_secret(name, text)]
     return any(name != "cookie" and "csrf" not in name for name in names)
 
 
 def _body(posted: JsonObject) -> tuple[str, _HarArguments]:
-    """Return the media type of a request body if it is unusual, else "", and its arguments.
+    """Return the media type and the arguments of a recorded request body.
+
+    The media type is "" if it is a usual one, such as `application/json`.
 
     Raises:
         ValueError: the body is neither JSON nor a form, so tools cannot send it.
@@ -179,7 +188,7 @@ def _body(posted: JsonObject) -> tuple[str, _HarArguments]:
 
 
 def _form_argument(field: JsonObject) -> tuple[tuple[Location, str], Json]:
-    """Return location and name of a recorded form field, and its value."""
+    """Return ((location, name), value) for a recorded form field."""
     name = unquote_plus(str(field.get("name")))
     value = b"" if "fileName" in field else _convert_text(str(field.get("value")))
     return ("form", name), value
@@ -194,7 +203,10 @@ def _convert_text(text: str) -> Json:
 
 
 def _template(segments: Sequence[str]) -> str:
-    """Return the template of a path, with ids as arguments: `/users/17` → `/users/{user_id}`."""
+    """Return the template of a recorded path, in which ids are variables.
+
+    For example, `/users/17` becomes `/users/{user_id}`.
+    """
     parts: list[str] = []
     noun = ""
     for segment in segments:
@@ -236,7 +248,7 @@ def _operation(name: str, server: str, path: str, entries: Sequence[_Entry]) -> 
 
 
 def _schema(name: str, values: Sequence[Json]) -> dict[str, Any]:
-    """Return a schema of an argument, derived from its recorded values."""
+    """Return the schema of an argument, derived from its recorded values."""
     if any(is_secret(name, value) for value in values):
         return {"type": "string", "x-atc-secret": True}
     if b"" in values:

@@ -53,7 +53,7 @@ _MOST_OF_ERROR = 5
 def read_openapi(
     document: JsonObject, *, where: str, base_url: str | None = None
 ) -> list[ToolProtocol]:
-    """Return the operations of an OpenAPI 3.x or Swagger 2 document, in its order.
+    """Return the operations of an OpenAPI 3.x or Swagger 2 document as tools, in its order.
 
     `where` names the document in messages. If it is a URL, the URLs of servers may be relative to
     it. `base_url` replaces scheme and host of the declared server; if it has a path (even `/`), it
@@ -136,9 +136,9 @@ class _Reader:
         }
 
     def _parameters(self, raw: JsonObject, item: JsonObject) -> list[JsonObject]:
-        """Return the parameters of an operation and of its path item (`item`).
+        """Return the parameters of an operation, including those of its path item (`item`).
 
-        Parameters of the operation replace parameters of the path item with the same name.
+        If both declare a parameter with the same name and location, that of the operation is used.
         """
         declared = (*items_of_type(item.get("parameters")), *items_of_type(raw.get("parameters")))
         found: dict[tuple[str, str], JsonObject] = {}
@@ -148,7 +148,10 @@ class _Reader:
         return [*found.values()]
 
     def _swagger_body(self, raw: JsonObject, parameters: list[JsonObject]) -> JsonObject:
-        """Return the body parameter of a Swagger operation as a request body; {} without one."""
+        """Return the body of a Swagger operation in the form of OpenAPI 3; {} if it has no body.
+
+        Swagger declares the body as one of the `parameters`.
+        """
         parameter = next((one for one in parameters if one.get("in") == "body"), None)
         if parameter is None:
             return {}
@@ -216,7 +219,11 @@ class _Reader:
         return replace(protocol, input_schema=self._sent.complete(protocol.input_schema))
 
     def _security(self, operation: JsonObject, server: str) -> dict[str, Any]:
-        """Return an operation's credentials, their schemes and its header for idempotency keys."""
+        """Return the fields of an `HttpBinding` that say which secrets an operation needs.
+
+        They are the credentials and their security schemes. The name of the operation's header for
+        idempotency keys, if any, is returned with them.
+        """
         credentials = credentials_of(self._content, operation)
         schemes = {
             one: scheme_of(self._document, one, server) for names in credentials for one in names
@@ -264,7 +271,7 @@ class _Reader:
         return arguments
 
     def _parameter(self, parameter: JsonObject, location: Location) -> dict[str, Any]:
-        """Return the schema of a parameter."""
+        """Return the JSON Schema of an OpenAPI parameter, with its description and examples."""
         # Swagger 2, and documents of 3 that were made from it, write the schema beside the name.
         content = as_mapping(next(iter(as_mapping(parameter.get("content")).values()), None))
         raw = next(
@@ -294,7 +301,7 @@ class _Reader:
     # --- responses
 
     def _body(self, response: JsonObject) -> dict[str, Any] | None:
-        """Return the schema of a response body, or None if it is unknown."""
+        """Return the JSON Schema of the body of a response, or None if it is unknown."""
         content = as_mapping(response.get("content"))
         media = next(filter(is_json, content), None)
         if media is None:
@@ -306,7 +313,10 @@ class _Reader:
         return {"not": {}} if top is False else self._received.complete(top) or None
 
     def _success_status(self, responses: JsonObject) -> str:
-        """Return the lowest 2xx status, else `default` unless it describes an error, else ""."""
+        """Return the status in the document that describes success, or "" if there is none.
+
+        It is the lowest 2xx status, or else `default`, unless that describes an error.
+        """
         found = _success_statuses(responses)
         if found or "default" not in responses:
             return next(iter(found), "")
@@ -316,7 +326,8 @@ class _Reader:
     def _output(self, responses: JsonObject, success: str) -> dict[str, Any] | None:
         """Return the schema of the body of a successful response, or None if it is unknown.
 
-        If several 2xx statuses have different bodies, the schema has an `anyOf` of them.
+        If several 2xx statuses have different bodies, the schema has an `anyOf` of them. `success`
+        is the status that describes success, see `_success_status`.
         """
         if not success:
             return None
@@ -331,9 +342,10 @@ class _Reader:
         return self._received.complete({"anyOf": options})
 
     def _links(self, operations: Mapping[str, JsonObject]) -> dict[str, list[Link]]:
-        """Return the links that the document declares, keyed by the tool that uses the value.
+        """Return the links that the document declares, keyed by the tool that uses their values.
 
-        `operations` are keyed by the names of their tools.
+        A link says that a field of one tool's response is an argument of another tool. `operations`
+        are keyed by the names of their tools.
         """
         tools = {
             plain_text(operation.get("operationId")): name for name, operation in operations.items()
@@ -363,7 +375,7 @@ class _Reader:
 
 
 def _success_statuses(responses: JsonObject) -> list[str]:
-    """Return the 2xx statuses of an operation in order."""
+    """Return the 2xx statuses that an operation declares, in ascending order."""
     return sorted(status for status in responses if re.fullmatch(r"2(\d\d|XX|xx)", status))
 
 

@@ -19,11 +19,11 @@ _PLAIN_OBJECT = ANNOTATIONS | {"type", "properties", "required", "additionalProp
 
 
 def add_body(arguments: OperationArguments, body: JsonObject, converted: Schemas) -> None:
-    """Add the arguments of a request body to `arguments`.
+    """Add the arguments in a request body to `arguments`.
 
     Each property of the body becomes an argument. The whole body becomes one argument if it is not
     an object, or if a property of a JSON body has the name of another argument. `converted`
-    converts the schemas of the document.
+    converts the schemas of the document to JSON Schema 2020-12.
     """
     media, content, whole = _choose_media(body["content"], converted)
     is_form = media in FORM_TYPES
@@ -44,7 +44,10 @@ def add_body(arguments: OperationArguments, body: JsonObject, converted: Schemas
 
 
 def _unusual_media(media: str) -> str:
-    """Return a media type, or "" if it is a pattern or the usual one of a JSON body or a form."""
+    """Return a media type, or "" if a request need not name it.
+
+    That is so for patterns such as `*/*`, and for the usual types of JSON bodies and forms.
+    """
     is_usual = media in ("application/json", FORM_TYPES[0])
     return "" if is_usual or "*" in media else media
 
@@ -52,9 +55,10 @@ def _unusual_media(media: str) -> str:
 def _joined_fields(
     fields: JsonObject, encodings: JsonObject, media: str, converted: Schemas
 ) -> dict[str, Any]:
-    """Return the schemas of fields; `x-atc-join` is added to those of objects in a form.
+    """Return the schemas of the fields of a body, keyed by name.
 
-    This key says how an object is sent; see `_join_of`.
+    In a form, the schemas of objects get the key `x-atc-join`, which says how an object is sent;
+    see `_join_of`.
     """
     found = {}
     for name, schema in fields.items():
@@ -64,7 +68,7 @@ def _joined_fields(
 
 
 def _with_description(schema: Any, body: JsonObject) -> Any:
-    """Return a body's schema; if it has no description, add the description of the body."""
+    """Return the schema of a body. If it has no description, that of the body is added."""
     text = plain_text(body.get("description"))
     return {"description": text} | schema if isinstance(schema, dict) and text else schema
 
@@ -72,7 +76,7 @@ def _with_description(schema: Any, body: JsonObject) -> Any:
 def _choose_media(
     content: JsonObject, converted: Schemas
 ) -> tuple[str, JsonObject, dict[str, Any] | bool]:
-    """Return the media type to send, its entry in the document, and its schema.
+    """Return the media type in which a body is sent, its entry in the document, and its schema.
 
     The media type is the last multipart form with a file, else JSON (if possible not a JSON patch),
     else a form, else the first one. The schema of a body that is neither JSON nor a form is a
@@ -101,14 +105,14 @@ def _choose_media(
 
 
 def _is_plain_object(schema: Any) -> bool:
-    """Return True for an object schema with nothing but properties and annotations."""
+    """Return True for the schema of an object with no keywords but properties and annotations."""
     return bool(schema) and not schema.keys() - _PLAIN_OBJECT and types(schema) == ("object",)
 
 
 def _fields_of(schema: Any) -> dict[str, Any]:
-    """Return the properties of a plain object schema, else {}.
+    """Return the properties of a plain object schema, or {} for another schema.
 
-    The result is also {} if the schema describes additional properties.
+    A schema that describes additional properties is not plain.
     """
     if _is_plain_object(schema) and schema.get("additionalProperties", True) in (True, False, {}):
         return schema.get("properties") or {}
@@ -116,7 +120,7 @@ def _fields_of(schema: Any) -> dict[str, Any]:
 
 
 def _allows_nothing(schema: Any) -> bool:
-    """Return True for a plain object schema that allows no further properties."""
+    """Return True for a plain object schema that forbids properties beside the declared ones."""
     return _is_plain_object(schema) and schema.get("additionalProperties") is False
 
 

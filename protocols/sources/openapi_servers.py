@@ -33,7 +33,10 @@ def server_of(document: OpenApiDocument, servers: list[Any], base_url: str | Non
 
 
 def swagger_server(document: JsonObject, where: str) -> str:
-    """Return the URL before each path of a Swagger document; only a path if it names no host."""
+    """Return the URL that precedes each path of a Swagger document.
+
+    If the document names no host, the result is only a path.
+    """
     host = document.get("host")
     path = f"/{str(document.get('basePath') or '').removeprefix('/')}"
     if not isinstance(host, str) or not host:

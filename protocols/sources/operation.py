@@ -40,9 +40,9 @@ class OperationArguments:
     media: str = ""
 
     def add(self, name: str, location: Location, schema: Any, *, required: bool) -> None:
-        """Add an argument. An empty name means the whole body.
+        """Add an argument with its location in the request. An empty name means the whole body.
 
-        If the name is taken, it gets its location as a prefix (`query_id`).
+        If another argument has the name, the location becomes a prefix of it (`query_id`).
         """
         chosen = name or "body"
         if chosen in self.properties:
@@ -57,9 +57,9 @@ class OperationArguments:
             self.wire_names[chosen] = name
 
     def mark_paths(self, variables: Collection[str]) -> None:
-        """Mark the arguments for these URL variables as paths.
+        """Mark the arguments for these URL variables, whose values may be paths with slashes.
 
-        Slashes in such arguments are sent unencoded.
+        The slashes are sent unencoded.
         """
         for name, location in self.locations.items():
             if location == "path" and self.wire_names.get(name, name) in variables:
@@ -74,9 +74,10 @@ class OperationArguments:
         bound: Mapping[str, Any] | None = None,
         **more: Any,
     ) -> ToolProtocol:
-        """Return the description of the tool that has these arguments.
+        """Return the description of a tool that has these arguments.
 
-        `bound` has further fields of its `HttpBinding`, `more` further fields of `ToolProtocol`.
+        `bound` has further fields of its `HttpBinding`, `more` has further fields of
+        `ToolProtocol`.
         """
         schema = {"type": "object", "properties": self.properties}
         binding = HttpBinding(
@@ -97,7 +98,7 @@ class OperationArguments:
 
 
 def readable_name(method: str, path: str) -> str:
-    """Return a name for an operation without one.
+    """Return a name for an operation that has none, made of its method and path.
 
     For example `get_users_posts_by_id` for `GET /users/{id}/posts`.
     """
@@ -114,9 +115,10 @@ def readable_name(method: str, path: str) -> str:
 
 
 def annotations_of(method: str) -> Annotations:
-    """Return the annotations that HTTP defines for a method.
+    """Return the annotations of a tool that follow from its HTTP method.
 
-    `read_only` stays None for GET, because `protocols.effects` decides about it.
+    For example, a DELETE is destructive. `read_only` stays None for GET, because
+    `protocols.effects` decides about it.
     """
     return Annotations(
         read_only=None if method in SAFE else False,
@@ -126,7 +128,7 @@ def annotations_of(method: str) -> Annotations:
 
 
 def is_json(media: str) -> bool:
-    """Return True for a media type of JSON.
+    """Return True if a media type is one of JSON, or a pattern that includes JSON.
 
     Examples: `application/json`, `application/problem+json`, `*/*`.
     """
@@ -164,10 +166,11 @@ def plain_text(value: Json) -> str:
 
 
 def list_separator(parameter: JsonObject) -> str | None:
-    """Return the separator between the items of a list in a query.
+    """Return how the value of a query parameter is sent, as its OpenAPI description says.
 
-    Two results are not separators: `[]` means that an object is sent as `name[field]=…`, and `{}`
-    means that the value is sent as JSON. None means that the name is repeated for each item.
+    The result is the separator between the items of a list; None means that the name is repeated
+    for each item. Two results are not separators: `[]` means that an object is sent as
+    `name[field]=…`, and `{}` means that the value is sent as JSON.
     """
     if "content" in parameter:
         return "{}"

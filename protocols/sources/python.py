@@ -63,7 +63,9 @@ def read_module(name_or_path: str) -> tuple[list[ToolProtocol], dict[str, Callab
 def read_functions(
     given: Sequence[Callable[..., Any]],
 ) -> tuple[list[ToolProtocol], dict[str, Callable[..., Any]]]:
-    """Return functions and methods of the caller as tools, in the form of `read_module`.
+    """Return functions and methods that the caller passes as tools.
+
+    The results are those of `read_module`: descriptions, and functions keyed by `module:function`.
 
     Raises:
         SourceUnavailable: one of them is not a plain function with a name.
@@ -80,7 +82,7 @@ def read_functions(
 
 
 def is_module(name: str) -> bool:
-    """Return True if Python finds the first part of a dotted name.
+    """Return True if Python can find the top-level package or module of a dotted name.
 
     It is searched for on Python's path and in the current working folder. Nothing is imported.
     """
@@ -93,17 +95,17 @@ def is_module(name: str) -> bool:
 
 
 def _is_installed(name: str) -> bool:
-    """Return True if Python finds the first part of a dotted name on its path."""
+    """Return True if Python finds the top-level package or module of a dotted name on its path."""
     with contextlib.suppress(ImportError, ValueError):
         return importlib.util.find_spec(name.partition(".")[0]) is not None
     return False
 
 
 def _import(name_or_path: str) -> ModuleType:
-    """Import a module.
+    """Import a module by its path or its name.
 
-    During the import, its folder is the last one on `sys.path`, so that files in it cannot replace
-    installed modules.
+    During the import, the folder of the module is the last one on `sys.path`, so that files in it
+    cannot replace installed modules.
     """
     path = Path(name_or_path).expanduser()
     folders = list[str]()
@@ -138,7 +140,7 @@ def _import(name_or_path: str) -> ModuleType:
 
 
 def _public_functions(module: ModuleType) -> Iterator[tuple[str, _Function]]:
-    """Yield the public functions of a module with their names."""
+    """Yield (name, function) for each public function of a module."""
     declared = getattr(module, "__all__", None)
     for name, value in vars(module).items():
         own = name[0] != "_" and getattr(value, "__module__", "") == module.__name__
@@ -152,10 +154,10 @@ def _public_functions(module: ModuleType) -> Iterator[tuple[str, _Function]]:
 def _read(
     found: Sequence[tuple[str, _Function]], home: str
 ) -> tuple[list[ToolProtocol], dict[str, Callable[..., Any]]]:
-    """Return the descriptions and functions for (name, function) pairs; see `read_module`.
+    """Return the tools for (name, function) pairs: descriptions, and functions keyed by name.
 
-    `home` is the name of the module that has all these functions. If it is "", the module of each
-    function is read from its `__module__`.
+    The names are `module:function`. `home` is the name of the module that has all these functions.
+    If it is "", the module of each function is read from its `__module__`.
     """
     protocols = []
     functions = {}
@@ -200,7 +202,11 @@ def _input_schema(
     adapters: dict[str, TypeAdapter[Any]],
     texts: dict[str, str],
 ) -> dict[str, Any]:
-    """Return the input schema of a function. `texts` are the descriptions of its arguments."""
+    """Return the JSON Schema of a function's arguments.
+
+    `adapters` are pydantic's converters for arguments, and `texts` are descriptions of arguments,
+    both keyed by argument.
+    """
     schemas, shared = TypeAdapter.json_schemas(
         [(name, "validation", one) for name, one in adapters.items()]
     )
@@ -226,7 +232,7 @@ def _input_schema(
 def _wrap_function(
     function: _Function, adapters: dict[str, TypeAdapter[Any]]
 ) -> Callable[..., Any]:
-    """Return a function that converts its arguments from JSON and calls `function` with them.
+    """Return a function that converts its arguments from JSON and then calls `function`.
 
     `adapters` are the converters, keyed by argument.
     """
@@ -247,7 +253,7 @@ def _wrap_function(
 
 
 def _hints(function: _Function) -> dict[str, Any]:
-    """Return the annotations of a function that can be evaluated.
+    """Return the type hints of a function, without those that cannot be evaluated.
 
     Each is evaluated alone, because one may need a name that only type checkers import.
     """
@@ -261,7 +267,7 @@ def _hints(function: _Function) -> dict[str, Any]:
 
 
 def _adapter(annotation: Any) -> TypeAdapter[Any] | None:
-    """Return the converter for an annotation.
+    """Return the object that converts JSON to the type of an annotation (pydantic's `TypeAdapter`).
 
     Return None if the annotation says nothing or pydantic does not support it.
     """
@@ -308,10 +314,11 @@ def _portable_annotation(annotation: Any) -> Any:
 
 
 def read_docstring(text: str | None) -> tuple[str, dict[str, str], bool]:
-    """Return what a docstring says: a description, a text for each argument, and `read_only`.
+    """Return (description, texts, read_only) from the docstring of a function.
 
-    The last item is True if there is a line `read_only = True`. The style may be Google's, NumPy's
-    or Sphinx's. The description includes what is returned. All texts are on one line.
+    `texts` has the description of each argument, keyed by argument. `read_only` is True if there is
+    a line `read_only = True`. The style may be Google's, NumPy's or Sphinx's. The description
+    includes what is returned. All texts are on one line.
     """
     kept, marks = _READ_ONLY.subn("", inspect.cleandoc(text or ""))
     read = docstring_parser.parse(kept)

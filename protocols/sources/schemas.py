@@ -79,16 +79,17 @@ class Schemas:
         self._roots: dict[str, dict[str, Any]] = {}
 
     def top(self, schema: Json) -> Any:
-        """Return a converted schema, or its target if it is a reference.
+        """Return a converted schema without a reference at its top level.
 
-        The schema true becomes {}, which allows the same values. The schema false stays as it is.
+        A reference is replaced by its target. The schema true becomes {}, which allows the same
+        values. The schema false stays as it is.
         """
         if not isinstance(schema, Mapping):
             return schema and {}
         return resolve(schema, {"$defs": self._definitions(schema)})
 
     def complete(self, schema: JsonObject) -> dict[str, Any]:
-        """Return a converted schema with the definitions that its references need."""
+        """Return a converted schema, with the definitions that its references need in `$defs`."""
         needed = self._definitions(schema)
         return {**schema, "$defs": needed} if needed else dict(schema)
 
@@ -100,10 +101,11 @@ class Schemas:
         return self._closure(self._definition_names(schema))
 
     def _closure(self, names: set[str]) -> dict[str, Any]:
-        """Return the definitions with these names and all that they refer to, also indirectly.
+        """Return definitions, and all definitions to which they refer, keyed by name.
 
-        Results for single names are reused. So definitions that all refer to each other are
-        collected only once and share one result.
+        `names` are the names of the first ones. Indirect references count, too. Results for single
+        names are reused. So definitions that all refer to each other are collected only once and
+        share one result.
         """
         found: dict[str, Any] = {}
         largest: dict[str, Any] = {}
@@ -130,7 +132,7 @@ class Schemas:
         return names & self._refs.keys()
 
     def _definition(self, name: str) -> tuple[Any, set[str]]:
-        """Return the converted schema of a definition, and the names of those it refers to.
+        """Return the converted schema of a definition, and the names of those to which it refers.
 
         The schema is None while it is being converted.
         """
@@ -147,9 +149,10 @@ class Schemas:
         return self._made[name]
 
     def _with_marks(self, schema: Any, ref: str) -> Any:
-        """Return a schema whose discriminator property allows only the values for this schema.
+        """Return the schema of a subtype with its discriminator limited to the subtype's values.
 
-        `ref` is the reference to the schema. A schema without such values is returned unchanged.
+        The discriminator is the property that tells subtypes apart, such as `type`. `ref` is the
+        reference to the schema. A schema that is no such subtype is returned unchanged.
         """
         key, values = self._document.marks.get(ref, ("", []))
         known = as_mapping(as_mapping(as_mapping(schema).get("properties")).get(key))
@@ -159,10 +162,10 @@ class Schemas:
         return {**schema, "properties": properties}
 
     def convert(self, raw: Json, *, base: bool = False) -> Any:
-        """Return a schema in JSON Schema 2020-12: true, false or an object.
+        """Return a schema of the document as JSON Schema 2020-12: true, false or an object.
 
-        `complete` adds the definitions that it refers to. `base` is True if another schema extends
-        `raw`, so that `raw` does not stand for its subtypes.
+        The result may refer to definitions, which `complete` adds. `base` is True if another schema
+        extends `raw`, so that `raw` does not stand for its subtypes.
 
         Raises:
             InvalidProtocol: a reference leads out of the document.
@@ -183,9 +186,9 @@ class Schemas:
         return _make_nullable(schema) if says_null and isinstance(schema, dict) else schema
 
     def _keywords(self, raw: JsonObject) -> dict[str, Any]:
-        """Return the keywords of a schema that JSON Schema 2020-12 shares with older dialects.
+        """Return the keywords of a schema that have the same meaning in JSON Schema 2020-12.
 
-        Keywords with invalid values are left out.
+        Schemas inside them are converted. Keywords with invalid values are left out.
         """
         found: dict[str, Any] = {}
         for key, value in raw.items():
@@ -203,7 +206,10 @@ class Schemas:
         return found
 
     def _convert_map(self, keyword: str, schemas: JsonObject) -> dict[str, Any]:
-        """Return converted schemas, keyed by name. Names that the keyword forbids are left out."""
+        """Return the converted schemas under a keyword such as `properties`, keyed by name.
+
+        Names that the keyword does not allow are left out, such as a pattern that does not compile.
+        """
         return {
             str(name): self.convert(schema)
             for name, schema in schemas.items()
@@ -241,9 +247,9 @@ class Schemas:
         return self._merge_all_of({"allOf": [schema], **more}) if more else schema
 
     def _without_hidden(self, schema: dict[str, Any]) -> dict[str, Any]:
-        """Return a schema without the properties that requests (or responses) do not have.
+        """Return a schema without those properties that do not belong to requests (or responses).
 
-        These are marked with the keyword `readOnly` (or `writeOnly`).
+        The document marks them with the keyword `readOnly` (or `writeOnly`).
         """
         properties = schema.get("properties", {})
         shown = {
@@ -280,14 +286,17 @@ class Schemas:
         return {"type": "object", "properties": {}, **joined, **annotations}
 
     def _without_lone_reference(self, schema: Any) -> Any:
-        """Return a schema, or the definition it refers to if it is only a `$ref`."""
+        """Return a schema, or, if it is nothing but a `$ref`, the definition to which it refers."""
         if as_mapping(schema).keys() == {"$ref"}:
             return self._definition(schema["$ref"].removeprefix(_DEFINITIONS))[0]
         return schema
 
 
 def _modernize_schema(raw: JsonObject) -> dict[str, Any]:
-    """Return keywords of older dialects in the form that JSON Schema 2020-12 has for them."""
+    """Return those keywords of a schema that older dialects write in another way, modernized.
+
+    For example, `example` becomes `examples`.
+    """
     found: dict[str, Any] = {}
     named = raw["type"] if isinstance(raw.get("type"), list) else [raw.get("type", "")]
     kinds = [_TYPES[str(name)] for name in named if str(name) in _TYPES]
@@ -309,12 +318,15 @@ def _modernize_schema(raw: JsonObject) -> dict[str, Any]:
 
 
 def _extends(schema: JsonObject) -> bool:
-    """Return True if the parts of a schema's `allOf` are base schemas that it extends."""
+    """Return True if a schema uses `allOf` to extend other schemas.
+
+    A schema may also use it only to refer to one.
+    """
     return len(schema["allOf"]) > 1 or "properties" in schema
 
 
 def _is_joinable(schema: Any) -> bool:
-    """Return True for a plain object schema, which can be merged with others."""
+    """Return True for a plain object schema, which can be merged with others like it."""
     if not isinstance(schema, dict) or not schema.keys() <= _JOINABLE:
         return False
     further = schema.get("additionalProperties", True)
@@ -327,14 +339,17 @@ def _without_annotations(schema: JsonObject) -> JsonObject:
 
 
 def _is_kept(keyword: str, value: Json) -> bool:
-    """Return True if a keyword contains no schemas and can be kept unchanged."""
+    """Return True if a keyword of a schema can be kept unchanged, because it contains no schemas.
+
+    Its value must be valid.
+    """
     if keyword in ("default", "const") or keyword.startswith("x-atc-"):
         return True
     return keyword in _PLAIN and _is_valid_keyword(keyword, value)
 
 
 def _make_nullable(schema: dict[str, Any]) -> dict[str, Any]:
-    """Return `schema` with null allowed."""
+    """Return a schema that allows null in addition to what `schema` allows."""
     if "type" not in schema:
         # 3.0 ignores `nullable` without a type, but most documents use it with `$ref` or `allOf`.
         open_to_null = not schema.keys() & {
@@ -358,7 +373,10 @@ def _make_nullable(schema: dict[str, Any]) -> dict[str, Any]:
 
 
 def _is_valid_keyword(keyword: str, value: Json) -> bool:
-    """Return True if a keyword may have this value, for example a pattern that compiles."""
+    """Return True if `value` is valid for a keyword of JSON Schema.
+
+    For example, a pattern must compile.
+    """
     schema = {keyword: value}
     return (
         is_schema(schema) if keyword in ("pattern", "patternProperties") else meta.is_valid(schema)

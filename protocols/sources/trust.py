@@ -12,7 +12,7 @@ from protocols.urls import Origin, is_same_owner, split_url
 
 
 def pin_binding(protocol: ToolProtocol, homes: Sequence[Origin], where: str) -> ToolProtocol:
-    """Return a tool of a fetched document, after checking what it would call.
+    """Return a tool of a fetched document unchanged, after checking what it would call.
 
     `homes` are the origin of the document, and the origin that the user wrote after `@`. The tool
     may call only their hosts and the subdomains of these, and may not run code or commands.
@@ -53,7 +53,10 @@ def pin_binding(protocol: ToolProtocol, homes: Sequence[Origin], where: str) -> 
 
 
 def without_lax_hints(protocol: ToolProtocol) -> ToolProtocol:
-    """Return a fetched tool without annotations that make its HTTP method look less harmful."""
+    """Return a tool of a fetched document, without hints that make it look less dangerous.
+
+    Only hints that ask for more care than the HTTP method of the tool are kept.
+    """
     binding = protocol.binding
     if not isinstance(binding, HttpBinding):
         return protocol

@@ -93,7 +93,7 @@ class DockerSandbox(OnDemandSandbox["ContainerGroup"]):
     boundary = True
 
     def __init__(self, *, base: str | None = None, runtime: str | None = None) -> None:
-        """Prepare the backend; nothing is started yet.
+        """Prepare the backend. Nothing is started yet.
 
         Args:
             base: the name of an image, see `engine.ensure_image`.
@@ -107,7 +107,7 @@ class DockerSandbox(OnDemandSandbox["ContainerGroup"]):
 
     @property
     def layers(self) -> tuple[str, ...]:
-        """Descriptions of the layers that isolate a program.
+        """Descriptions of the layers, i.e. the restrictions that isolate a program.
 
         Until the first run, layers may be included that the container turns out not to have.
         """
@@ -118,7 +118,10 @@ class DockerSandbox(OnDemandSandbox["ContainerGroup"]):
         return tuple(text for name, text in LAYERS.items() if name not in missing)
 
     def run(self, source: str, tools: Toolbox, *, limits: Limits, journal: Journal) -> Trace:
-        """See `sandbox.base.Sandbox.run`."""
+        """Run the program `source` in a new container, and return the trace.
+
+        The details are those of `sandbox.base.Sandbox.run`.
+        """
         container = Container(self._current(), limits)
         self._missing = container.missing
         try:
@@ -163,7 +166,7 @@ def unavailable() -> str | None:
 
 @dataclass(frozen=True)
 class ContainerGroup:
-    """The settings that all containers of one sandbox have in common."""
+    """The Docker client, image and runtime that all containers of one sandbox have in common."""
 
     client: Any
     image: str
@@ -183,14 +186,14 @@ class ContainerGroup:
 
 
 class Container:
-    """A started container. It implements `sandbox.host.Child`.
+    """A started container that runs one program. It implements `sandbox.host.Child`.
 
-    `missing` are the names of the layers that it does not have. `out_of_memory` is True if the
-    kernel killed the container because it used too much memory. It is set by `end`.
+    `missing` are the names of the layers (restrictions) that it does not have. `out_of_memory` is
+    True if the kernel killed the container because it used too much memory. It is set by `end`.
     """
 
     def __init__(self, kind: ContainerGroup, limits: Limits) -> None:
-        """Start a container for one program, and wait until its layers are active.
+        """Start a container for one program, and wait until its restrictions (layers) are active.
 
         Raises:
             SandboxUnavailable: the engine cannot start the container.
@@ -282,7 +285,7 @@ class AttachedStreams:
         self._pieces = engine.import_docker_sdk().utils.socket.frames_iter(attached, tty=False)
 
     def first_line(self) -> bytes:
-        """Return the first line of output.
+        """Return the first line that the container writes to its standard output.
 
         Return an incomplete line if the output ends, or if `START_SECONDS` have passed.
         """
@@ -297,7 +300,7 @@ class AttachedStreams:
         return line
 
     def recv(self, size: int, /) -> bytes:  # noqa: ARG002 - at most 32 KiB
-        """Wait for output and return it. Return b"" at the end of the output."""
+        """Wait for standard output of the container and return it. Return b"" at its end."""
         while True:
             stream, data = next(self._pieces, (1, b""))
             if stream == 1 or not data:
@@ -309,7 +312,7 @@ class AttachedStreams:
         self._socket.sendall(data)
 
     def shutdown(self, how: int, /) -> None:
-        """Make all blocking methods return at once, also in other threads."""
+        """Make all blocking methods of this object return at once, also in other threads."""
         self._socket.shutdown(how)
 
     def close(self) -> None:
@@ -324,7 +327,7 @@ class AttachedStreams:
 
 
 def _options(kind: ContainerGroup, limits: Limits) -> dict[str, Any]:
-    """Return the engine's options for one container."""
+    """Return the options with which the Docker engine creates the container for one program."""
     gvisor = kind.runtime == engine.GVISOR
     memory = limits.memory_bytes + (GVISOR_MARGIN_BYTES if gvisor else USUAL_MARGIN_BYTES)
     cpu = math.ceil(min(limits.cpu_seconds, 1 << 30)) + START_CPU_SECONDS

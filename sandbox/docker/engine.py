@@ -71,7 +71,7 @@ _ABILITIES = {"MemoryLimit": "memory", "PidsLimit": "processes"}
 
 @contextmanager
 def translate_engine_errors(purpose: str) -> Iterator[None]:
-    """Raise `SandboxUnavailable` for errors of the Docker SDK inside the block.
+    """Turn errors of the Docker SDK inside the block into `SandboxUnavailable`.
 
     `purpose` completes the sentence "the docker sandbox could not …".
     """

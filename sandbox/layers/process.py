@@ -101,7 +101,7 @@ def landlock_version() -> int:
 
 
 def deny_files_and_network() -> None:
-    """Forbid this process everything that the kernel's Landlock can forbid.
+    """Forbid this process all access to files, and to the network, that Landlock can forbid.
 
     All versions of Landlock can forbid access to files, newer ones also TCP, and the newest also
     abstract sockets and signals to other processes.

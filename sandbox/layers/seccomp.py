@@ -61,7 +61,7 @@ _MODE_FILTER = 2
 
 
 def program(machine: str, numbers: Mapping[str, int], *, reader: int, writer: int) -> bytes:
-    """Return the filter as a sequence of BPF instructions.
+    """Return the seccomp filter as a sequence of BPF instructions.
 
     Only one descriptor may be read, and one written. Memory must not be executable. Calls by which
     a program could observe another one are refused: a `futex` that is not private, and the clocks
@@ -102,7 +102,7 @@ def program(machine: str, numbers: Mapping[str, int], *, reader: int, writer: in
 
 
 def install(filter_: bytes) -> None:
-    """Apply a filter to this process. It cannot be removed again.
+    """Apply a seccomp filter to this process. It cannot be removed again.
 
     `process.no_new_privileges` must be called before.
 

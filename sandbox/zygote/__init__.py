@@ -53,14 +53,15 @@ serve(options)
 
 
 class ZygoteLost(SandboxUnavailable):
-    """Raised if the zygote died or does not answer."""
+    """Raised if the zygote, the process that forks children, died or does not answer."""
 
 
 class ZygoteSandbox(OnDemandSandbox["Zygote"]):
-    """Runs each program in a child of the zygote. The zygote is started when it is first used.
+    """Runs each program in a child process that a warm parent process, the zygote, forks.
 
-    A child is forked in advance, before the run that needs it. `without` are names of layers in
-    `layers.names.LAYERS` that are switched off, for tests and measurements.
+    The zygote is started when it is first used. A child is forked in advance, before the run that
+    needs it. `without` are names of layers in `layers.names.LAYERS` that are switched off, for
+    tests and measurements.
     """
 
     name = "zygote"
@@ -76,7 +77,7 @@ class ZygoteSandbox(OnDemandSandbox["Zygote"]):
 
     @property
     def layers(self) -> tuple[str, ...]:
-        """Descriptions of the layers that isolate a program.
+        """Descriptions of the layers, i.e. the restrictions that isolate a program.
 
         Until the first run, layers may be included that turn out to be unavailable.
         """
@@ -84,14 +85,15 @@ class ZygoteSandbox(OnDemandSandbox["Zygote"]):
 
     @property
     def boundary(self) -> bool:
-        """True if the layers can isolate a hostile program: no required layer is missing."""
+        """True if even a hostile program is isolated: no required restriction is missing."""
         return not REQUIRED & set(self.missing)
 
     def run(self, source: str, tools: Toolbox, *, limits: Limits, journal: Journal) -> Trace:
-        """See `sandbox.base.Sandbox.run`.
+        """Run the program `source` in a child of the zygote, and return the trace.
 
-        If the zygote dies, a new one is started once, and the program runs again. Calls that the
-        program made before are not made again, because the journal has their results.
+        The details are those of `sandbox.base.Sandbox.run`. If the zygote dies, a new one is
+        started once, and the program runs again. Calls that the program made before are not made
+        again, because the journal has their results.
         """
         for last in (False, True):
             zygote = self._current()
@@ -130,7 +132,7 @@ def unavailable() -> str | None:
 
 
 class Zygote:
-    """Starts the zygote process, asks it for children, and stops it. It runs in the host."""
+    """The host's side of the zygote: starts its process, asks it for children, and stops it."""
 
     def __init__(self, without: Collection[str]) -> None:
         self._control, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
@@ -170,7 +172,8 @@ class Zygote:
     def await_ready(self) -> Mapping[str, str]:
         """Wait until the zygote can fork children.
 
-        Return the reason for each missing layer, keyed by the layer's name.
+        Return the reason for each missing layer (restriction of programs), keyed by the layer's
+        name.
 
         Raises:
             ZygoteLost: the zygote did not start.
@@ -201,7 +204,9 @@ class Zygote:
         return self._missing
 
     def take(self, limits: Limits) -> ZygoteChild:
-        """Return a child that waits for its program: one that was forked in advance, or a new one.
+        """Return a child process that waits for its program.
+
+        It was forked in advance if possible, and otherwise it is forked now.
 
         Raises:
             ZygoteLost: the zygote is dead.
@@ -217,7 +222,7 @@ class Zygote:
             return child
 
     def top_up(self, limits: Limits) -> None:
-        """Fork a child in advance for a later run with these limits, unless one is waiting.
+        """Fork a child in advance for a later run with these limits, unless one is waiting already.
 
         Do nothing if `stop` was called before: a run that is ending may still call this method.
         """
@@ -310,7 +315,10 @@ class ZygoteChild:
             self.close()
 
     def finish(self) -> None:
-        """Kill the child. Wait for its end only if processes that it started could survive it."""
+        """Kill the child. Wait until it has ended only if other processes could outlive it.
+
+        These are processes that the child started.
+        """
         if not self.alone:
             self.end()
             return

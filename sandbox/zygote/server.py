@@ -39,9 +39,10 @@ Run = Callable[[int, int], object]  # `sandbox.zygote.child.runtime.run`
 
 
 def serve(options: dict[str, Any]) -> NoReturn:
-    """Run the zygote: load modules, apply the layers, report to the host, and fork children.
+    """Run the zygote: load modules, apply restrictions (layers), and fork children for the host.
 
-    It ends when the host closes its end of the socket. `options` come from the host.
+    It reports to the host when it is ready, and ends when the host closes its end of the socket.
+    `options` come from the host.
     """
     control = socket.socket(fileno=options["channel"])
     try:
@@ -65,7 +66,10 @@ def serve(options: dict[str, Any]) -> NoReturn:
 
 
 def _start_template(control: socket.socket, layering: Layering, run: Run) -> socket.socket:
-    """Fork the template process, and return the socket for requests to it."""
+    """Fork the template process, which forks the children for programs.
+
+    Return the socket for requests to it.
+    """
     ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     parent = os.pidfd_open(os.getpid())
     if os.fork() == 0:
@@ -82,9 +86,9 @@ def _start_template(control: socket.socket, layering: Layering, run: Run) -> soc
 
 
 def _be_template(requests: socket.socket, parent: int, layering: Layering, run: Run) -> None:
-    """Run the template process: fork a child for each request, until the first process has ended.
+    """Run the template process: fork a child for each request, until the first process ends.
 
-    Every program can read this process's memory, so no data of a request may remain in it.
+    Every program can read the template's memory, so no data of a request may remain in it.
     """
     while True:
         data, descriptors, _, _ = socket.recv_fds(requests, 256, 1)
@@ -106,7 +110,7 @@ def _be_child(
 ) -> NoReturn:
     """Run one program in a child process that was just forked. Any error ends the process.
 
-    All layers are active before the first byte from the host is read.
+    All restrictions (layers) are active before the first byte from the host is read.
     """
     try:
         os.setsid()
@@ -143,7 +147,7 @@ def load(zone_folders: list[str]) -> Run:
 
 
 class Layering:
-    """Applies the layers to the zygote and its children.
+    """Applies the layers (restrictions by the operating system) to the zygote and its children.
 
     `missing` maps the name of each layer that is not active to the reason. For example, the kernel
     does not have it, or a container does not allow it.
@@ -155,9 +159,10 @@ class Layering:
         self._filter = b""
 
     def apply_layer(self, name: str, layer: Callable[[], object]) -> None:
-        """Apply a layer to this process by calling `layer`, unless the layer is switched off.
+        """Apply a layer, that is, a restriction, to this process by calling `layer`.
 
-        If the call raises `OSError`, store the reason in `missing`.
+        Do nothing if the layer is switched off. If the call raises `OSError`, store the reason in
+        `missing`.
         """
         if name in self.missing:
             return
@@ -167,9 +172,10 @@ class Layering:
             self.missing[name] = str(error.strerror or error)
 
     def enter(self) -> None:
-        """Apply the layers of the zygote itself: it gives up its rights and its access to files.
+        """Apply the restrictions of the zygote itself.
 
-        Find out whether Landlock and seccomp are available for its children.
+        It gives up its rights and its access to files. Find out whether Landlock and seccomp are
+        available for its children.
         """
         self.apply_layer("user", process.leave_root)
         self.apply_layer("namespaces", lambda: process.enter_namespaces(self.machine))
@@ -191,14 +197,17 @@ class Layering:
         return process.fork(self.machine, alone="namespaces" not in self.missing, sibling=sibling)
 
     def apply_to_child(self) -> None:
-        """Apply the layers to a child that must be set up while it may still open descriptors."""
+        """Apply the restrictions that a child must apply while it can still open descriptors."""
         if "landlock" not in self.missing:
             process.deny_files_and_network()
         if "capabilities" not in self.missing:
             process.drop_capabilities(self.machine)
 
     def apply_last(self, limits: Mapping[str, float]) -> None:
-        """Apply the last layers to a child. After this it can only communicate with the host."""
+        """Apply the last restrictions to a child.
+
+        After this it can only communicate with the host.
+        """
         if "limits" not in self.missing:
             process.limit_resources(limits)
         if "seccomp" not in self.missing:
@@ -256,9 +265,10 @@ class _Server:
                 os.wait()
 
     def _handle(self, descriptor: int) -> bool:
-        """Handle one event. Return False if the host closed its socket or the template has ended.
+        """Handle one event. Return False if the zygote must end.
 
-        `descriptor` is the descriptor that has become readable.
+        It must end if the host closed its socket or the template process has ended. `descriptor` is
+        the descriptor that has become readable.
         """
         if descriptor in self._children:
             self._reap(descriptor)
@@ -271,7 +281,7 @@ class _Server:
         return True
 
     def _accept(self) -> bool:
-        """Handle one request of the host: let the template fork a child, and report the child.
+        """Handle one request of the host: let the template process fork a child, and report it.
 
         Return False if the host closed its socket or the template has ended.
         """
@@ -324,8 +334,8 @@ class _Server:
     def _reap(self, pidfd: int) -> None:
         """Wait for a child that has ended, and report its end to the host.
 
-        Its process group is killed first: until the child is waited for, its process id cannot
-        belong to another process.
+        `pidfd` is the descriptor of the child. Its process group is killed first: until the child
+        is waited for, its process id cannot belong to another process.
         """
         ended = os.waitid(os.P_PIDFD, pidfd, os.WEXITED | os.WNOHANG | os.WNOWAIT)
         if ended is None:  # the event was for another child with the same number
@@ -346,7 +356,7 @@ class _Server:
 
 
 def _kill_group(pid: int) -> None:
-    """Kill a child and its process group, which it may not have created yet.
+    """Kill a child and its process group, if the child has created one.
 
     The child must not have been waited for, or its process id may belong to another process.
     """

@@ -1,4 +1,4 @@
-"""Hints: where values in a failing expression come from, as paths in responses of tools.
+"""Hints: reports that a value in a failing expression came from a path in a tool's response.
 
 The program's process searches for them only after a failure. The host accepts a hint only if the
 response that it recorded has the same value (`fingerprint`) at this path. This module imports only
@@ -26,9 +26,10 @@ Lines are counted from 1, and columns from 0 in UTF-8 bytes."""
 
 
 def evaluated_position(step: TracebackType) -> Position | None:
-    """Return the position of the expression that was evaluated at one level of a traceback.
+    """Return where in the source the expression is that one level of a traceback evaluated.
 
-    Return None if it is unknown.
+    The result consists of first line, first column, last line and last column. Return None if it is
+    unknown.
     """
     for line, end, column, end_column in islice(
         step.tb_frame.f_code.co_positions(), step.tb_lasti // 2, None
@@ -40,7 +41,7 @@ def evaluated_position(step: TracebackType) -> Position | None:
 
 
 def find_hints(levels: list[TracebackType], source: str, replies: RecentReplies) -> list[list[Any]]:
-    """Return hints for parts of the failed expressions whose values come from replies.
+    """Return hints for those parts of failed expressions whose values come from replies to calls.
 
     A hint is a list: the index of the level in `levels`, the position (four numbers), the number of
     the reply, the path in its value, and the fingerprint of the value at this path. Only names and
@@ -82,7 +83,11 @@ def _iter_candidate_parts(node: ast.AST) -> Iterator[ast.expr]:
 
 
 def _value(node: ast.AST, frame: FrameType) -> Any:
-    """Return the value of an expression, or None if evaluating it could run code of the program."""
+    """Return the value of an expression at the time of a failure, if that runs no code.
+
+    Return None if evaluating the expression could run code of the program. `frame` has the
+    variables.
+    """
     match node:
         case ast.Constant(value=value):
             return value
@@ -108,10 +113,10 @@ def _value(node: ast.AST, frame: FrameType) -> Any:
 
 
 def _is_identifying(value: Any) -> bool:
-    """Return True if Python does not reuse the object of this value for other, equal values.
+    """Return True if another value that is equal to this one would be another object.
 
-    It reuses small integers and short strings. Any other object that occurs in the program and in a
-    reply shows that the program got the value from the reply.
+    Python reuses the objects of small integers and short strings. Any other object that occurs in
+    the program and in a reply shows that the program got the value from the reply.
     """
     kind = type(value)
     if kind is int:

@@ -1,6 +1,6 @@
-"""Replaces the clock, random numbers, UUIDs and the time zone by ones that are equal in every run.
+"""Replaces the clock, random numbers, UUIDs and the time zone by fixed ones.
 
-This module imports only the standard library.
+They are the same each time a run is repeated. This module imports only the standard library.
 """
 
 from __future__ import annotations
@@ -34,19 +34,22 @@ _seed_text = ""
 
 
 def tick() -> float:
-    """Advance the clock by one tick, and return the seconds since the run began."""
+    """Advance the program's clock by one tick, and return the seconds since the run began."""
     global _elapsed
     _elapsed += TICK_SECONDS
     return _elapsed
 
 
 def pinned_time() -> float:
-    """Return the Unix time of the program's clock, and advance the clock. Replaces `time.time`."""
+    """Return the Unix time of the program's clock, and advance the clock by one tick.
+
+    This replaces `time.time`.
+    """
     return _base + tick()
 
 
 def sleep(seconds: float, /) -> None:
-    """Sleep, and advance the program's clock by the same time. Replaces `time.sleep`."""
+    """Sleep, and advance the program's clock by the same time. This replaces `time.sleep`."""
     global _elapsed
     _plain_sleep(seconds)
     _elapsed += seconds
@@ -80,7 +83,7 @@ def _functions() -> dict[str, Callable[..., Any]]:
 
 
 def install() -> None:
-    """Replace the functions for time and random numbers, in this process and its forks."""
+    """Replace Python's functions for time and random numbers, in this process and its forks."""
     for name, function in _functions().items():
         setattr(time, name, function)
     _patch_type(datetime.datetime, "now", lambda cls, tz=None: cls.fromtimestamp(pinned_time(), tz))

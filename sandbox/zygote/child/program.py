@@ -44,7 +44,7 @@ An example is a call that the event loop makes for `asyncio.to_thread`."""
 
 
 def run(source: str, namespace: dict[str, Any], replies: RecentReplies) -> dict[str, Any]:
-    """Run a program, and return its last frame (`done` or `fail`).
+    """Run a program, and return the last frame of the run, which says how the program ended.
 
     Args:
         source: the program. It may use `await` outside of functions.
@@ -82,7 +82,7 @@ def run(source: str, namespace: dict[str, Any], replies: RecentReplies) -> dict[
 
 
 def failure(error: BaseException, source: str, replies: RecentReplies) -> dict[str, Any]:
-    """Return the last frame of a program that ended with the exception `error`."""
+    """Return the frame that tells the host that a program ended with the exception `error`."""
     if isinstance(error, SystemExit) and error.code in (None, 0):
         return {"done": None}
     _reserve.close()
@@ -106,7 +106,10 @@ def failure(error: BaseException, source: str, replies: RecentReplies) -> dict[s
 
 
 def current_call_site() -> CallSite:
-    """Return the line that the program is executing, and the saved tool that it is in, if any."""
+    """Return (line, saved tool) for the code of the program that is being executed.
+
+    The second item is the alias of the saved tool in which the program is, or "".
+    """
     frame = sys._getframe(1)  # noqa: SLF001 - how a frame is had
     within = ""
     while frame is not None and (file := frame.f_code.co_filename) != FILENAME:
@@ -120,7 +123,10 @@ def current_call_site() -> CallSite:
 
 
 def _compile(source: str) -> list[CodeType]:
-    """Return the compiled program. If it ends with an expression, that is compiled separately.
+    """Return the compiled program as one or two code objects.
+
+    If the program ends with an expression, the second one is this expression, whose value is
+    needed.
 
     Raises:
         SyntaxError: the program has an error of syntax.
@@ -135,7 +141,7 @@ def _compile(source: str) -> list[CodeType]:
 
 
 def _levels(error: BaseException) -> list[TracebackType]:
-    """Return the levels of a traceback that are in the program, outermost first.
+    """Return the levels of an exception's traceback that are in the program, outermost first.
 
     The middle of a long traceback is left out.
     """
@@ -162,9 +168,10 @@ def _steps(error: BaseException) -> Iterator[TracebackType]:
 
 
 def _frames_of(error: BaseException) -> list[list[Any]]:
-    """Return the levels of an error's traceback that are in the program, outermost first.
+    """Return lines and functions of the levels of a traceback that are in the program.
 
-    A level is [line, function], or [line, function, column, end line, end column] if known.
+    Each is [line, function], or [line, function, column, end line, end column] if known. The
+    outermost level comes first.
     """
     frames = []
     for step in _levels(error):

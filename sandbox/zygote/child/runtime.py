@@ -89,8 +89,8 @@ def install() -> None:
 def run(reader: int, writer: int) -> None:
     """Receive the program from the host, run it, and report how it ended.
 
-    All layers must be active already. The arguments are the descriptors of the channel from which
-    frames are read and to which they are written. They may be equal.
+    All restrictions (layers) must be active already. The arguments are the descriptors of the
+    channel: one from which frames are read, and one to which they are written. They may be equal.
     """
     global _channel
     _channel = channel = Channel(reader, partial(os.read, reader), partial(os.write, writer))
@@ -177,9 +177,10 @@ def _value_of(reply: Reply) -> Any:
 
 
 def to_thread(func: Any, /, *args: Any, **kwargs: Any) -> Any:
-    """Return an awaitable that calls a tool in the background, or executes another function.
+    """Return an awaitable that calls a tool in the background.
 
-    This replaces `asyncio.to_thread`.
+    Any other function is executed when it is awaited, in this thread. This replaces
+    `asyncio.to_thread`.
     """
     # Not `async def`: the program's own call is on the stack now, but not when the task runs.
     site = program.current_call_site()
@@ -224,13 +225,16 @@ class InlineExecutor(concurrent.futures.Executor):
 
 
 class Selector(selectors.SelectSelector):
-    """The selector of event loops: waits for replies of the host and for timers.
+    """The selector of event loops in a program: waits for replies of the host and for timers.
 
     There are no other events, because a program has no descriptors of its own.
     """
 
     def select(self, timeout: float | None = None) -> list[tuple[selectors.SelectorKey, int]]:
-        """Wait until a reply arrives or the time is over. Return an empty list of events."""
+        """Wait until a reply arrives or `timeout` seconds have passed.
+
+        Return an empty list of events.
+        """
         _channel.wait(timeout)
         return []
 

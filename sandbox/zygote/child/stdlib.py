@@ -40,7 +40,7 @@ _zones: dict[str, bytes] = {}
 
 
 def load(zone_folders: Iterable[str] = ()) -> None:
-    """Import the modules for programs, and read the time zones.
+    """Import the modules that programs may import, and read the time zones.
 
     The time zones are those of the system, or else those in the first usable one of `zone_folders`.
     """
@@ -70,7 +70,7 @@ def posix_rule(zone: str) -> str:
 
 
 def leave_files() -> None:
-    """Make the process independent of files.
+    """Make the process independent of files, because it is about to lose access to them.
 
     No modules are searched any more, and the standard streams become buffers in memory.
     """
