@@ -29,6 +29,7 @@ from atc.pipeline.ignored_conditions import (
     find_unused_codes,
     find_unused_numbers,
 )
+from atc.pipeline.slips import find_unit_slip, find_unused_variables, is_share_for_percent
 from protocols.schema import Json
 from protocols.toolbox import Tool, Toolbox
 from sandbox.trace import Trace
@@ -59,6 +60,7 @@ def doubts(
         *_doubt_form(task, nodes, trace, answer),
         *_doubt_first_page(program, trace, tools),
         *_doubt_failed_calls(trace),
+        *_doubt_slips(task, program, trace, answer, tools),
         *_doubt_conditions(task, ProgramText(program.source, program.tree, trace.calls), tools),
     )
 
@@ -153,6 +155,21 @@ def _doubt_conditions(task: str, text: ProgramText, tools: Toolbox) -> Iterator[
         )
 
 
+def _doubt_slips(
+    task: str, program: Program, trace: Trace, answer: str, tools: Toolbox
+) -> Iterator[str]:
+    """Yield doubts about values that are never used, and about units."""
+    for name, line in find_unused_variables(program.tree)[:1]:
+        yield f"Line {line} computes {name!r}, which is never used: does it belong to the answer?"
+    keys = dict.fromkeys(path[-1] for _, path, _ in walk_responses(trace.calls) if path)
+    named = [key for key in keys if isinstance(key, str)]
+    wrapped = {tools[call.tool].wrapper for call in trace.calls if call.tool in tools}
+    if slip := find_unit_slip(task, program.tree, named, [key for key in wrapped if key]):
+        yield slip
+    if is_share_for_percent(task, program.source, answer):
+        yield f"The task asks for percent, but {answer} is a share of 1."
+
+
 def says_nothing(answer: str) -> bool:
     """Return True if an answer is an empty value: `None`, `[]`, `nan`."""
     return _NOTHING.match(answer) is not None
@@ -164,12 +181,7 @@ def _find_unmatched_texts(
     """Yield a doubt for each string in a comparison of the program that no tool result contains."""
     results = json.dumps([call.result for call in trace.calls], ensure_ascii=False, default=repr)
     folds = any(f".{name}(" in program.source for name in ("lower", "casefold", "upper", "title"))
-    for side in (
-        side
-        for node in nodes
-        if isinstance(node, ast.Compare)
-        for side in (node.left, *node.comparators)
-    ):
+    for side in _compared_values(nodes):
         if isinstance(side, ast.Constant) and isinstance(side.value, str) and side.value:
             written = json.dumps(side.value, ensure_ascii=False)[1:-1]
             found = re.search(re.escape(written), results, re.IGNORECASE)
@@ -177,6 +189,15 @@ def _find_unmatched_texts(
                 near = f", but one holds {found[0]!r}" if found else ""
                 where = f"line {side.lineno} compares with {side.value!r}"
                 yield f"It printed {answer!r}: {where}, which no result holds{near}."
+
+
+def _compared_values(nodes: Iterable[ast.AST]) -> Iterator[ast.expr]:
+    """Yield both sides of each comparison, and the items of a tuple, list or set in it."""
+    for node in nodes:
+        if not isinstance(node, ast.Compare):
+            continue
+        for side in (node.left, *node.comparators):
+            yield from side.elts if isinstance(side, ast.Tuple | ast.List | ast.Set) else [side]
 
 
 # --- invented values: ids that occur in neither the task nor a result, and constant answers

@@ -119,11 +119,14 @@ _NUMBER = re.compile(
     r"(?![\w'/:-]|[.,]\d)(?:\s+(?P<scale>thousand|million|billion)\b)?"
 )
 """A number that stands by itself: no part of a date, a time, a word or a quoted example."""
+_DATE = re.compile(r"(?<!\w)\d{4}-\d\d-\d\d(?!\w)")
 _SCALES = {"thousand": 10**3, "million": 10**6, "billion": 10**9}
 _MONTH = "(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)"
 _DAY = re.compile(rf"^(?:st|nd|rd|th)?\s+(?:of\s+)?{_MONTH}", re.IGNORECASE)
 _DAY_AFTER = re.compile(rf"{_MONTH}[a-z]*\.?\s+$", re.IGNORECASE)
-_ROUNDING = re.compile(r"\bround\w*\s+(?:off\s+|up\s+|down\s+)?(?:to\s+)?(?:the\s+)?$", re.I)
+_ROUNDING = re.compile(
+    r"\bround\w*\s+(?:off\s+|up\s+|down\s+)?(?:to\s+)?(?:the\s+)?$", re.IGNORECASE
+)
 _RANGE_BEFORE = re.compile(r"\d\s*(?:to|-|–)\s*$")
 _RANGE_AFTER = re.compile(r"\s*(?:to|-|–)\s*\d")
 _LEAST = 10
@@ -131,28 +134,47 @@ _LEAST = 10
 
 
 def find_unused_numbers(task: str, program: ProgramText) -> list[str]:
-    """Return the numbers of the task that neither the program nor its calls contain.
+    """Return the numbers and ISO dates of the task that neither the program nor its calls contain.
 
     Such a number may be a limit or a year that the program does not apply. Left out are small
     numbers, days of a month, places to round to, numbers in quotes, and numbers in brackets that a
     response contains, such as the year of a film.
     """
-    used = {_plain(found) for found in re.findall(r"\d[\d_]*(?:\.\d+)?", program.used)}
+    used = set(map(_plain, re.findall(r"\d[\d_]*(?:\.\d+)?(?:e\+?\d+)?", program.used)))
     unused = []
     for found in _NUMBER.finditer(task):
         number = _plain(found["whole"].replace(",", "") + (found["decimals"] or ""))
-        scaled = _plain(str(round(float(number) * _SCALES.get(found["scale"], 1))))
         if float(number) < _LEAST and not found["scale"]:
             continue
-        if {number, scaled} & used or _is_no_condition(task, found, program.calls, number):
+        if _is_used(number, found["scale"], used):
             continue
-        unused.append(found[0].strip())
-    return list(dict.fromkeys(unused))
+        if not _is_no_condition(task, found, program.calls, number):
+            unused.append(found[0].strip())
+    dates = [
+        date
+        for date in _DATE.findall(task)
+        if date not in program.used and not used.issuperset(map(_plain, date.split("-")))
+    ]
+    return list(dict.fromkeys([*dates, *unused]))
+
+
+def _is_used(number: str, scale: str | None, used: set[str]) -> bool:
+    """Return True if a number of the task is among those of the program.
+
+    "60 million" is used if the program contains 60,000,000, or both 60 and a million.
+    """
+    if scale is None:
+        return number in used
+    factor = _SCALES[scale]
+    return _plain(str(round(float(number) * factor))) in used or {number, str(factor)} <= used
 
 
 def _plain(number: str) -> str:
-    """Return a number without grouping, leading zeros and final zeros of its decimals."""
-    whole, point, decimals = number.replace("_", "").partition(".")
+    """Return a number without grouping, exponent, leading zeros and final zeros of its decimals."""
+    number = number.replace("_", "")
+    if "e" in number:
+        number = f"{float(number):f}"
+    whole, point, decimals = number.partition(".")
     decimals = decimals.rstrip("0")
     return (whole.lstrip("0") or "0") + (point + decimals if decimals else "")
 

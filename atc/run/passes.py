@@ -10,7 +10,8 @@ from atc.core.types import Attempt, FaultKind, Finding, Program
 from atc.pipeline.attribute import attribute
 from atc.pipeline.autofix import autofix
 from atc.pipeline.autofix.lookups import look_up_answer
-from atc.pipeline.autofix.paging import read_every_page, unread_pages
+from atc.pipeline.autofix.page_loops import read_every_page
+from atc.pipeline.autofix.paging import unread_pages
 from atc.pipeline.check import check
 from atc.pipeline.doubts import doubts, find_fixed_answer, find_invented_values
 from atc.run.program_calls import has_written, list_outputs, merge_calls

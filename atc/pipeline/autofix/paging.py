@@ -1,4 +1,4 @@
-"""Pagination: find tools of which a program read only the first page, and make it read them all."""
+"""Pagination: find tools of which a program read only the first page."""
 
 from __future__ import annotations
 
@@ -9,15 +9,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from atc.core.source_edits import Edit, SourceOffsets, apply_edits
 from atc.core.types import Program
-from protocols.schema import Json, resolve, types
-from protocols.toolbox import Tool, Toolbox, format_subscript
+from protocols.schema import Json, resolve
+from protocols.toolbox import Tool, Toolbox
 from sandbox.trace import ToolCall, Trace
 
-_NUMBERS = ("page", "page_number")
+NUMBER_ARGUMENTS = ("page", "page_number")
 _OFFSETS = ("offset", "skip", "start")
-_PAGE_ARGUMENTS = frozenset({*_NUMBERS, *_OFFSETS, "cursor", "page_token", "after"})
+_PAGE_ARGUMENTS = frozenset({*NUMBER_ARGUMENTS, *_OFFSETS, "cursor", "page_token", "after"})
 SIZE_ARGUMENTS = ("page_size", "per_page", "limit", "size")
 _PAGE_COUNTS = ("pages", "total_pages", "page_count")
 _TOTALS = ("total", "total_count", "total_results")
@@ -30,9 +29,9 @@ class UnreadPages:
 
     `argument` is the argument that requests further results (a page, an offset or a size).
     `evidence` quotes the part of the response which shows that there are more. `count` is the
-    response key with the number of pages, and `total` the one with the number of all rows. `size` is the number of rows of a page; it is only set if
-    a full page is the only evidence. `key` is the response key of the rows, or None if the result
-    itself is the list.
+    response key with the number of pages, and `total` the one with the number of all rows. `size`
+    is the number of rows of a page; it is only set if a full page is the only evidence. `key` is
+    the response key of the rows, or None if the result itself is the list.
     """
 
     tool: str
@@ -81,35 +80,49 @@ def _find_unread_pages(program: Program, tool: Tool, calls: list[ToolCall]) -> U
     if fields.keys().isdisjoint((*_PAGE_COUNTS, *_TOTALS, *_NEXT)):
         return _full_page(tool, calls[-1])
     argument = next((alias for alias in tool.arguments if alias in _PAGE_ARGUMENTS), None)
-    if argument is None or _reads_total(program, fields):
+    if argument is None or _reads_total(program, tool.alias, fields):
         return None
-    count = next((key for key in _PAGE_COUNTS if _is_number(fields.get(key))), None)
+    count = next((key for key in _PAGE_COUNTS if is_number(fields.get(key))), None)
     evidence = _find_evidence_of_more(fields, count, calls)
     if evidence is None:
         return None
-    by_number = argument in _NUMBERS and _is_number(fields.get("page"))
+    by_number = argument in NUMBER_ARGUMENTS and is_number(fields.get("page"))
     return UnreadPages(
         tool.alias,
         argument,
         evidence,
         count=count if by_number else None,
         key=_rows_of(value)[0],
-        total=_find_total(fields) if argument in _NUMBERS else None,
+        total=_find_total(fields) if argument in NUMBER_ARGUMENTS else None,
     )
 
 
 def _find_total(fields: Mapping[str, Json]) -> str | None:
     """Return the key of a result that has the number of all rows, or None."""
-    return next((key for key in _TOTALS if _is_number(fields.get(key))), None)
+    return next((key for key in _TOTALS if is_number(fields.get(key))), None)
 
 
-def _reads_total(program: Program, fields: Mapping[str, Json]) -> bool:
-    """Return True if the program reads a field with the total number of results.
+def _reads_total(program: Program, tool: str, fields: Mapping[str, Json]) -> bool:
+    """Return True if the program reads the total number of results of each call of the tool.
 
-    Such a program does not need the other pages.
+    Such a program does not need the other pages. `fields` are those of a result. A call whose rows
+    are read at once, as in `list_flights()["flights"]`, reads no total.
     """
     totals = [key for key in _TOTALS if key in fields]
-    return any(re.search(rf"""["']{key}["']""", program.source) for key in totals)
+    if not any(re.search(rf"""["']{key}["']""", program.source) for key in totals):
+        return False
+    nodes = list(ast.walk(program.tree))
+    parents = {child: node for node in nodes for child in ast.iter_child_nodes(node)}
+    around = (parents.get(node) for node in nodes if _is_call_of(node, tool))
+    return not any(_reads_other_key(node, totals) for node in around)
+
+
+def _reads_other_key(node: ast.AST | None, totals: Sequence[str]) -> bool:
+    """Return True if a node reads a constant key that is not one of `totals`."""
+    match node:
+        case ast.Subscript(slice=ast.Constant(value=key)):
+            return key not in totals
+    return False
 
 
 def _find_evidence_of_more(
@@ -119,7 +132,7 @@ def _find_evidence_of_more(
 
     An example is `page 1 of 3`.
     """
-    if count is not None and _is_number(fields.get("page")) and fields["page"] < fields[count]:
+    if count is not None and is_number(fields.get("page")) and fields["page"] < fields[count]:
         return f"page {fields['page']} of {fields[count]}"
     total = _find_total(fields)
     if total is not None and 0 < sum(map(_count_rows, calls)) < fields[total]:
@@ -143,14 +156,16 @@ def _full_page(tool: Tool, call: ToolCall) -> UnreadPages | None:
     key, rows = _rows_of(tool.unwrap(call.result))
     for alias in SIZE_ARGUMENTS:
         if alias in tool.arguments and rows is not None:
-            schema = _argument(tool, alias)
+            schema = argument_schema(tool, alias)
             size = call.arguments.get(alias, schema.get("default"))
             if (
-                _is_number(size)
+                is_number(size)
                 and len(rows) == size
                 and size in (schema.get("default"), schema.get("maximum"))
             ):
-                turns = next((a for a in tool.arguments if a in (*_NUMBERS, *_OFFSETS)), alias)
+                turns = next(
+                    (a for a in tool.arguments if a in (*NUMBER_ARGUMENTS, *_OFFSETS)), alias
+                )
                 return UnreadPages(
                     tool.alias,
                     turns,
@@ -261,127 +276,11 @@ def _is_accessor(name: str, tree: ast.Module) -> bool:
     return False
 
 
-def read_every_page(program: Program, unread: UnreadPages, tools: Toolbox) -> Program | None:
-    """Rewrite the program so that each call of a paged tool reads all pages.
-
-    Rows of later pages are appended to those of the first page. Return None if the program already
-    passes `unread.argument`, if it asks for fewer rows than the default (because it may not need
-    more), or if it is not known how to ask for the next page.
-    """
-    tool = tools[unread.tool]
-    helper = _helper(unread, tool)
-    tree = program.tree
-    calls = [
-        n
-        for n in ast.walk(tree)
-        if isinstance(n, ast.Call) and getattr(n.func, "id", None) == unread.tool
-    ]
-    given = {keyword.arg: keyword.value for call in calls for keyword in call.keywords}
-    few = any(
-        _is_few(tool, alias, asked)
-        for alias, asked in given.items()
-        if alias and alias in tool.arguments
-    )
-    if helper is None or not calls or few or given.keys() & {unread.argument, None}:
-        return None
-    place = SourceOffsets(program.source)
-    paged = apply_edits(
-        program,
-        (Edit(place.start(call.func), place.start(call.func), "every_page_of_") for call in calls),
-    )
-    return Program(helper + paged.source)
-
-
-def _is_few(tool: Tool, alias: str, asked: ast.expr) -> bool:
-    """Return True if the argument `alias` asks for fewer rows than a page has by default."""
-    size = getattr(asked, "value", None) if alias in SIZE_ARGUMENTS else None
-    return isinstance(size, int) and size < (_argument(tool, alias).get("default") or 0)
-
-
-def _helper(unread: UnreadPages, tool: Tool) -> str | None:
-    """Return the Python source of a function that calls a tool until it has read all pages.
-
-    Return None if it is not known how to ask the tool for the next page.
-    """
-    schema = _argument(tool, unread.argument)
-    key = unread.key
-    if unread.size is not None and unread.argument in SIZE_ARGUMENTS:
-        most = schema.get("maximum")
-        if not isinstance(most, int) or most <= unread.size:
-            return None
-        return _AT_ONCE.format(tool=tool.alias, argument=unread.argument, most=most)
-    sizes = ""
-    step = 1
-    if unread.count is not None and key is not None:
-        sizes = _largest_page_size(tool)
-        more = f'page["page"] < page["{unread.count}"]'
-    elif unread.total is not None and key is not None:
-        sizes = _largest_page_size(tool)
-        more = f'len({_rows("result", key)}) < page["{unread.total}"]'
-    elif unread.size is not None and types(schema) == ("integer",):
-        step = 1 if unread.argument in _NUMBERS else unread.size
-        more = f"len({_rows('page', key)}) == {unread.size}"
-    else:
-        return None
-    default = schema.get("default")
-    start = default if _is_number(default) else int(step == 1)
-    rows = f"{_rows('result', key)} + {_rows('page', key)}"
-    joined = rows if key is None else f"{{**page, {key!r}: {rows}}}"
-    return _PAGE_BY_PAGE.format(
-        tool=tool.alias,
-        argument=unread.argument,
-        sizes=sizes,
-        start=start,
-        step=step,
-        more=more,
-        joined=joined,
-    )
-
-
-def _largest_page_size(tool: Tool) -> str:
-    """Return the keyword argument that asks for the largest page: `"page_size": 100, `.
-
-    The number is the maximum that the schema of a size argument declares. Return "" without one.
-    """
-    for alias in tool.arguments:
-        if alias in SIZE_ARGUMENTS:
-            most = _argument(tool, alias).get("maximum")
-            if isinstance(most, int):
-                return f'"{alias}": {most}, '
-    return ""
-
-
-def _rows(page: str, key: str | None) -> str:
-    return page if key is None else page + format_subscript(key)
-
-
-_PAGE_BY_PAGE = """\
-def every_page_of_{tool}(**arguments):
-    arguments = {{{sizes}**arguments}}
-    result = page = {tool}(**arguments)
-    number = {start}
-    while {more}:
-        number += {step}
-        before, page = page, {tool}(**{{**arguments, "{argument}": number}})
-        if page == before:
-            break
-        result = {joined}
-    return result
-
-
-"""
-_AT_ONCE = """\
-def every_page_of_{tool}(**arguments):
-    return {tool}(**{{**arguments, "{argument}": {most}}})
-
-
-"""
-
-
-def _argument(tool: Tool, alias: str) -> Mapping[str, Any]:
+def argument_schema(tool: Tool, alias: str) -> Mapping[str, Any]:
     """Return the schema of the argument `alias` of a tool."""
     return resolve(tool.protocol.parameters[tool.arguments[alias]], tool.protocol.input_schema)
 
 
-def _is_number(value: Json) -> bool:
+def is_number(value: Json) -> bool:
+    """Return True if a JSON value is a whole number."""
     return isinstance(value, int) and not isinstance(value, bool)

@@ -115,7 +115,7 @@ ROWS = [{"rows": [{"state": "DELAYED", "name": "Kennedy"}]}]
             "7",
             [],
             "print(find(q='N14228'))",
-            "Who built N14228, on 2013-07-04, by COVID-19 rules?",
+            "Who built N14228 by COVID-19 rules?",
         ),
     ],
 )

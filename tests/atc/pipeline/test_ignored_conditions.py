@@ -45,7 +45,8 @@ def test_a_code_that_names_something_is_missed(task, unused):
         ("grossed over 1.5 billion dollars", "gross > 1_500_000_000", ["1.5 billion"]),
         ("in the season of 1998", "season=1998", ["1998"]),
         ("rounded to 0.1, of the 3 best until 31 December", "x", []),
-        ("on 2013-07-04 at 10:30, written as '737-824 1998'", "x", []),
+        ("on 2013-07-04", "date(2013, 7, 4)", ["2013-07-04"]),
+        ("at 10:30, written as '737-824 1998'", "x", []),
         ("rate them (1 to 10)", "x", []),
     ],
 )

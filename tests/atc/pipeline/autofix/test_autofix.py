@@ -4,7 +4,8 @@ import pytest
 
 from atc.core.types import Program
 from atc.pipeline.autofix import autofix
-from atc.pipeline.autofix.paging import read_every_page, unread_pages
+from atc.pipeline.autofix.page_loops import read_every_page
+from atc.pipeline.autofix.paging import unread_pages
 from atc.pipeline.check import check
 from protocols.protocol import Link
 from protocols.toolbox import Toolbox

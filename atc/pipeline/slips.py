@@ -1,0 +1,160 @@
+"""Slips of a program that facts show: a value that is never used, a unit that is not the asked one.
+
+Programs of ToolFlow that are right (587, and 70 of a strong model) have none of them.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Collection, Iterator, Sequence
+from typing import NamedTuple
+
+from atc.core.types import parse_answer
+
+# --- values that are never used
+
+
+def find_unused_variables(tree: ast.Module) -> list[tuple[str, int]]:
+    """Return the variables that get a computed value and are never read, with the line of it.
+
+    Constants, names that begin with `_`, and programs that read variables by name (`locals()`) are
+    left out.
+    """
+    names = [node for node in ast.walk(tree) if isinstance(node, ast.Name)]
+    read = {node.id for node in names if isinstance(node.ctx, ast.Load)}
+    if read & {"locals", "globals", "vars", "eval", "exec"}:
+        return []
+    found: dict[str, int] = {}
+    for name, value in _assignments(tree):
+        is_computed = any(isinstance(node, ast.Call | ast.Subscript) for node in ast.walk(value))
+        if is_computed and name not in read and not name.startswith("_"):
+            found.setdefault(name, value.lineno)
+    return list(found.items())
+
+
+def _assignments(tree: ast.Module) -> Iterator[tuple[str, ast.expr]]:
+    """Yield the name and the value of each assignment to a single variable of a program."""
+    for node in ast.walk(tree):
+        match node:
+            case (
+                ast.Assign(targets=[ast.Name(id=name)], value=value)
+                | ast.AugAssign(target=ast.Name(id=name), value=value)
+                | ast.AnnAssign(target=ast.Name(id=name), value=ast.expr() as value)
+            ):
+                yield name, value
+
+
+# --- units
+
+
+class _Unit(NamedTuple):
+    """A unit of measure: the words of a task that ask for it, and the end of a field's name."""
+
+    name: str
+    measures: str
+    asked: str
+    field: str
+
+
+_UNITS = [
+    _Unit("km", "distance", r"km|kilomet(?:er|re)s?", "km|kilometers|kilometres"),
+    _Unit("m", "distance", r"met(?:er|re)s", "m|meters|metres"),
+    _Unit("miles", "distance", r"miles?(?! per)|mileage|mi", "mi|miles"),
+    _Unit("feet", "distance", r"ft|feet|foot", "ft|feet"),
+    _Unit("km/h", "speed", r"km/h|kmh|kph|kilomet(?:er|re)s per hour", "kmh|kph|km_h"),
+    _Unit("mph", "speed", r"mph|miles per hour", "mph"),
+    _Unit("knots", "speed", r"kts?|knots?", "kts?|knots"),
+    _Unit("minutes", "duration", r"minutes?|mins?", "minutes|min|mins"),
+    _Unit("hours", "duration", r"hours", "hours|hrs"),
+    _Unit("kg", "weight", r"kg|kilograms?|kilos?", "kg|kilograms"),
+    _Unit("pounds", "weight", r"lbs?|pounds? in weight", "lbs?|pounds"),
+    _Unit("°C", "temperature", r"°c|celsius|centigrade", "c|celsius"),
+    _Unit("°F", "temperature", r"°f|fahrenheit", "f|fahrenheit"),
+]
+_FACTORS = (
+    0.3048, 3.28084, 1.609344, 0.621371, 1.852, 0.539957, 1.15078, 0.868976, 0.514444, 1.94384,
+    2.23694, 0.44704, 0.453592, 2.20462,
+)  # fmt: skip
+"""Numbers by which a length, a speed or a weight is multiplied to convert it."""
+_CLOSE = 2e-3
+"""Relative difference up to which a number of a program counts as one of `_FACTORS`."""
+
+
+def find_unit_slip(
+    task: str, tree: ast.Module, keys: Sequence[str], read: Collection[str] = ()
+) -> str | None:
+    """Return a sentence about a unit that the program gets wrong, or None.
+
+    `keys` are the keys of the responses that the program got, and `read` those of them that it did
+    not have to name, because their value is all that it gets. Only the fields that the program
+    reads count, and only if all of them that measure the same have one unit: it is another one than
+    the task asks for and nothing is computed, or it is the right one and converted all the same.
+    """
+    constants = [node for node in ast.walk(tree) if isinstance(node, ast.Constant)]
+    read = {*read, *(node.value for node in constants if isinstance(node.value, str))}
+    for key in (key for key in keys if key in read):
+        unit = _unit_of_field(key)
+        if unit is None:
+            continue
+        same = [one for one in _UNITS if one.measures == unit.measures]
+        asked = [one for one in same if _has_word(one.asked, task)]
+        others = {_unit_of_field(other) for other in keys if other in read} & set(same)
+        if len(asked) != 1 or len(others) != 1:
+            continue
+        if asked[0] != unit and not _computes(tree):
+            return f"The task asks for {asked[0].name}, but {key!r} is in {unit.name}."
+        factor = _conversion(tree, whole=unit.measures == "duration")
+        if asked[0] == unit and factor is not None:
+            return f"{key!r} is in {unit.name} already, but the program converts it by {factor}."
+    return None
+
+
+def _unit_of_field(key: str) -> _Unit | None:
+    """Return the unit that the last word of a key names, as in `wind_speed_mph`; else None."""
+    words = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", key).lower().split("_")
+    if len(words) < 2:
+        return None
+    return next((one for one in _UNITS if re.fullmatch(one.field, words[-1])), None)
+
+
+def _has_word(pattern: str, task: str) -> bool:
+    return re.search(rf"(?<![\w°])(?:{pattern})(?!\w)", task, re.IGNORECASE) is not None
+
+
+def _computes(tree: ast.Module) -> bool:
+    """Return True if a program multiplies or divides anything."""
+    scaling = (ast.Mult, ast.Div, ast.FloorDiv)
+    operations = (node for node in ast.walk(tree) if isinstance(node, ast.BinOp | ast.AugAssign))
+    return any(isinstance(node.op, scaling) for node in operations)
+
+
+def _conversion(tree: ast.Module, *, whole: bool) -> float | None:
+    """Return a number by which the program converts one unit into another, or None.
+
+    `whole` is True if the units are durations, which 60 and 3600 convert.
+    """
+    for node in ast.walk(tree):
+        value = node.value if isinstance(node, ast.Constant) else None
+        if isinstance(value, float) and any(
+            abs(value - factor) <= _CLOSE * factor for factor in _FACTORS
+        ):
+            return value
+        match node:
+            case ast.BinOp(op=ast.Div(), right=ast.Constant(value=(60 | 3600) as divisor)) if whole:
+                return float(divisor)
+    return None
+
+
+_PERCENT = re.compile(r"\bper ?cent(?:age)?\b|(?<=[\d\s])%", re.IGNORECASE)
+
+
+def is_share_for_percent(task: str, source: str, answer: str) -> bool:
+    """Return True if the task asks for percent and the answer is a quotient from 0 to 1.
+
+    False if the program contains 100, by which a quotient becomes percent, or a `%` format.
+    """
+    value = parse_answer(answer)
+    if not isinstance(value, float) or not 0 < abs(value) <= 1 or not _PERCENT.search(task):
+        return False
+    return "/" in source and "100" not in source and "%}" not in source
