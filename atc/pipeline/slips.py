@@ -141,8 +141,8 @@ def _conversion(tree: ast.Module, *, whole: bool) -> float | None:
         ):
             return value
         match node:
-            case ast.BinOp(op=ast.Div(), right=ast.Constant(value=(60 | 3600) as divisor)) if whole:
-                return float(divisor)
+            case ast.BinOp(op=ast.Div(), right=ast.Constant(value=60 | 3600) as divisor) if whole:
+                return float(ast.literal_eval(divisor))
     return None
 
 
