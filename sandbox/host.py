@@ -235,7 +235,7 @@ class _Run:
                         self._answer(call)
                     case wire.Output(text):
                         self._print(text)
-                    case wire.Looked(value):
+                    case wire.LookedValue(value):
                         self._charge_output(len(encode(value)))
                         self.looked.append(value)
                     case wire.ProgramDone(value):

@@ -87,7 +87,7 @@ class Output(NamedTuple):
     text: str
 
 
-class Looked(NamedTuple):
+class LookedValue(NamedTuple):
     """A message of the child: a value that the program passed to `look`."""
 
     value: Json
@@ -102,7 +102,7 @@ class ProgramDone(NamedTuple):
     value: Json
 
 
-Message = CallRequest | Output | Looked | ProgramDone | Failure
+Message = CallRequest | Output | LookedValue | ProgramDone | Failure
 """A message of the child. A `Failure` may be false, because the child itself reports it."""
 
 
@@ -196,7 +196,7 @@ def parse_message(line: bytes) -> Message:
     if keys == {"stdout"} and type(frame["stdout"]) is str:
         return Output(frame["stdout"])
     if keys == {"look"}:
-        return Looked(frame["look"])
+        return LookedValue(frame["look"])
     if keys == {"done"}:
         return ProgramDone(frame["done"])
     if keys == {"fail"} and type(frame["fail"]) is dict:

@@ -250,7 +250,7 @@ def test_a_client_that_never_reads_holds_up_nobody(served):
     served.run("print(1)")
     before = served.memory()
     for number in range(30):
-        served.send(f"for _ in range(200):\n    n = tick()\nprint('x' * 7000, {number})")
+        served.send(f"for _ in range(40):\n    n = tick()\nprint('x' * 7000, {number})")
     assert served.run("print(6 * 7)", "two")["answer"] == 42
     served.until(lambda: served.statuses().count("running") == 0 and len(served.statuses()) >= 20)
     assert served.run("print(6 * 7)", "two")["answer"] == 42

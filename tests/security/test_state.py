@@ -235,17 +235,6 @@ def test_a_run_working_elsewhere_is_not_taken(going, user, there):
     assert writes(going.shop) == ["/order"]
 
 
-@ROOT_ONLY
-def test_a_vanished_containers_run_continues_after_its_lease(going, user):
-    begun = going.begin(*CONTAINER)
-    begun.kill()
-    begun.wait()
-    going.go.set()
-    done = user.atc("runs", "resume", "last")
-    assert (done.returncode, writes(going.shop)) == (0, ["/order"]), done
-    assert "for a sign of life" in done.stderr, "nobody waits without knowing why"
-
-
 def test_a_locally_killed_run_continues_at_once(going, user):
     begun = going.begin()
     assert "  running  " in user.atc("runs", "list").stdout
@@ -266,6 +255,7 @@ def test_a_stopped_process_sends_nothing_once_replaced(going, user):
     going.go.set()
     done = user.atc("runs", "resume", "last")
     assert (done.returncode, writes(going.shop)) == (0, ["/order"]), done
+    assert "for a sign of life" in done.stderr, "nobody waits without knowing why"
     os.kill(inside, signal.SIGCONT)
     begun.wait(PATIENCE)
     assert writes(going.shop) == ["/order"]
