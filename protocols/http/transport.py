@@ -30,7 +30,7 @@ from protocols.urls import Origin, is_near, split_url
 MAX_ERROR_BYTES: Final = 65_536
 _POOL_SIZE = 8  # connections per host: as many as one program's calls may overlap
 _CHUNK = 65_536  # bytes
-_PASSING = (429, 502, 503, 504)
+_PASSING = (429, 500, 502, 503, 504)
 Take: TypeAlias = Callable[[Answer, Iterator[bytes]], Answer]
 """Callback that gets the response head and an iterator over the body.
 

@@ -56,12 +56,13 @@ def test_error_bodies_are_short_and_harmless(body, kind, text):
         assert failure(calls, server.url).body == text
 
 
+@pytest.mark.parametrize("status", [500, 503])
 @pytest.mark.parametrize(
     ("method", "read_only", "tries"), [("GET", None, 3), ("GET", False, 1), ("DELETE", None, 1)]
 )
-def test_only_reads_are_tried_again_and_not_forever(method, read_only, tries):
+def test_only_reads_are_tried_again_and_not_forever(method, read_only, tries, status):
     calls, _ = quick(retries=2)
-    with serving(lambda _: Reply(503)) as server, calls:
+    with serving(lambda _: Reply(status)) as server, calls:
         failure(calls, server.url, method, read_only=read_only)
     assert len(server.seen) == tries
 
