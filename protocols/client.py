@@ -9,7 +9,7 @@ import inspect
 import random
 import shlex
 import time
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import takewhile
@@ -24,6 +24,7 @@ from protocols.http.credentials import (
     RequestSecret,
     add_secrets,
     build_request_secret,
+    refused_credential_remedy,
     variable_of,
 )
 from protocols.http.oauth import Keyring
@@ -180,7 +181,29 @@ class HttpCall:
             curl=self._curl(self._build(hidden, idempotency_key), secrets),
             retry_after=answer.retry_after,
             answer=mask(answer.text()) if answer.headers or answer.body else None,
+            remedy=self._remedy(answer, [secret.credential for secret in secrets]),
         )
+
+    @property
+    def credentials(self) -> tuple[str, ...]:
+        """The names of the credentials that a call sends."""
+        return self._keyring.names(self._binding.credentials, self._plan.origin)
+
+    def _remedy(self, answer: Answer, sent: Sequence[str]) -> str | None:
+        """Return what a person must do so that the call can succeed; None if that is not known.
+
+        `sent` are the names of the credentials of the call.
+        """
+        tool = self._protocol.name
+        problem = one_line(self._keyring.mask(answer.problem))
+        if answer.unreachable:
+            return f"{tool}: {problem}."
+        if not sent or answer.status not in (401, 403):
+            return None
+        places = {name: self._keyring.place_of(name) for name in sent}
+        if answer.status == 401:
+            self._keyring.reject(sent)
+        return refused_credential_remedy(tool, self._plan.origin, answer.status, problem, places)
 
     def check(self, arguments: JsonObject) -> None:
         """Check that these arguments can be sent, without sending anything.

@@ -89,10 +89,11 @@ class OutOfTime(ModelUnavailable):
 class ToolError(Exception):
     """A failed call of a tool. A program sees only the HTTP `status`, if any, and the text `body`.
 
-    `body` is a short message. The other fields are for the process that runs the program. `outcome`
-    is what is known about the effect of the call. `curl` is a command that repeats the call.
-    `retry_after` is the number of seconds that the tool asked to wait. `answer` is the first 64 KiB
-    of the response body. Secrets are masked in `curl` and `answer`.
+    The other fields are for the process that runs the program. `outcome` is what is known about the
+    effect of the call. `curl` is a command that repeats the call. `retry_after` is the number of
+    seconds that the tool asked to wait. `answer` is the first 64 KiB of the response body. Secrets
+    are masked in `curl` and `answer`. `remedy` is set if no change of the program helps: it says
+    what failed, and what a person must do so that the same call can succeed.
     """
 
     status: int | None
@@ -102,6 +103,7 @@ class ToolError(Exception):
     curl: str | None = None
     retry_after: float | None = None
     answer: str | None = None
+    remedy: str | None = None
 
     def __str__(self) -> str:
         return self.body if self.status is None else f"HTTP {self.status}: {self.body}"
@@ -114,4 +116,4 @@ class CredentialMissing(ToolError):
     """
 
     def __init__(self, body: str) -> None:
-        super().__init__(None, body, outcome="not_run")
+        super().__init__(None, body, outcome="not_run", remedy=body)

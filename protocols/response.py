@@ -57,6 +57,8 @@ class Answer:
     """True if any byte of the request may have reached the tool."""
     passing: bool = False
     """True if the same request may succeed a moment later."""
+    unreachable: bool = False
+    """True if there was no connection to the service, because of its address or its state."""
 
     @property
     def succeeded(self) -> bool:

@@ -116,6 +116,13 @@ class InvokeSettings:
     """Credentials from the user's own configuration, keyed by the name that tools use."""
     problems: Mapping[str, str] = field(default_factory=dict)
     """Reasons why credentials and MCP servers cannot be used, keyed by `NAME` and `mcp.NAME`."""
+    places: Mapping[str, str] = field(default_factory=dict)
+    """Where secrets of credentials were read, such as `the variable TOKEN`, keyed by credential."""
+    read_again: Callable[[], tuple[Mapping[str, Credential], Mapping[str, str]]] | None = None
+    """Function that reads the secrets again and returns new `credentials` and `problems`.
+
+    It is called after a credential was refused or missing, since a person may have renewed it.
+    """
     headers: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     """Headers of every request to a host, keyed by host (`api.example.org`, `localhost:8080`)."""
     near_hosts: bool = True

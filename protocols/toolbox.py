@@ -83,6 +83,11 @@ class Tool:
         return cast("KeyedCall", self.call)(arguments, idempotency_key=idempotency_key)
 
     @property
+    def credentials(self) -> tuple[str, ...]:
+        """The names of the configured credentials that a call of this tool sends."""
+        return tuple(getattr(self.call, "credentials", ()))
+
+    @property
     def qualified(self) -> str:
         """The name `SOURCE/NAME`, which settings use for exactly this tool.
 

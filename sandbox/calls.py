@@ -328,12 +328,10 @@ class Calls:
         self, opened: OpenCall, error: Exception, outcome: Outcome | None = None
     ) -> CallReply:
         status = getattr(error, "status", None)
-        curl = getattr(error, "curl", None)
+        how = {name: getattr(error, name, None) for name in ("curl", "remedy")}
         message = getattr(error, "body", "") or str(error)
         outcome = outcome or getattr(error, "outcome", "refused")
-        self._record(
-            self._outcome(opened, error=message, status=status, outcome=outcome, curl=curl)
-        )
+        self._record(self._outcome(opened, error=message, status=status, outcome=outcome, **how))
         return CallReply(opened.asked.index, error=message, status=status)
 
     def _prepare(self, call: ToolCall, *, complete: bool) -> None:

@@ -54,7 +54,8 @@ class Journal:
       calls is answered by the k-th one that was completed in an earlier execution. A read is
       answered only if the same writes precede it, because a write may have changed the result.
     - Failed calls are made again, except in the repetition of an interrupted execution: a call
-      after whose failure the program continued then fails in the same way.
+      after whose failure the program continued then fails in the same way, unless it failed for
+      want of something that a person has to do.
     - A write with an unknown outcome is not simply sent again: `write_recovery` first finds out
       whether it took effect.
 
@@ -211,7 +212,7 @@ class Journal:
             tools: the tools, keyed by alias. Calls of other tools are ignored.
             unfinished: True if the last execution was interrupted, so that the next one repeats it.
                 A failed call after which the program continued then fails again, because later
-                calls depend on it.
+                calls depend on it. One that waits for a person (`ToolCall.remedy`) is made again.
         """
         for recorded in calls:
             while self.execution < recorded.execution:
@@ -225,7 +226,9 @@ class Journal:
             failed = [
                 one.call
                 for one in made[:-1]
-                if one.complete and one.call.outcome in ("refused", "unknown")
+                if one.complete
+                and one.call.outcome in ("refused", "unknown")
+                and one.call.remedy is None
             ]
             self._failures = {(self.execution + 1, call.index): call for call in failed}
 

@@ -28,6 +28,7 @@ class ToolCall:
     outcome: Outcome = "done"
     drift: tuple[str, ...] = ()  # rules of the output schema that the response violated
     curl: str | None = None  # a command that repeats a failed HTTP call, secrets masked
+    remedy: str | None = None  # what a person must do where no program helps, see `ToolError`
     reused: bool = False  # answered by the journal instead of being made again
     baseline: Json = None  # response of the verifying tool before a write, in a list
     note: str | None = None  # a sentence on how a lost answer was recovered

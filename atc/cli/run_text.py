@@ -80,7 +80,10 @@ def _format_attempt(attempt: Attempt) -> list[str]:
             if attempt.trace.stdout.strip()
             else []
         )
-    if attempt.fault is not None:
+    if attempt.paused and attempt.trace is not None and attempt.trace.failure is not None:
+        # Whole, because it may end with what a person must paste.
+        lines.append(f"paused   {' '.join(attempt.trace.failure.message.split())}")
+    elif attempt.fault is not None:
         lines += [f"fault    {attempt.fault.kind}: {clip_line(attempt.fault.message)}"]
         lines += [f"         {clip_line(fact.text)}" for fact in attempt.fault.evidence]
     return lines + [f"doubt    {clip_line(doubt)}" for doubt in attempt.doubts]

@@ -40,6 +40,13 @@ def read_value(what: str, value: str) -> str:
     return secret
 
 
+def describe_place(value: str) -> str:
+    """Return the place that `env:NAME` or `file:PATH` refers to, for messages; "" for a secret."""
+    scheme, _, rest = value.partition(":")
+    kind = {"env": "the variable", "file": "the file"}.get(scheme)
+    return f"{kind} {rest}" if kind else ""
+
+
 def with_secrets(config: Config) -> tuple[Config, dict[str, str]]:
     """Return the configuration with its secrets in place of the variables and files that hold them.
 

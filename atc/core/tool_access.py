@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
 
 from atc.core.config import Config
-from atc.core.secret_values import with_secrets
-from protocols.settings import InvokeSettings, McpServer
+from atc.core.secret_values import describe_place, with_secrets
+from protocols.settings import Credential, InvokeSettings, McpServer
 
 WITHHELD = (
     "These tools get none of your credentials and MCP servers: lend_credentials is off, as it is"
@@ -36,13 +36,20 @@ def call_settings(
     )
     if not config.lend_credentials:
         return replace(settings, problems=dict.fromkeys(config.credentials, f"t{WITHHELD[1:]}"))
-    config, problems = with_secrets(config)
+
+    def read_again() -> tuple[Mapping[str, Credential], Mapping[str, str]]:
+        with_values, problems = with_secrets(config)
+        return with_values.credentials, problems
+
+    known, problems = with_secrets(config)
     return replace(
         settings,
-        credentials=config.credentials,
+        credentials=known.credentials,
         problems=problems,
+        places={name: describe_place(one.value) for name, one in config.credentials.items()},
+        read_again=read_again,
         headers=config.headers,
-        servers=config.mcp,
+        servers=known.mcp,
         open_browser=open_browser,
         tokens=tokens,
     )

@@ -28,6 +28,11 @@ FactKind = Literal[
 ]  # fmt: skip
 """Kinds of facts: what a fact is about."""
 
+Cure = Literal["program", "retry", "permission"]
+"""What may help after a fault: another program, the same program a moment later, or a permission.
+
+Only a person can give a permission, but another program may do without it."""
+
 Status = Literal["solved", "unsure", "failed", "paused"]
 """How a run ended.
 
@@ -144,7 +149,7 @@ class Fault:
 
     `call` is the index of that call in the trace; None if no call was made or none is to blame.
     `tool` is the alias of the called tool, and `path` a path in its response or the name of its
-    argument. `evidence` are the facts that a repair prompt quotes.
+    argument. `evidence` are the facts that a repair prompt quotes. `cure` is what may help.
     """
 
     kind: FaultKind
@@ -154,6 +159,7 @@ class Fault:
     path: str | None = None
     line: int | None = None
     evidence: tuple[Fact, ...] = ()
+    cure: Cure = "program"
 
 
 def parse_answer(text: str) -> JsonValue:
@@ -201,7 +207,7 @@ class Attempt:
 
     @property
     def paused(self) -> bool:
-        """True if the attempt was stopped before a write that no setting or person had allowed."""
+        """True if the attempt waits for a person, who must decide, or put something right."""
         return (
             self.trace is not None
             and self.trace.failure is not None

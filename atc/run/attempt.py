@@ -24,6 +24,8 @@ def attempt(
     call. `seen` is text with tool results that were shown to the model; values in it do not count
     as invented. If `look` is True, the program only shows intermediate results and need not answer.
 
+    A program that a passing failure of a tool has ended is executed again at once.
+
     Findings that rest on response schemas alone are an exception, because such a schema may be
     wrong, and so are suspicions (see `passes.may_be_right`). If the model repeated the program
     despite these findings and the program writes nothing, it is executed. If the actual responses
@@ -40,7 +42,7 @@ def attempt(
     stored = _begin(run, result, blind=blind)
     if stored is not None:
         return _learn(run, stored)
-    result = passes.execute(result)
+    result = passes.rerun_after_passing_failure(passes.execute(result))
     result = passes.rerun_with_fixed_reading(result)
     if not look:
         result = passes.rerun_with_every_page(result)
@@ -88,7 +90,8 @@ def run_given_program(run: Run, program: Program, findings: tuple[Finding, ...])
     stored = _begin(run, result, blind=False)
     if stored is not None:
         return stored
-    return _end(run, passes.check_type(passes.doubt(passes.execute(result))))
+    result = passes.rerun_after_passing_failure(passes.execute(result))
+    return _end(run, passes.check_type(passes.doubt(result)))
 
 
 def _begin(run: Run, result: Attempt, *, blind: bool) -> Attempt | None:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from atc.archive.learned_schemas import add_observed_schemas
-from atc.core.types import Attempt, FaultKind, Finding, Program
+from atc.core.types import Attempt, Fault, FaultKind, Finding, Program
 from atc.pipeline.attribute import attribute
 from atc.pipeline.autofix import autofix
 from atc.pipeline.autofix.lookups import look_up_answer
@@ -14,7 +15,7 @@ from atc.pipeline.autofix.page_loops import read_every_page
 from atc.pipeline.autofix.paging import unread_pages
 from atc.pipeline.check import check
 from atc.pipeline.doubts import doubts, find_fixed_answer, find_invented_values
-from atc.run.program_calls import has_written, list_outputs, merge_calls
+from atc.run.program_calls import has_written, list_outputs, merge_calls, show_as_made
 from atc.run.program_tools import trace_program, with_named
 from atc.run.strategy_run import Run
 from protocols.toolbox import Toolbox
@@ -23,6 +24,8 @@ FIRST_PAGE = "first-page-only"
 ID_PRINTED = "id-printed"
 MISREAD: frozenset[FaultKind] = frozenset({"misread_result", "drift", "empty_result"})
 """Kinds of faults that mean that the program misread a response."""
+RETRY_SECONDS = (0.5, 2.0)
+"""Seconds to wait before each new execution of a program that a passing failure has ended."""
 _FIX_ROUNDS = 3
 """Maximum number of rounds of automatic fixes; one fix may reveal another problem."""
 
@@ -98,6 +101,32 @@ class Passes:
         if self.look and attempt.fault is not None and attempt.fault.kind == "no_answer":
             return replace(attempt, fault=None)
         return attempt
+
+    def rerun_after_passing_failure(self, attempt: Attempt) -> Attempt:
+        """Execute the program again after a failure that may pass, such as a 503.
+
+        The model is not asked, and the calls that succeeded are answered by the journal. The run
+        waits before each try, unless its time would be over. The last try counts. A failed write is
+        left to the model, even if its tool says that nothing was done.
+        """
+        for seconds in RETRY_SECONDS:
+            left = self.run.meter.seconds_left
+            is_late = left is not None and left <= seconds
+            if not self._may_pass(attempt.fault) or is_late:
+                break
+            time.sleep(seconds)
+            again = self.execute(attempt)
+            if again.trace is not None:
+                calls = show_as_made(again.trace.calls, attempt)
+                again = replace(again, trace=replace(again.trace, calls=calls))
+            attempt = again
+        return attempt
+
+    def _may_pass(self, fault: Fault | None) -> bool:
+        """Return True if a read failed in a way that may pass."""
+        if fault is None or fault.cure != "retry" or fault.tool is None:
+            return False
+        return not self.run.parts.toolbox[fault.tool].protocol.writes
 
     def rerun_with_fixed_reading(self, attempt: Attempt) -> Attempt:
         """Fix a program that misread results without a response schema, and execute it again.

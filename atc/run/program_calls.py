@@ -82,6 +82,22 @@ def merge_calls(calls: Sequence[ToolCall], before: Attempt) -> tuple[ToolCall, .
     A call that the rerun repeats is not sent again, because the run's journal has its response.
     Such a call appears only once in the result, as the original call.
     """
+    shown, made = _show_as_made(calls, before)
+    return tuple(replace(call, index=index) for index, call in enumerate([*made, *shown]))
+
+
+def show_as_made(calls: Sequence[ToolCall], before: Attempt) -> tuple[ToolCall, ...]:
+    """Return the calls of a rerun. Each that repeats a call of `before` is shown as that call.
+
+    Such a call was answered from the run's journal, but it was made for the same attempt.
+    """
+    return tuple(_show_as_made(calls, before)[0])
+
+
+def _show_as_made(
+    calls: Sequence[ToolCall], before: Attempt
+) -> tuple[list[ToolCall], list[ToolCall]]:
+    """Return the calls of a rerun (see `show_as_made`), and the calls of `before` that it lacks."""
     made = [call for call in before.calls if not call.reused]
     shown: list[ToolCall] = []
     for call in calls:
@@ -97,4 +113,4 @@ def merge_calls(calls: Sequence[ToolCall], before: Attempt) -> tuple[ToolCall, .
             made.remove(first)
             call = replace(call, reused=False, seconds=first.seconds)
         shown.append(call)
-    return tuple(replace(call, index=index) for index, call in enumerate([*made, *shown]))
+    return shown, made

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 from atc.core.events import ToolsNamed
 from atc.core.types import Program
+from atc.run.remedies import pause_for_remedy
 from atc.run.strategy_run import Run
 from protocols.protocol import ProgramBinding
 from protocols.toolbox import Toolbox
@@ -48,7 +49,8 @@ def writing_tools(program: Program, tools: Toolbox) -> set[str]:
 def trace_program(run: Run, program: Program, tools: Toolbox) -> Trace:
     """Execute `program` within the rest of the run's budget and return its trace.
 
-    The program can call `tools` and the tools that it names.
+    The program can call `tools` and the tools that it names. The trace is paused if only a person
+    can make a failed call succeed.
     """
     tools = with_named(program, tools, run.parts.toolbox)
     parts = run.parts
@@ -58,4 +60,5 @@ def trace_program(run: Run, program: Program, tools: Toolbox) -> Trace:
         limits = replace(limits, wall_seconds=max(1.0, min(limits.wall_seconds, left)))
     named = dict.fromkeys([*program.names, *_inner_tools(program, tools)])
     parts.observer(ToolsNamed({alias: tools[alias].protocol for alias in named if alias in tools}))
-    return parts.sandbox.run(program.source, tools, limits=limits, journal=parts.journal)
+    trace = parts.sandbox.run(program.source, tools, limits=limits, journal=parts.journal)
+    return pause_for_remedy(trace, program, parts.toolbox, parts.journal)

@@ -222,8 +222,18 @@ class Run:
 
     @property
     def paused(self) -> bool:
-        """True if a person must decide about a call of the last attempt."""
+        """True if the last attempt waits for a person, see `Attempt.paused`."""
         return bool(self.attempts) and self.attempts[-1].paused
+
+    @property
+    def denied(self) -> bool:
+        """True if the last program failed for want of a permission, and an earlier one did, too.
+
+        The model has then had one repair in which to do without the permission.
+        """
+        faults = [attempt.fault for attempt in self.attempts if attempt.fault is not None]
+        denials = [fault for fault in faults if fault.cure == "permission"]
+        return len(denials) > 1 and self.attempts[-1].fault is denials[-1]
 
     def not_run(
         self,

@@ -7,6 +7,7 @@ from typing import NotRequired, TypedDict
 
 from atc.core.messages import format_tool_call
 from atc.core.types import Attempt, Fault, Finding, Program, Solution, parse_answer
+from atc.run.remedies import REMEDY_NEEDED
 from protocols.protocol import ProgramBinding
 from protocols.schema import Json, JsonValue, shape
 from protocols.toolbox import Toolbox
@@ -240,7 +241,7 @@ def is_declined(solution: Solution) -> bool:
 
 
 def next_step(solution: Solution, handle: str) -> str:
-    """Return the sentences that tell a client what a person must decide, and what to do after that.
+    """Return the sentences that tell a client what a person must do, and what to do then.
 
     They name no shell command, because the client could run the command and so decide for the
     person.
@@ -252,6 +253,12 @@ def next_step(solution: Solution, handle: str) -> str:
             "Writes of earlier programs of this run stand that this one does not make:"
             " undo them in a program that"
             " continues it, or a person lets them stand."
+        )
+    if failure.type == REMEDY_NEEDED:
+        return (
+            f"{failure.message.rstrip('.')}. A person must do that, no program can. A variable is"
+            " read when 'atc serve' starts, a file each time. When it is done, call"
+            f" resume_run(run={handle!r}): the same program goes on, and nothing is sent twice."
         )
     return (
         f"{failure.message.rstrip('.')}. When a person has decided, call"

@@ -51,8 +51,9 @@ class RunSummary:
     created: float
     ended: float | None = None
     status: str = "running"
-    """`running`, `solved`, `failed`, `paused` (a person must decide), `error` (an error of atc or
-    of the model ended the run) or `interrupted` (the run was stopped, or its process ended).
+    """`running`, `solved`, `failed`, `paused` (a person must decide or put something right),
+    `error` (an error of atc or of the model ended the run) or `interrupted` (the run was stopped,
+    or its process ended).
     """
     model: str = ""
     strategy: str = ""

@@ -157,7 +157,7 @@ class Chain(Run):
             self.should_leave([*self.attempts, replace(self.attempts[-1], round=self.round)])
 
     def _has_ended(self, before: int) -> bool:
-        """Return True if the last attempt is paused, or if its answer is accepted at once.
+        """Return True if the last attempt is paused or `denied`, or needs no confirmation.
 
         An answer without doubts is accepted. If there are reasons to doubt it, the model is asked
         to confirm it. The model is asked only once: if one of the first `before` attempts gave an
@@ -165,7 +165,9 @@ class Chain(Run):
         """
         last = self.attempts[-1]
         was_asked = bool(self._answered(self.attempts[:before]))
-        return last.paused or (last.answer is not None and (was_asked or not last.doubts))
+        if last.paused or self.denied:
+            return True
+        return last.answer is not None and (was_asked or not last.doubts)
 
     def look(self, reads: Program) -> Attempt:
         """Execute the reading statements of a program, only to learn what the tools return.
@@ -216,8 +218,9 @@ class Chain(Run):
             return
         passes = prepare(self, program, blind=False)
         writing = writing_tools(program, passes.tools)
-        if writing and passes.insists(passes.autofix(passes.check(Attempt(program)))):
-            self.look(reads_before_writes(program, writing))
+        insists = writing and passes.insists(passes.autofix(passes.check(Attempt(program))))
+        if insists and self.look(reads_before_writes(program, writing)).paused:
+            return
         result = attempt(self, program, blind=self.blind)
         kind = None if result.fault is None else result.fault.kind
         known = with_named(program, self.tools, self.parts.toolbox)

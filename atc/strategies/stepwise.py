@@ -164,12 +164,10 @@ class Stepwise(Run):
             return None
         step = self._attempt_piece(piece, blind=blind)
         result = step.result
-        fails_again = not rests_on_responses(result.findings, result.program, self.parts.toolbox)
-        self.failed = (
-            self.failed | {piece.source}
-            if result.fault is not None and fails_again
-            else frozenset()
-        )
+        fails_again = result.fault is not None and result.fault.cure != "retry"
+        if rests_on_responses(result.findings, result.program, self.parts.toolbox):
+            fails_again = False
+        self.failed = self.failed | {piece.source} if fails_again else frozenset()
         return step
 
     def _complete(
@@ -240,7 +238,8 @@ class Stepwise(Run):
         config = self.parts.config
         if result.fault is not None:
             self.failing += 1
-            return result.paused or self.failing > config.max_repairs or config.repair == "none"
+            is_last = self.failing > config.max_repairs or config.repair == "none"
+            return result.paused or self.denied or is_last
         self.failing = 0
         trace: Trace = result.trace if result.trace is not None else Trace()
         if not step.answers:
@@ -275,7 +274,8 @@ class Stepwise(Run):
                 - len(step.piece.rstrip().splitlines())
                 + 1
             )
-            then = then if last else fill("step_again", line=str(line))
+            again = "step_retry" if result.fault.cure == "retry" else "step_again"
+            then = then if last else fill(again, line=str(line))
         elif result.fault is not None:
             told.append(result.fault.message)
         elif step.answers:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import base64
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from urllib.parse import quote
 
@@ -125,6 +125,26 @@ def missing_credential_advice(name: str, scheme: JsonObject, origin: Origin, too
         f"own settings file, which 'atc config show' names, by this line at its top, and set the "
         f"variable {variable}: credentials.{key} = "
         f"{{ value = {dumps(f'env:{variable}')}, hosts = {dumps([host_entry(origin)])} }}"
+    )
+
+
+def refused_credential_remedy(
+    tool: str, origin: Origin, status: int, problem: str, sent: Mapping[str, str]
+) -> str:
+    """Return a one-line message that says what a person must do after a 401 or 403.
+
+    `problem` is the message of the service. `sent` are the credentials of the call: where the
+    secret of each was read (or ""), keyed by name.
+    """
+    shown = " and ".join(
+        f"{name!r} ({place})" if place else f"{name!r}" for name, place in sent.items()
+    )
+    said = f"(HTTP {status}: {problem.rstrip('.')})"
+    if status == 401:
+        return f"{tool}: {origin.netloc} refused the credential {shown} {said}; renew it."
+    return (
+        f"{tool}: {origin.netloc} denies this call to the credential {shown} {said};"
+        " give it the permission, or set one that has it."
     )
 
 

@@ -14,8 +14,9 @@ import re
 import secrets
 import threading
 import time
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
+from dataclasses import replace
 from functools import partial
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
@@ -179,6 +180,8 @@ class Keyring:
         self.transport = Transport(max_body_bytes=settings.max_body_bytes, homes=near)
         self.tokens = TokenFile(settings.tokens)
         self._lock = threading.Lock()
+        self._stale = False
+        """True if a credential was refused or missing, so that all are read again."""
 
     def secrets(
         self, offered: Alternatives, schemes: Mapping[str, JsonObject], origin: Origin, *, tool: str
@@ -195,15 +198,16 @@ class Keyring:
             CredentialMissing: no alternative is configured, a credential is for other hosts, or a
                 token cannot be fetched. The message says what to configure.
         """
+        if self._stale:
+            self._read_again()
         usable = self._usable
-        alternatives = [(names,) if isinstance(names, str) else names for names in offered]
-        if not any(alternatives):
-            alternatives = [self._placed_credentials(origin)]
-        names = next((names for names in alternatives if names and usable.keys() >= set(names)), ())
+        alternatives = self._alternatives(offered, origin)
+        names = self._choose(alternatives)
         if not names and all(alternatives):
             missing = [name for names in alternatives for name in names if name not in usable]
             problem = next(filter(None, map(self.settings.problems.get, missing)), "")
             if problem:
+                self._stale = True
                 raise CredentialMissing(f"{tool}: {problem}")
             scheme = schemes.get(missing[0], {})
             raise CredentialMissing(missing_credential_advice(missing[0], scheme, origin, tool))
@@ -211,6 +215,52 @@ class Keyring:
             self._request_secret(name, usable[name], schemes.get(name, {}), origin, tool)
             for name in names
         ]
+
+    def names(self, offered: Alternatives, origin: Origin) -> tuple[str, ...]:
+        """Return the names of the credentials that `secrets` sends; () if there are none."""
+        return self._choose(self._alternatives(offered, origin))
+
+    def place_of(self, name: str) -> str:
+        """Return where the secret of a credential was read, for messages, or ""."""
+        known = self.settings.credentials.get(name)
+        if known is not None and known.client_id and not known.value:
+            return "its token is fetched anew when it is sent again"
+        return self.settings.places.get(name, "")
+
+    def reject(self, names: Iterable[str]) -> None:
+        """Record that a service refused these credentials with 401.
+
+        All secrets are read again before the next call. Tokens that were fetched for these
+        credentials are dropped.
+        """
+        self._stale = True
+        for name in names:
+            credential = self._usable.get(name)
+            if credential is not None and not credential.value:
+                key = _token_key(name, credential)
+                kept = {k: v for k, v in self.tokens.get(key).items() if k == "refresh_token"}
+                self.tokens.save(key, kept)
+
+    def _read_again(self) -> None:
+        """Read all secrets again, if the settings say how."""
+        self._stale = False
+        if self.settings.read_again is None:
+            return
+        credentials, problems = self.settings.read_again()
+        self._usable = {name: known for name, known in credentials.items() if name not in problems}
+        for known in self._usable.values():
+            self.mask.add(known.value, known.client_secret)
+        self.settings = replace(self.settings, credentials=credentials, problems=problems)
+
+    def _alternatives(self, offered: Alternatives, origin: Origin) -> list[tuple[str, ...]]:
+        """Return the alternatives in `offered` as tuples of names, else the placed credentials."""
+        alternatives = [(names,) if isinstance(names, str) else names for names in offered]
+        return alternatives if any(alternatives) else [self._placed_credentials(origin)]
+
+    def _choose(self, alternatives: Iterable[tuple[str, ...]]) -> tuple[str, ...]:
+        """Return the first alternative of which each credential is configured, or ()."""
+        usable = self._usable.keys()
+        return next((names for names in alternatives if names and usable >= set(names)), ())
 
     def _placed_credentials(self, origin: Origin) -> tuple[str, ...]:
         """Return the names of the credentials that are sent to `origin` for every tool.
@@ -246,7 +296,7 @@ class Keyring:
         It is read from the token file, refreshed, or fetched, if necessary after a sign-in.
         """
         with self._lock:
-            key = f"{name} {credential.client_id} {' '.join(credential.hosts)}"
+            key = _token_key(name, credential)
             stored = self.tokens.get(key)
             if (
                 stored.get("access_token")
@@ -340,6 +390,11 @@ class Keyring:
                 if isinstance(found, dict) and isinstance(found.get("access_token"), str):
                     return found
         raise CredentialMissing(f"no token for the credential {name!r}: {problem}.")
+
+
+def _token_key(name: str, credential: Credential) -> str:
+    """Return the name under which the token of a credential is stored."""
+    return f"{name} {credential.client_id} {' '.join(credential.hosts)}"
 
 
 def _refuse_unlisted_host(name: str, credential: Credential, origin: Origin, what: str) -> None:

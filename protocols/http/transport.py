@@ -373,7 +373,7 @@ def _failed_answer(error: Exception, origin: Origin, *, sent: bool) -> Answer:
         )
         if error.forbidden:
             advice = "which these tools may not call: near_hosts is off"
-        return Answer(trouble=f"{error}, {advice}", sent=False)
+        return Answer(trouble=f"{error}, {advice}", sent=False, unreachable=True)
     # `requests` raises a ValueError for what it cannot send at all: a malformed URL or header,
     # or an unsupported proxy.
     sent = sent and not (
@@ -381,7 +381,8 @@ def _failed_answer(error: Exception, origin: Origin, *, sent: bool) -> Answer:
     )
     if isinstance(error, TimeoutError | requests.Timeout | urllib3.exceptions.TimeoutError):
         what = "no complete answer from" if sent else "no connection to"
-        return Answer(trouble=f"{what} {origin.netloc} in time", sent=sent, passing=not sent)
+        trouble = f"{what} {origin.netloc} in time"
+        return Answer(trouble=trouble, sent=sent, passing=not sent, unreachable=not sent)
     reason = _reason(error)
     if sent:
         return Answer(trouble=f"the connection to {origin.netloc} broke: {reason}", passing=True)
@@ -392,6 +393,7 @@ def _failed_answer(error: Exception, origin: Origin, *, sent: bool) -> Answer:
         ),
         sent=False,
         passing=True,
+        unreachable=not isinstance(error, ValueError),
     )
 
 

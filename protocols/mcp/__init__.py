@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from protocols.mcp.connection import Connection
 
 _MAX_ANSWER = 65_536  # characters that are kept of an error's text
+_MAX_REMEDY = 2_000  # characters; the last lines of a server's log are part of it
 _UNSURE = re.compile(
     r"timed?[ -]?out|timeout|ECONNRESET"
     r"|\b(EPIPE|broken pipe|deadline exceeded|connection (reset|closed|aborted|lost)"
@@ -170,7 +171,7 @@ class Servers:
                     f"the tool {tool!r} belongs to the MCP server {name!r}, which is not configured"
                 )
                 problem += f"; add [mcp.{name}] with its command or url to your settings."
-                raise ToolError(None, problem, outcome="not_run")
+                raise ToolError(None, problem, outcome="not_run", remedy=problem)
             try:
                 result = self._connect(self._known[name]).call(
                     binding.tool, arguments, failed=failed
@@ -182,7 +183,10 @@ class Servers:
                 answer = None if lost.answer is None else mask(lost.answer)
                 text = answer or f"{tool}: the MCP server {name!r}: {mask(lost.body)}"
                 kept = answer and answer[:_MAX_ANSWER]
-                raise ToolError(None, one_line(text), outcome=lost.outcome, answer=kept) from None
+                remedy = lost.remedy and one_line(text, limit=_MAX_REMEDY)
+                raise ToolError(
+                    None, one_line(text), outcome=lost.outcome, answer=kept, remedy=remedy
+                ) from None
             except TypeError as problem:
                 raise ToolError(
                     None, one_line(mask(f"{tool}: {problem}")), outcome=failed
@@ -240,7 +244,7 @@ class Servers:
             if find_spec("mcp") is None:
                 problem = "the MCP SDK is not installed: pip install 'automatic-tool-chain[mcp]'"
             if problem:
-                raise ToolError(None, problem, outcome="not_run")
+                raise ToolError(None, problem, outcome="not_run", remedy=problem)
             server = known.server
             headers = dict[str, str]()
             if server.url:

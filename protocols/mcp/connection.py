@@ -92,7 +92,8 @@ class Connection:
                 problem = (
                     "it did not answer in time" if isinstance(cause, TimeoutError) else problem
                 )
-                raise ToolError(None, self._with_last_words(problem), outcome="not_run") from error
+                problem = self._with_last_words(problem)
+                raise ToolError(None, problem, outcome="not_run", remedy=problem) from error
             ended = ExitStack()
             ended.enter_context(suppress(Exception))  # the connection may have ended by itself
             ended.push(stack.pop_all())

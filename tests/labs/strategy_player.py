@@ -72,7 +72,7 @@ class World:
         raise ToolError(None, "timed out", outcome="unknown")
 
     def _down(self, _: Any) -> Any:
-        raise ToolError(500, "the server is down")
+        raise ToolError(501, "the server cannot do that")
 
 
 @dataclass(frozen=True)

@@ -14,12 +14,12 @@ from atc.core.messages import format_tool_call
 from atc.core.types import Fact, Fault, Finding, Program
 from atc.pipeline.attribute.blame import AttributionTrace
 from atc.pipeline.attribute.exceptions import from_exception, from_unfilled
-from atc.pipeline.attribute.failed_calls import from_tool_error
+from atc.pipeline.attribute.failed_calls import find_failed_call, from_tool_error
 from atc.pipeline.attribute.findings import from_findings
 from atc.pipeline.attribute.limits import from_limit, without_answer
 from protocols.toolbox import Toolbox
 from sandbox.calls import UNKNOWN_OUTCOME
-from sandbox.trace import Failure, ToolCall, Trace
+from sandbox.trace import Failure, Trace
 
 __all__ = ["ResponseOrigin", "attribute", "find_origins"]
 
@@ -66,7 +66,7 @@ def _attribute_run(program: Program, trace: Trace, tools: Toolbox) -> Fault | No
         return without_answer(record)
     if failure.kind == "limit":
         return from_limit(program, failure, record)
-    if (call := _failed_call(failure, trace)) is not None:
+    if (call := find_failed_call(failure, trace)) is not None:
         fault = from_tool_error(failure, call, record)
         own = fault.path if fault.call == call.index else None
         return (from_unfilled(failure, call, own, record) if own is not None else None) or fault
@@ -105,12 +105,3 @@ def _attribute_stop(program: Program, failure: Failure, trace: Trace) -> Fault:
         line=line,
         evidence=tuple(evidence),
     )
-
-
-def _failed_call(failure: Failure, trace: Trace) -> ToolCall | None:
-    """Return the failed tool call that caused the program's exception, or None if no call did."""
-    known = next((call for call in trace.calls if call.index == failure.call), None)
-    if known is not None and known.error is not None:
-        return known
-    failed = [call for call in trace.calls if call.error is not None]
-    return failed[-1] if failed and failure.type.rpartition(".")[2] == "ToolError" else None

@@ -4,20 +4,30 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 
 from atc.core.json_paths import JsonPath, Place, format_json_path, get_at_path, is_distinctive
 from atc.core.messages import MOST_KEYS, describe_keys, format_list, format_tool_call, snippet
-from atc.core.types import Fact, Fault, FaultKind
+from atc.core.types import Cure, Fact, Fault, FaultKind
 from atc.pipeline.attribute.blame import AttributionTrace
 from atc.pipeline.attribute.facts import build_fault, describe_schema
 from protocols.schema import JsonObject
 from protocols.toolbox import Tool
 from protocols.validate import Violation, find_violation
-from sandbox.trace import Failure, ToolCall
+from sandbox.trace import Failure, ToolCall, Trace
 
 _BLAMES_ARGUMENTS = frozenset({400, 404, 405, 406, 410, 413, 414, 422})
 _TRANSIENT = frozenset({408, 425, 429, 500, 502, 503, 504})
 _ERROR_SHOWN = 300
+
+
+def find_failed_call(failure: Failure, trace: Trace) -> ToolCall | None:
+    """Return the failed tool call that caused the exception, or None."""
+    known = next((call for call in trace.calls if call.index == failure.call), None)
+    if known is not None and known.error is not None:
+        return known
+    failed = [call for call in trace.calls if call.error is not None]
+    return failed[-1] if failed and failure.type.rpartition(".")[2] == "ToolError" else None
 
 
 def from_tool_error(failure: Failure, call: ToolCall, record: AttributionTrace) -> Fault:
@@ -35,9 +45,10 @@ def from_tool_error(failure: Failure, call: ToolCall, record: AttributionTrace) 
     kind = _kind(call, tool, broken)
     evidence = [record.facts.fact("call", call, f"The call was {format_tool_call(call)}.")]
     if kind != "bad_arguments":
-        evidence.append(Fact(kind="advice", text=_advice(call, kind)))
+        cure = _cure(call, kind)
+        evidence.append(Fact(kind="advice", text=_advice(call, kind, cure)))
         evidence += _describe_violations(broken)
-        return build_fault(kind, f"{message}.", line, call, None, evidence)
+        return replace(build_fault(kind, f"{message}.", line, call, None, evidence), cure=cure)
     name = _offender(call, tool, broken)
     names = [name] if name is not None else list(call.arguments)
     for argument in names:
@@ -72,17 +83,28 @@ def _kind(call: ToolCall, tool: Tool, broken: Sequence[Violation]) -> FaultKind:
     )
 
 
-def _advice(call: ToolCall, kind: FaultKind) -> str:
+def _cure(call: ToolCall, kind: FaultKind) -> Cure:
+    """Return what may help after a failed call whose arguments are not to blame."""
+    if kind == "unknown_outcome":
+        return "program"
+    if call.remedy is not None or call.status in (401, 403):
+        return "permission"
+    is_lost = call.status is None and call.outcome in ("unknown", "not_run")
+    return "retry" if is_lost or call.status in _TRANSIENT else "program"
+
+
+def _advice(call: ToolCall, kind: FaultKind, cure: Cure) -> str:
     if kind == "unknown_outcome":
         return (
             f"Nobody knows whether {call.tool} took effect; find out with a read before calling it"
             " again."
         )
-    if call.status in (401, 403) or "needs the credential" in (call.error or ""):
-        return "The credentials are missing or refused; no change of the program helps."
-    if call.status in _TRANSIENT or (
-        call.status is None and call.outcome in ("unknown", "not_run")
-    ):
+    if cure == "permission":
+        return (
+            "The credentials do not allow this call, and no change of its arguments gives them the"
+            f" permission: use another tool than {call.tool}, or catch ToolError around the call."
+        )
+    if cure == "retry":
         return (
             "The failure is transient: the same call may succeed later; the program need not"
             " change."

@@ -70,7 +70,9 @@ class RepairCase:
         It shows the texts `parts`, without empty ones, then the writes that took effect.
         """
         shown = [part.strip("\n") for part in (*parts, describe_writes(self.orphans))]
-        return Message("user", fill("repair", told="\n\n".join(part for part in shown if part)))
+        fault = self.attempt.fault
+        asks = "repair_retry" if fault is not None and fault.cure == "retry" else "repair"
+        return Message("user", fill(asks, told="\n\n".join(part for part in shown if part)))
 
 
 _FIRST_WRITES = 20

@@ -220,7 +220,7 @@ class Redactor:
             arguments=self.value(dict(call.arguments), arguments),
             result=self.value(call.result, response),
         )
-        names = ("error", "curl", "note", "drift", "baseline")
+        names = ("error", "curl", "remedy", "note", "drift", "baseline")
         return replace(changed, **{name: self.value(getattr(call, name)) for name in names})
 
     def _cover(self, leaf: Json) -> Json:

@@ -1,8 +1,9 @@
 """The parts of a gateway's reply."""
 
-from atc.core.types import Attempt, Program
-from atc.serve.replies import answer_of, call_line
-from sandbox.trace import ToolCall, Trace
+from atc.core.types import Attempt, Program, Solution
+from atc.run.remedies import REMEDY_NEEDED
+from atc.serve.replies import answer_of, call_line, run_reply
+from sandbox.trace import Failure, ToolCall, Trace
 
 
 def test_a_call_is_one_line():
@@ -25,3 +26,13 @@ def test_a_printed_answer_is_parsed():
         trace=Trace(calls=(), stdout="[1, None]\n"),
     )
     assert answer_of(attempt) == [1, None]
+
+
+def test_a_remedy_is_told_as_a_persons_work():
+    remedy = "add_note: notes refused the credential 'key' (the variable KEY); renew it."
+    failure = Failure(kind="paused", type=REMEDY_NEEDED, message=remedy)
+    attempt = Attempt(Program("add_note()"), trace=Trace(failure=failure))
+    reply = run_reply(Solution(task="", attempts=(attempt,), status="paused"), "r1.x", str)
+    assert reply["next"].startswith("add_note: notes refused the credential 'key'")
+    assert "A person must do that" in reply["next"]
+    assert "resume_run(run='r1.x')" in reply["next"]

@@ -139,6 +139,66 @@ def test_a_document_that_declares_none_and_fixed_headers(httpbin, tmp_path):
         unset["seen"].call({})
 
 
+def refusal(tool):
+    with pytest.raises(ToolError) as caught:
+        tool.call({})
+    return caught.value.remedy
+
+
+@pytest.mark.parametrize(
+    ("status", "what"),
+    [
+        (401, "{} refused the credential 'key' (the variable KEY) (HTTP 401: no); renew it."),
+        (
+            403,
+            "{} denies this call to the credential 'key' (the variable KEY) (HTTP 403: no); give",
+        ),
+        (422, None),
+    ],
+)
+def test_a_refused_credential_is_named_with_its_place(tmp_path, status, what):
+    key = {"key": {"type": "http", "scheme": "bearer"}}
+    with serving(lambda _: Reply(status, {"detail": "no"})) as server:
+        told = document(
+            server.url, key, ("get_me", "/me", [{"key": []}]), ("open_page", "/open", [])
+        )
+        credential = Credential(value="k1", hosts=(server.netloc,))
+        places = {"key": "the variable KEY"}
+        tools = tools_of(tmp_path, told, credentials={"key": credential}, places=places)
+        found = refusal(tools["get_me"])
+        assert (
+            found is None
+            if what is None
+            else found.startswith(f"get_me: {what.format(server.netloc)}")
+        )
+        assert refusal(tools["open_page"]) is None, "nothing was sent, so nothing can be renewed"
+        assert (tools["get_me"].credentials, tools["open_page"].credentials) == (("key",), ())
+
+
+def test_a_renewed_secret_is_read_again(tmp_path):
+    value = {"key": ""}
+
+    def read_again():
+        known = {"key": Credential(value=value["key"] or "-", hosts=(server.netloc,))}
+        return known, {} if value["key"] else {"key": "the variable KEY is not set; set it."}
+
+    def answer(request):
+        fits = request.headers.get("authorization") == "Bearer new"
+        return Reply(body=1) if fits else Reply(401, {"detail": "expired"})
+
+    key = {"key": {"type": "http", "scheme": "bearer"}}
+    with serving(answer) as server:
+        told = document(server.url, key, ("get_me", "/me", [{"key": []}]))
+        credentials, problems = read_again()
+        settings = {"credentials": credentials, "problems": problems, "read_again": read_again}
+        tool = tools_of(tmp_path, told, **settings)["get_me"]
+        assert refusal(tool) == "get_me: the variable KEY is not set; set it."
+        value["key"] = "old"
+        assert "refused the credential 'key' (HTTP 401: expired)" in refusal(tool)
+        value["key"] = "new"
+        assert tool.call({}) == 1
+
+
 @contextmanager
 def started(*command, **environment):
     """The address that a server says it listens at."""

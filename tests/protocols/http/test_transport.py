@@ -99,6 +99,7 @@ def test_nobody_listens(method):
         2 if method == "GET" else 0,
     )
     assert error.curl is not None
+    assert error.remedy == f"lookup: {error.body}."
 
 
 def test_no_secure_connection():
