@@ -161,12 +161,15 @@ class HttpCall:
             ToolError: the call failed. It says what is known about the effect of the call.
         """
         request = self._build(arguments, idempotency_key)
-        schemes = self._binding.schemes
         mask = self._keyring.mask
-        secrets = self._keyring.secrets(
-            self._binding.credentials, schemes, self._plan.origin, tool=self._protocol.name
-        )
+        secrets = self._secrets()
         answer, committed = self._exchange(request, secrets)
+        if answer.status == 401 and secrets and not committed:  # refused, so nothing was done
+            self._keyring.reject(secret.credential for secret in secrets)
+            renewed = self._secrets()
+            if renewed != secrets:
+                secrets = renewed
+                answer, committed = self._exchange(request, secrets)
         if answer.succeeded:
             try:
                 return mask.result(read_body(answer, self._protocol.output_schema, mask=mask))
@@ -182,6 +185,15 @@ class HttpCall:
             retry_after=answer.retry_after,
             answer=mask(answer.text()) if answer.headers or answer.body else None,
             remedy=self._remedy(answer, [secret.credential for secret in secrets]),
+        )
+
+    def _secrets(self) -> list[RequestSecret]:
+        """Return the secrets of a call. Raises `CredentialMissing` if one cannot be had."""
+        return self._keyring.secrets(
+            self._binding.credentials,
+            self._binding.schemes,
+            self._plan.origin,
+            tool=self._protocol.name,
         )
 
     @property

@@ -6,13 +6,10 @@ import ast
 from dataclasses import replace
 
 from atc.core.types import Program
-from atc.pipeline.attribute.failed_calls import find_failed_call
+from atc.pipeline.attribute.failed_calls import REMEDY_NEEDED, find_failed_call
 from protocols.toolbox import Toolbox
 from sandbox.journal import Journal
 from sandbox.trace import Failure, ToolCall, Trace
-
-REMEDY_NEEDED = "RemedyNeeded"
-"""Type of the failure that pauses a run until a person has put something right."""
 
 
 def pause_for_remedy(trace: Trace, program: Program, tools: Toolbox, journal: Journal) -> Trace:

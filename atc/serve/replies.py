@@ -7,7 +7,7 @@ from typing import NotRequired, TypedDict
 
 from atc.core.messages import format_tool_call
 from atc.core.types import Attempt, Fault, Finding, Program, Solution, parse_answer
-from atc.run.remedies import REMEDY_NEEDED
+from atc.pipeline.attribute.failed_calls import REMEDY_NEEDED
 from protocols.protocol import ProgramBinding
 from protocols.schema import Json, JsonValue, shape
 from protocols.toolbox import Toolbox

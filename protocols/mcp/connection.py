@@ -30,7 +30,8 @@ from mcp_types import (
 from pydantic import BaseModel, ValidationError
 
 from protocols.errors import Outcome, ToolError
-from protocols.http.oauth import SIGN_IN_SECONDS, Keyring
+from protocols.http.oauth import Keyring
+from protocols.http.redirect_page import SIGN_IN_SECONDS
 from protocols.mcp.http import over_http
 from protocols.mcp.log import ServerLogTail
 from protocols.mcp.stdio import over_stdio

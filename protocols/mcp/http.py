@@ -32,7 +32,8 @@ from requests.utils import select_proxy
 from protocols.errors import CredentialMissing
 from protocols.http.decoding import ACCEPTED
 from protocols.http.lookup import NameResolver, UnreachableAddress
-from protocols.http.oauth import Keyring, RedirectPage
+from protocols.http.oauth import Keyring
+from protocols.http.redirect_page import RedirectPage
 from protocols.http.transport import route_to
 from protocols.mcp.bodies import DecompressedStream, LimitedStream
 from protocols.mcp.log import ServerLogTail

@@ -14,7 +14,11 @@ from atc.core.messages import format_tool_call
 from atc.core.types import Fact, Fault, Finding, Program
 from atc.pipeline.attribute.blame import AttributionTrace
 from atc.pipeline.attribute.exceptions import from_exception, from_unfilled
-from atc.pipeline.attribute.failed_calls import find_failed_call, from_tool_error
+from atc.pipeline.attribute.failed_calls import (
+    REMEDY_NEEDED,
+    find_failed_call,
+    from_tool_error,
+)
 from atc.pipeline.attribute.findings import from_findings
 from atc.pipeline.attribute.limits import from_limit, without_answer
 from protocols.toolbox import Toolbox
@@ -96,6 +100,9 @@ def _attribute_stop(program: Program, failure: Failure, trace: Trace) -> Fault:
         evidence.append(Fact(kind="advice", text=advice))
     head = f"line {line}: " if line is not None else ""
     message = head + (f"{failure.type}: " if failure.type else "") + failure.message
+    if failure.type == REMEDY_NEEDED:
+        kind = "tool_failed"
+        message = head + failure.message
     tool = call.tool if call else None
     return Fault(
         kind=kind,  # type: ignore[arg-type]

@@ -16,6 +16,8 @@ from protocols.toolbox import Tool
 from protocols.validate import Violation, find_violation
 from sandbox.trace import Failure, ToolCall, Trace
 
+REMEDY_NEEDED = "RemedyNeeded"
+"""Type of the failure that pauses a run until a person has put something right."""
 _BLAMES_ARGUMENTS = frozenset({400, 404, 405, 406, 410, 413, 414, 422})
 _TRANSIENT = frozenset({408, 425, 429, 500, 502, 503, 504})
 _ERROR_SHOWN = 300

@@ -7,7 +7,7 @@ import pytest
 from atc.agent import Agent
 from atc.core.config import Config
 from atc.models.scripted import ScriptedModel
-from atc.run.remedies import REMEDY_NEEDED
+from atc.pipeline.attribute.failed_calls import REMEDY_NEEDED
 from protocols.errors import ToolError
 from protocols.toolbox import Toolbox
 from tests.labs.acting import turn
@@ -78,8 +78,9 @@ def run(sandbox, store):
 def test_a_refused_credential_pauses_and_resumes(run, program):
     service = Service()
     agent, model, solution = run(service, program)
-    failure = solution.attempts[-1].trace.failure
-    assert (solution.status, solution.problem, failure.type) == ("paused", REMEDY, REMEDY_NEEDED)
+    last = solution.attempts[-1]
+    assert (solution.status, solution.problem) == ("paused", REMEDY)
+    assert (last.trace.failure.type, last.fault.kind) == (REMEDY_NEEDED, "tool_failed")
     service.takes = 9
     again = agent.resume(solution.run_id)
     assert (again.status, again.answer) == ("solved", "written")

@@ -1,7 +1,7 @@
 """The parts of a gateway's reply."""
 
 from atc.core.types import Attempt, Program, Solution
-from atc.run.remedies import REMEDY_NEEDED
+from atc.pipeline.attribute.failed_calls import REMEDY_NEEDED
 from atc.serve.replies import answer_of, call_line, run_reply
 from sandbox.trace import Failure, ToolCall, Trace
 

@@ -199,6 +199,27 @@ def test_a_renewed_secret_is_read_again(tmp_path):
         assert tool.call({}) == 1
 
 
+def test_a_refused_token_is_fetched_anew(tmp_path):
+    issued, valid = [], {"Bearer t1"}
+
+    def answer(request):
+        if request.path == "/token":
+            issued.append(f"t{len(issued)}")
+            return Reply(body={"access_token": issued[-1], "expires_in": 3600})
+        fits = request.headers.get("authorization") in valid
+        return Reply(body=1) if fits else Reply(401, {"detail": "revoked"})
+
+    key = {"key": {"type": "oauth2", "flows": {}}}
+    with serving(answer) as server:
+        told = document(server.url, key, ("get_me", "/me", [{"key": []}]))
+        client = {"client_id": "me", "client_secret": "s", "token_url": f"{server.url}/token"}
+        credential = Credential(hosts=(server.netloc,), **client)
+        tool = tools_of(tmp_path, told, credentials={"key": credential})["get_me"]
+        assert (tool.call({}), issued) == (1, ["t0", "t1"])
+        valid.clear()
+        assert "refused the credential 'key' (its token is fetched anew" in refusal(tool)
+
+
 @contextmanager
 def started(*command, **environment):
     """The address that a server says it listens at."""
