@@ -63,7 +63,7 @@ def call(name: str, arguments: tuple[str, ...], **flags: Any) -> None:
             "result": None,
             "error": None,
         }
-        report |= {"status": None, "outcome": "done", "curl": None, "drift": ()}
+        report |= {"status": None, "outcome": "done", "curl": None, "remedy": None, "drift": ()}
         code, outcome = _call_guarded(guarded, values)
         report |= outcome
         report["seconds"] = round(time.monotonic() - began, 4)
@@ -74,6 +74,8 @@ def call(name: str, arguments: tuple[str, ...], **flags: Any) -> None:
     if not code:
         return
     output.say(f"atc: {report['error']}")
+    if report["remedy"] and report["status"] is not None:  # else it is the error itself
+        output.say(report["remedy"])
     if report["curl"] and not output.as_json():
         output.say(f"Repeat it with: {report['curl']}")
     if report["status"] == 401 and _declares_no_credential(tool):
@@ -110,6 +112,7 @@ def _call_guarded(tool: Tool, values: dict[str, Json]) -> tuple[ExitCode, dict[s
             "status": error.status,
             "outcome": error.outcome,
             "curl": error.curl,
+            "remedy": error.remedy,
         }
         missing = isinstance(error, CredentialMissing)
         return (ExitCode.ENVIRONMENT if missing else ExitCode.FAILED), failed

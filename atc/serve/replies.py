@@ -83,8 +83,8 @@ _CUT = (
     " a part of it."
 )
 _CALL_AGAIN = (
-    "When a person has decided, make the same call again: it brings the answer,"
-    " and nothing is sent twice."
+    "When a person has decided, or has done what the error asks for, make the same call again: it"
+    " brings the answer, and nothing is sent twice."
 )
 
 
@@ -178,7 +178,7 @@ def call_reply(solution: Solution, handle: str, toolbox: Toolbox) -> RunReply:
     call = last.calls[-1] if last.calls else None
     if call is None or call.error is not None:
         fault = "no call" if last.fault is None else last.fault.message
-        reply["error"] = fault if call is None else call.error
+        reply["error"] = fault if call is None else call.remedy or call.error
         if status == "paused":
             reply["next"] = _CALL_AGAIN
     elif call.drift:

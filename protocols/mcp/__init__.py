@@ -183,7 +183,10 @@ class Servers:
                 answer = None if lost.answer is None else mask(lost.answer)
                 text = answer or f"{tool}: the MCP server {name!r}: {mask(lost.body)}"
                 kept = answer and answer[:_MAX_ANSWER]
-                remedy = lost.remedy and one_line(text, limit=_MAX_REMEDY)
+                remedy = lost.remedy
+                if remedy is not None:
+                    where = f"the MCP server {name!r} ({self.place(binding)})"
+                    remedy = one_line(mask(f"{tool}: {where}: {remedy}"), limit=_MAX_REMEDY)
                 raise ToolError(
                     None, one_line(text), outcome=lost.outcome, answer=kept, remedy=remedy
                 ) from None

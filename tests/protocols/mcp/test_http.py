@@ -151,6 +151,7 @@ def test_missing_servers_are_explained():
         first, second = failure(box["add_note"]), failure(box["add_note"])
         assert first.outcome == "unknown", "nobody knows how far the request came"
         assert (second.outcome, "connection attempts failed" in second.body) == ("not_run", True)
+        assert second.remedy.startswith(f"add_note: the MCP server 'sums' ({server.url}/mcp): All")
 
 
 def signing_in(pages):
