@@ -311,7 +311,8 @@ class Calls:
             f"{opened.asked.tool} may or may not have taken effect: its answer was lost"
             f" ({shorten(reply.error or '', 200)}), and {problem.why}. It is not sent any more."
         )
-        raise _pause_run(opened, UNKNOWN_OUTCOME, message) from problem
+        # Calls that the program has begun beside this one do not depend on its result.
+        raise _pause_run(opened, UNKNOWN_OUTCOME, message, makes_calls=True) from problem
 
     def _reply(self, number: int, value: Json, encoded: str) -> CallReply:
         """Return a reply with a value, or with a preview if the value is too large.
@@ -387,11 +388,13 @@ class Calls:
         )
 
 
-def _pause_run(opened: OpenCall, type_: str, message: str) -> RunEnded:
-    at = (Frame(line=opened.asked.line),)
-    return RunEnded(
-        Failure(kind="paused", type=type_, message=message, call=opened.asked.index, frames=at)
-    )
+def _pause_run(
+    opened: OpenCall, type_: str, message: str, *, makes_calls: bool = False
+) -> RunEnded:
+    asked = opened.asked
+    at = (Frame(line=asked.line),)
+    failure = Failure(kind="paused", type=type_, message=message, call=asked.index, frames=at)
+    return RunEnded(failure, makes_calls=makes_calls)
 
 
 def _unexpected_error(tool: Tool, error: Exception) -> ToolError:

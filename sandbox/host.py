@@ -242,7 +242,7 @@ class _Run:
                         self.value = value
                         self._end(None)
                     case Failure() as told:
-                        self._end(_ProgramFailed(self._failure(told)))
+                        self._end(wire.RunEnded(self._failure(told), makes_calls=True))
         except RunOver:  # the run ended while a tool worked
             pass
         except BaseException as end:  # noqa: BLE001 - raised by the caller's thread
@@ -259,12 +259,13 @@ class _Run:
         if call.waits and isinstance(begun, OpenCall):
             begun = self._calls.finish(begun)
         self._in_tool = False
-        if self._over:
-            raise RunOver
         if isinstance(begun, CallReply):
+            if self._over:
+                raise RunOver
             self._reply(begun)
             return
         # The program does not wait for this call. A limited number run at once, the others wait.
+        # If the run has ended meanwhile, it is made unless `Calls` refuses it.
         with self._state:
             self._backlog.append(begun)
             if self._places == 0:
@@ -328,7 +329,7 @@ class _Run:
             self._over = True
             self._how = how
         try:
-            if how is not None and not isinstance(how, _ProgramFailed):
+            if how is not None and not getattr(how, "makes_calls", False):
                 self._calls.stop_sending()
         except BaseException as error:  # noqa: BLE001 - raised by the caller's thread
             self._how = error
@@ -373,13 +374,6 @@ class _Run:
         found = map(self._calls.confirm_hint, reported.hints if own == reported.frames else ())
         hints = tuple(hint for hint in found if hint is not None)
         return replace(reported, frames=own, call=reported.call if known else None, hints=hints)
-
-
-class _ProgramFailed(wire.RunEnded):
-    """Raised if the program itself failed, for example by an exception.
-
-    The calls that it began are still made, unlike after a failure for which the host ends the run.
-    """
 
 
 def kernel_limit(name: str, limits: Limits) -> Failure:

@@ -33,11 +33,16 @@ LARGEST_NUMBER = 10**7
 
 
 class RunEnded(Exception):
-    """Raised on the host to end a run with the given failure."""
+    """Raised to end the run with a failure.
 
-    def __init__(self, failure: Failure) -> None:
+    `makes_calls` is True if the calls that the program has begun, and does not wait for one after
+    the other, are still made.
+    """
+
+    def __init__(self, failure: Failure, *, makes_calls: bool = False) -> None:
         super().__init__(failure)
         self.failure = failure
+        self.makes_calls = makes_calls
 
 
 class ChannelClosed(Exception):

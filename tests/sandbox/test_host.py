@@ -14,12 +14,14 @@ from hypothesis import strategies as st
 from pydantic import TypeAdapter
 
 from benchmarks.sandbox.shop import shop
+from protocols.errors import ToolError
 from protocols.toolbox import Toolbox
 from sandbox.base import SandboxUnavailable
 from sandbox.frames import FRAME_BYTES, fingerprint
 from sandbox.host import Exit, serve_program
 from sandbox.journal import Journal
 from sandbox.limits import Limits, waiting_on_person
+from sandbox.lost_writes import WriteRecovery
 from sandbox.replay import ReplayDiverged
 from sandbox.testing import make_tool
 from sandbox.trace import Trace
@@ -360,6 +362,46 @@ def test_waiting_calls_are_dropped_at_a_limit():
     assert [made.outcome for made in trace.calls] == ["done"] * len(begun) + ["not_run"] * (
         4 - len(begun)
     )
+
+
+class Begun(Journal):
+    """A journal that tells when a number of calls was begun."""
+
+    def __init__(self, number: int) -> None:
+        super().__init__(write_recovery=WriteRecovery(tools=Toolbox()))
+        self.left = number
+        self.all = threading.Event()
+
+    def find_answer(self, *args, **options):
+        self.left -= 1
+        if self.left == 0:
+            self.all.set()
+        return super().find_answer(*args, **options)
+
+
+def test_writes_beside_a_lost_one_are_made():
+    """They were begun at the same time, so none of them depends on its result."""
+    journal = Begun(4)
+
+    def work(id):  # noqa: A002 - the tool\'s argument
+        if id == 0:
+            assert journal.all.wait(PATIENCE)
+            raise ToolError(None, "connection closed", outcome="unknown")
+        return id
+
+    tools = Toolbox([make_tool("work", {"id": {"type": "integer"}}, work, writes=True)])
+    data = lines(
+        *[call(number, tool="work", args={"id": number}, waits=False) for number in range(4)]
+    )
+    within = Limits(wall_seconds=PATIENCE, concurrent_calls=1)
+    child = FakeChild(data, hangs=True)
+    trace = serve_program(child, "", tools, limits=within, journal=journal, backend="fake")
+    assert (trace.failure.kind, trace.failure.type, trace.failure.call) == (
+        "paused",
+        "UnknownOutcome",
+        0,
+    )
+    assert [made.outcome for made in trace.calls] == ["unknown", "done", "done", "done"]
 
 
 def test_late_tools_change_nothing():
