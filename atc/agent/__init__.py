@@ -20,6 +20,7 @@ from atc.pipeline.check import check
 from atc.run.output_type import OutputType, TypedSolution
 from atc.run.record import RunRecord
 from atc.safety.questions import AskPerson
+from atc.safety.taint.trusted import require_trusted_tools
 from atc.store import RunStore
 from atc.store.questions import Questions
 from atc.strategies import strategy
@@ -45,10 +46,11 @@ class Agent(ProgramRunner):
     embedded model. `sandbox` is a `Sandbox` or the name of one.
 
     Tools that may change something are called only if `allow_writes` (or the configuration) names
-    them, or if `ask_person` returns True; otherwise the run ends with the status `paused`. Two
-    kinds of calls are sent only if a person agrees, whatever is allowed: calls that a person
-    declined before, and calls of a gateway's client about which no person has decided yet.
-    `questions` are the records of these calls; by default, those in the store.
+    them, or if `ask_person` returns True; else the run ends `paused`. A call that a person declined
+    before, or that a gateway left undecided, always asks a person; `questions` records these calls,
+    by default in the store. `trust` says where values of recipients, URLs, commands and amounts may
+    come from, as `atc run --trust` does: `"find_contact"`, `"find_contact:email"`, `"value=bob"`,
+    or `"query.sql"`, which opens this argument of this tool to any value.
 
     With a `store`, which may be the path of its file or the address of its database, each run is
     recorded from its first moment. With `learned`, tools without a response schema get one from the
@@ -57,7 +59,7 @@ class Agent(ProgramRunner):
 
     Raises:
         InvalidConfig: An argument or a setting cannot be used.
-        UnknownTool: `allow_writes` names a tool that does not exist.
+        UnknownTool: `allow_writes` or `trust` names a tool that does not exist.
         SourceUnavailable, InvalidProtocol: A source of `tools` cannot be read, see `load_tools`.
     """
 
@@ -72,6 +74,7 @@ class Agent(ProgramRunner):
         store: RunStore | str | PathLike[str] | None = None,
         learned: LearnedSchemas | None = None,
         allow_writes: str | Iterable[str] = (),
+        trust: str | Iterable[str] = (),
         questions: Sequence[Questions] | None = None,
         max_seconds: float | None = None,
         max_calls: int | None = None,
@@ -81,12 +84,14 @@ class Agent(ProgramRunner):
     ) -> None:
         config = Config() if config is None else config
         check_parts(model=model, sandbox=sandbox, config=config, ask_person=ask_person)
-        allowed = names_of(allow_writes)
+        allowed = names_of("allow_writes", allow_writes)
+        trusted = names_of("trust", trust)
         config = configured(
             config,
             model=model if isinstance(model, str) else None,
             sandbox=sandbox if isinstance(sandbox, str) else None,
             allow_writes=(*config.allow_writes, *allowed),
+            trust=(*config.trust, *trusted),
             max_seconds=max_seconds,
             max_calls=max_calls,
             max_tokens=max_tokens,
@@ -96,6 +101,7 @@ class Agent(ProgramRunner):
         with ExitStack() as owned:
             declared, config = open_tools(tools, config, owned)
             require_tools(allowed, declared)
+            require_trusted_tools(trusted, declared)
             opened = open_store(store, owned)
             self._owned = owned.pop_all()
         super().__init__(

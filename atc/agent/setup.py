@@ -7,7 +7,7 @@ from contextlib import ExitStack
 from dataclasses import replace
 from os import PathLike
 from reprlib import repr as shortened
-from typing import Any
+from typing import Any, Literal
 
 from atc.core.config import Config, InvalidConfig
 from atc.core.tool_access import call_settings
@@ -49,19 +49,20 @@ def check_parts(*, model: object, sandbox: object, config: object, ask_person: o
         )
 
 
-def names_of(allow_writes: object) -> tuple[str, ...]:
-    """Return the names in `allow_writes` as a tuple.
+_NAMES = {"allow_writes": "names of tools, or 'all'", "trust": "rules such as 'find_contact'"}
+
+
+def names_of(argument: Literal["allow_writes", "trust"], given: object) -> tuple[str, ...]:
+    """Return the names that were given as an argument of the agent, as a tuple.
 
     Raises:
-        InvalidConfig: `allow_writes` is neither a name nor several names.
+        InvalidConfig: `given` is neither a name nor several names.
     """
-    if isinstance(allow_writes, str):
-        return (allow_writes,)
-    if not isinstance(allow_writes, Iterable):
-        raise InvalidConfig(
-            f"allow_writes must be names of tools, or 'all', got {shortened(allow_writes)}."
-        )
-    return tuple(allow_writes)
+    if isinstance(given, str):
+        return (given,)
+    if not isinstance(given, Iterable):
+        raise InvalidConfig(f"{argument} must be {_NAMES[argument]}, got {shortened(given)}.")
+    return tuple(given)
 
 
 def configured(config: Config, **settings: Any) -> Config:

@@ -146,7 +146,7 @@ trust_option = click.option(
     multiple=True,
     metavar="RULE",
     help="Where sensitive arguments may come from: TOOL, TOOL:PATH (contacts[].email) or"
-    " value=TEXT. Repeatable.",
+    " value=TEXT; TOOL.ARGUMENT (query.sql) opens one argument to any value. Repeatable.",
 )
 learn_option = click.option(
     "--learn/--no-learn", default=None, help="Learn response schemas from calls (on)."

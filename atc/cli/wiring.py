@@ -29,6 +29,7 @@ from atc.models.wire import ReadingProgress
 from atc.safety.held_calls import make_held_check
 from atc.safety.questions import AskPerson, Question, question_text, sign_in_text, start_text
 from atc.safety.settings_consent import KEYS, drop_reassigned_consent
+from atc.safety.taint.trusted import require_trusted_tools
 from atc.store import RunStore, StoreUnavailable, store_at
 from atc.store.questions import Questions
 from atc.strategies.provided import NoModel
@@ -205,19 +206,22 @@ def open_toolbox(config: Config, *, saved: bool = True) -> Iterator[Toolbox]:
 
 
 def report_unknown_names(toolbox: Toolbox) -> None:
-    """Print a note for each name in `--allow-writes` and `--trust` that no tool has.
+    """Report the names in `--allow-writes` and `--trust` that no tool has.
 
-    An unknown name is not an error, because a source may get such a tool later.
+    For `--allow-writes`, a note is printed: a source may get such a tool later. A rule of `--trust`
+    without a tool is an error, because the run would ask for what the user believes to be settled.
+
+    Raises:
+        click.UsageError: A rule of `--trust` names no tool.
     """
     params = _command_params()
-    allowed = [name for name in params.get("allow_writes") or () if name != "all"]
-    rules = [rule for rule in params.get("trust") or () if not rule.startswith("value=")]
-    trusted = [rule.strip().partition(":")[0] for rule in rules]
-    named = [("--allow-writes", name) for name in allowed]
-    named += [("--trust", name) for name in trusted]
-    for flag, name in named:
-        if name not in toolbox and not toolbox.find_all(name):
-            say(f"{flag}: {UnknownTool(name, list(toolbox))}")
+    for name in params.get("allow_writes") or ():
+        if name != "all" and name not in toolbox and not toolbox.find_all(name):
+            say(f"--allow-writes: {UnknownTool(name, list(toolbox))}")
+    try:
+        require_trusted_tools(params.get("trust") or (), toolbox)
+    except UnknownTool as error:
+        raise click.UsageError(f"--trust: {error}") from None
 
 
 def _start_flights(config: Config, stack: ExitStack, invoker: Invoker) -> str:

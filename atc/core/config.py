@@ -246,7 +246,10 @@ class Config:
     Such a read is made if the response of the write was lost.
     """
     trust: Names = ()
-    """Sources whose values sensitive arguments may have: `tool`, `tool:path` or `value=…`."""
+    """Sources whose values sensitive arguments may have: `tool`, `tool:path` or `value=…`.
+
+    `tool.argument` opens this argument of this tool, which then accepts any value.
+    """
     temperature: Annotated[float, Field(ge=0, le=2)] = 0.7
     """Temperature of all samples except the first one, for which it is 0."""
     decoding: Literal["off", "calls", "auto"] = "auto"

@@ -323,7 +323,7 @@ class Consent:
             again = self._resume or "the task again"
             return f"{message} To see it whole and decide, run this on a terminal: {again}"
         resume = f": {self._resume}" if self._resume else ""
-        hint = _hint(question, unallowed=unallowed)
+        hint = self._hint_open_argument(question) + _hint(question, unallowed=unallowed)
         return f"{message} Allow it with{resume} {' '.join(options)}{hint}"
 
     def _options(self, question: Question, *, unallowed: bool) -> list[str] | None:
@@ -341,6 +341,17 @@ class Consent:
             return None
         allowed = [f"--allow-writes {name}"] if unallowed else []
         return [*self._new_options, *allowed, *(f"--trust {rule}" for rule in rules)]
+
+    def _hint_open_argument(self, question: Question) -> str:
+        """Return the option that opens the argument with a command, or "" if there is no command.
+
+        The text of a command is a new one for each task, so that trusting one text helps nobody.
+        """
+        commands = {one.argument for one in question.tainted if one.kind == "command"}
+        name = self._tools.shortest_name(question.tool)
+        rules = [safe_shell_argument(f"{name}.{argument}") for argument in sorted(commands)]
+        known = " ".join(f"--trust {rule}" for rule in rules if rule is not None)
+        return f" (with {known} instead, any text may stand in this argument)" if known else ""
 
     def _redact_text(self, question: Question, text: str) -> str:
         """Return a text for display, in which secrets are redacted.

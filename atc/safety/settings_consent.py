@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from atc.core.config import Config
+from atc.safety.taint.trusted import split_rule
 from protocols.private_files import keep_private, write_whole
 from protocols.protocol import format_binding
 from protocols.toolbox import Tool, Toolbox
@@ -47,7 +48,7 @@ def drop_reassigned_consent(
             if tool is None:
                 kept.append(entry)
                 continue
-            first = known.setdefault(f"{key} {_name(key, entry)}", tool.call_digest)
+            first = known.setdefault(f"{key} {_name(key, entry, toolbox)}", tool.call_digest)
             if first == tool.call_digest:
                 kept.append(entry)
             else:
@@ -72,13 +73,13 @@ def _read_book(book: Path) -> dict[str, str]:
     return {}
 
 
-def _name(key: str, entry: str) -> str:
+def _name(key: str, entry: str, toolbox: Toolbox) -> str:
     """Return the name of the tool in one value of the setting `key`.
 
-    In the setting `trust`, a path in the tool's response may follow the name:
-    `search_contacts:contacts[].email`.
+    In `trust`, a path in the tool's response may follow, or an argument of the tool:
+    `search_contacts:contacts[].email`, `query.sql`.
     """
-    return entry.strip().partition(":")[0] if key == "trust" else entry
+    return split_rule(entry, toolbox).tool if key == "trust" else entry
 
 
 def _find_tool(key: str, entry: str, toolbox: Toolbox) -> Tool | None:
@@ -88,7 +89,7 @@ def _find_tool(key: str, entry: str, toolbox: Toolbox) -> Tool | None:
     """
     if entry == "all" or entry.startswith("value="):
         return None
-    found: Sequence[Tool] = toolbox.find_all(_name(key, entry))
+    found: Sequence[Tool] = toolbox.find_all(_name(key, entry, toolbox))
     return found[0] if len(found) == 1 else None
 
 

@@ -69,8 +69,8 @@ class TaintedValue(Leaf):
 class Taint:
     """Finds the tainted values in the calls of one run. `calls` returns the completed calls.
 
-    A value is clean if the task contains it as a whole, a rule of `rules` names it, a response
-    contains it at a position that a rule trusts, or a person has agreed to it for the same
+    A value is clean if the task contains it as a whole, a rule of `rules` names it or opens its
+    argument, a response contains it at a position that a rule trusts, or a person has agreed to it for the same
     argument. A text with several e-mail addresses is clean if each address is.
 
     Texts in a program are clean, too, if the program was written before any tool output existed,
@@ -190,7 +190,8 @@ class Taint:
         if not self._written.isdisjoint(texts):
             return True
         if (
-            self._trusted.is_trusted_value(value)
+            self._trusted.is_open(tool, leaf)
+            or self._trusted.is_trusted_value(value)
             or is_in_text(self._task, value, leaf.kind)
             or self._trusted.is_from_trusted_place(value, self._calls)
             or (leaf.kind == "opaque" and self._is_known_id(leaf))

@@ -164,10 +164,24 @@ class Guesses:
         if every & NAMES["urls"]:
             return "url"
         if every & NAMES["commands"] or self._is_executed(words[-1]):
-            return "command"
+            return None if self._is_harmless_query(words) else "command"
         if every & NAMES["recipients"]:
             return "recipient"
         return self._kind_on_acting_tool(words) if self.acts else None
+
+    def _is_harmless_query(self, words: tuple[str, ...]) -> bool:
+        """Return True if a field contains a query, such as SQL, and the tool only reads.
+
+        A query can do no more than the tool. That is not so of a shell or a programming language,
+        which may reach other hosts.
+        """
+        every = set(words)
+        executing = {*self._verbs} & NAMES["executing_verbs"]
+        if self.acts or (every & NAMES["commands"]) - NAMES["query_languages"]:
+            return False
+        if every & NAMES["query_languages"]:
+            return True
+        return words[-1] == "query" and executing <= NAMES["query_languages"] | {"exec", "execute"}
 
     def _is_executed(self, word: str) -> bool:
         """Return True if the tool probably executes the text in a field as a program.

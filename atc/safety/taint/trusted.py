@@ -1,19 +1,22 @@
 """Decision of whether a value comes from the task or from something that the user trusts.
 
-The user can trust all responses of a tool, one field of them, or a single value.
+The user can trust all responses of a tool, one field of them, or a single value. The user can also
+open one argument of a tool, which then accepts any value.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator
+from typing import NamedTuple
 
 from atc.core.config import InvalidConfig
 from atc.core.json_paths import EACH, JsonPath, find_places, format_json_path, walk
 from atc.core.quoting import format_number
 from atc.safety.taint.echo import ArgumentTexts
-from atc.safety.taint.guesses import NAMES
-from atc.safety.taint.leaves import SensitiveKind
+from atc.safety.taint.guesses import NAMES, Guesses
+from atc.safety.taint.kinds import SENSITIVE
+from atc.safety.taint.leaves import Leaf, SensitiveKind
 from atc.safety.taint.values import (
     EqualityKey,
     currency,
@@ -23,6 +26,8 @@ from atc.safety.taint.values import (
     numbers,
     shares,
 )
+from protocols.errors import UnknownTool
+from protocols.naming import closest_spellings
 from protocols.schema import Json, parse_path
 from protocols.toolbox import Tool, Toolbox
 from sandbox.trace import ToolCall
@@ -107,32 +112,96 @@ def _has(value: str, text: str) -> bool:
 _VALUE = "value="
 
 
+class TrustRule(NamedTuple):
+    """The parts of a rule that names a tool.
+
+    It trusts the responses of `tool`, at `place` if there is one. If there is an `argument`, it
+    opens this argument of the tool instead.
+    """
+
+    tool: str
+    place: str = ""
+    argument: str = ""
+
+
+def split_rule(rule: str, tools: Toolbox) -> TrustRule:
+    """Return the parts of a rule that names one of `tools`: TOOL, TOOL:PATH or TOOL.ARGUMENT.
+
+    The name of a tool may contain a dot. So a text that is the name of a tool is no argument.
+    """
+    name, colon, place = rule.strip().partition(":")
+    tool, _, argument = name.rpartition(".")
+    is_tool = name in tools or bool(tools.find_all(name))
+    if colon or is_tool or not (tool and argument):
+        return TrustRule(name, place)
+    return TrustRule(tool, argument=argument)
+
+
+def require_trusted_tools(rules: Iterable[str], tools: Toolbox) -> None:
+    """Check that each rule that names a tool names one of `tools`.
+
+    Raises:
+        UnknownTool: there is no such tool. The error names the most similar ones.
+    """
+    for rule in rules:
+        name = split_rule(rule, tools).tool
+        if not rule.startswith(_VALUE) and name not in tools and not tools.find_all(name):
+            raise UnknownTool(rule.strip().partition(":")[0], list(tools))
+
+
 class TrustRules:
     """The rules of one run about what the user trusts.
 
     A rule is `search_contacts` (all responses of this tool), `search_contacts:contacts[].email`
-    (one field of them), or `value=bob`.
+    (one field of them), `query.sql` (any value for this argument of this tool), or `value=bob`.
 
     Raises:
-        InvalidConfig: a rule has none of these forms, or may mean more than one of the tools.
+        InvalidConfig: a rule has none of these forms, names an argument that the tool lacks, or may
+            mean more than one of the tools.
     """
 
     def __init__(self, rules: Iterable[str], tools: Toolbox) -> None:
         self._values: set[str] = set()
         # Trusted paths in the responses of a tool, by its alias. An empty path means all.
         self._places: dict[str, list[JsonPath]] = {}
+        self._open: set[tuple[str, str]] = set()
+        """The arguments that accept any value: (alias of the tool, original name)."""
         for rule in rules:
-            name, colon, place = rule.strip().partition(":")
-            path = _path(place)
             if rule.startswith(_VALUE) and rule != _VALUE:
                 self._values.add(rule.removeprefix(_VALUE))
-            elif not name or (colon and not path) or rule == _VALUE:
+                continue
+            name, place, argument = split_rule(rule, tools)
+            path = _path(place)
+            if not name or (":" in rule and not path) or rule == _VALUE:
                 raise InvalidConfig(
                     f"trust: {rule!r} is no rule; write TOOL, TOOL:PATH such as"
-                    " search_contacts:contacts[].email, or value=TEXT."
+                    " search_contacts:contacts[].email, TOOL.ARGUMENT such as query.sql, or"
+                    " value=TEXT."
                 )
-            elif (tool := find_named_tool(name, tools, setting="trust")) is not None:
+            if (tool := find_named_tool(name, tools, setting="trust")) is None:
+                continue
+            if argument:
+                self._open.add((tool.alias, _original_name(rule, tool, argument)))
+            else:
                 self._places.setdefault(tool.alias, []).append(path)
+
+    def is_open(self, tool: Tool, leaf: Leaf) -> bool:
+        """Return True if a rule opens the argument with this value, so that it may be any value.
+
+        The rule covers what is executed or opened, anywhere in the argument, and the argument as a
+        whole. It covers a recipient or an amount only if that is what the argument itself is by
+        its schema or name, because the rule then names it. A recipient within an object or a text
+        is not covered.
+        """
+        if (tool.alias, leaf.argument) not in self._open:
+            return False
+        if leaf.kind in ("command", "url"):
+            return True
+        if leaf.path or leaf.within is not None:
+            return False
+        schema = tool.protocol.parameters.get(leaf.argument, {})
+        named = Guesses(tool.protocol).field_kind(leaf.argument, [schema])
+        return leaf.kind in ("opaque", schema.get(SENSITIVE), named)
 
     def is_trusted_value(self, value: Json) -> bool:
         """Return True if a rule names exactly this value, as `value=bob` does.
@@ -163,6 +232,23 @@ class TrustRules:
             equality_key(value) in _values_at(call, path)
             for path in self._places.get(call.tool, ())
         )
+
+
+def _original_name(rule: str, tool: Tool, argument: str) -> str:
+    """Return the original name of the argument that a rule opens.
+
+    Raises:
+        InvalidConfig: the tool has no such argument.
+    """
+    if argument in tool.protocol.parameters:
+        return argument
+    if argument in tool.arguments:
+        return tool.arguments[argument]
+    near = closest_spellings(argument, list(tool.arguments))
+    hint = f"did you mean {near[0]!r}?" if near else f"it has {', '.join(tool.arguments) or 'none'}."
+    raise InvalidConfig(
+        f"trust: {rule!r}: the tool {tool.alias!r} has no argument {argument!r}; {hint}"
+    )
 
 
 def _values_at(call: ToolCall, path: JsonPath) -> Iterator[EqualityKey]:
