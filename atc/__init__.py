@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from atc.core.config import Config, InvalidConfig
     from atc.core.events import (
         AttemptEnded,
+        ConsentWaived,
         Event,
         ModelAsked,
         ModelReplied,
@@ -49,6 +50,7 @@ if TYPE_CHECKING:
         Fault,
         Finding,
         Program,
+        SkippedQuestion,
         Solution,
         Unsolved,
         Usage,
@@ -82,6 +84,7 @@ __all__ = [
     "AttemptEnded",
     "Completion",
     "Config",
+    "ConsentWaived",
     "Draft",
     "Event",
     "Fact",
@@ -106,6 +109,7 @@ __all__ = [
     "SandboxUnavailable",
     "ScriptEnded",
     "ScriptedModel",
+    "SkippedQuestion",
     "Solution",
     "SourceUnavailable",
     "Store",
@@ -131,6 +135,7 @@ _PLACES = {
     "atc.core.config": ("Config", "InvalidConfig"),
     "atc.core.events": (
         "AttemptEnded",
+        "ConsentWaived",
         "ToolCalled",
         "Event",
         "ModelAsked",
@@ -148,6 +153,7 @@ _PLACES = {
         "Fault",
         "Finding",
         "Program",
+        "SkippedQuestion",
         "Solution",
         "Unsolved",
         "Usage",

@@ -118,6 +118,15 @@ def claims_to_be_near(host: str) -> bool:
         return "." not in name or name.endswith(_NEAR_NAMES)
 
 
+def is_loopback(host: str) -> bool:
+    """Return True if a host name or address surely means this machine: `localhost`, `127.0.0.1`."""
+    name = host.lower().strip("[]").rstrip(".")
+    try:
+        return _parse_address(name).is_loopback
+    except ValueError:  # not an IP address
+        return name == "localhost"
+
+
 def canonical_host(host: str) -> str:
     """Return the same name for all ways to write a host, so that hosts can be compared.
 

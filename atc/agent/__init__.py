@@ -21,6 +21,7 @@ from atc.run.output_type import OutputType, TypedSolution
 from atc.run.record import RunRecord
 from atc.safety.questions import AskPerson
 from atc.safety.taint.trusted import require_trusted_tools
+from atc.safety.unattended import ConsentMode, read_consent, require_closed_world
 from atc.store import RunStore
 from atc.store.questions import Questions
 from atc.strategies import strategy
@@ -52,13 +53,19 @@ class Agent(ProgramRunner):
     come from, as `atc run --trust` does: `"find_contact"`, `"find_contact:email"`, `"value=bob"`,
     or `"query.sql"`, which opens this argument of this tool to any value.
 
+    `consent="none"` is for a simulated world without a person: no call asks, neither a write nor a
+    value, and writes that the final program does not make may remain. `Solution.skipped_questions`
+    and `Solution.orphans` list them. Only this argument and `atc run --consent none` turn questions
+    off, no setting does. A call that a person declined earlier is still not sent.
+
     With a `store`, which may be the path of its file or the address of its database, each run is
     recorded from its first moment. With `learned`, tools without a response schema get one from the
     responses of their calls. Budgets such as `max_seconds=60` apply to each run; if one is None,
     the configured budget applies.
 
     Raises:
-        InvalidConfig: An argument or a setting cannot be used.
+        InvalidConfig: An argument or a setting cannot be used, or `consent` is `none` and a tool
+            has a credential or leads beyond this machine.
         UnknownTool: `allow_writes` or `trust` names a tool that does not exist.
         SourceUnavailable, InvalidProtocol: A source of `tools` cannot be read, see `load_tools`.
     """
@@ -75,6 +82,7 @@ class Agent(ProgramRunner):
         learned: LearnedSchemas | None = None,
         allow_writes: str | Iterable[str] = (),
         trust: str | Iterable[str] = (),
+        consent: ConsentMode = "ask",
         questions: Sequence[Questions] | None = None,
         max_seconds: float | None = None,
         max_calls: int | None = None,
@@ -86,6 +94,7 @@ class Agent(ProgramRunner):
         check_parts(model=model, sandbox=sandbox, config=config, ask_person=ask_person)
         allowed = names_of("allow_writes", allow_writes)
         trusted = names_of("trust", trust)
+        mode = read_consent(consent)
         config = configured(
             config,
             model=model if isinstance(model, str) else None,
@@ -102,6 +111,8 @@ class Agent(ProgramRunner):
             declared, config = open_tools(tools, config, owned)
             require_tools(allowed, declared)
             require_trusted_tools(trusted, declared)
+            if mode == "none":
+                require_closed_world(declared, config)
             opened = open_store(store, owned)
             self._owned = owned.pop_all()
         super().__init__(
@@ -111,6 +122,7 @@ class Agent(ProgramRunner):
             learned=learned,
             ask_person=ask_person,
             questions=questions,
+            mode=mode,
         )
         self._model = None if isinstance(model, str) else model
         self._sandbox = None if isinstance(sandbox, str) else sandbox

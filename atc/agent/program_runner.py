@@ -14,6 +14,7 @@ from atc.core.types import Program, Solution
 from atc.run.record import RunRecord
 from atc.run.strategy_run import Parts
 from atc.safety.questions import AskPerson
+from atc.safety.unattended import ConsentMode
 from atc.store import RunStore
 from atc.store.questions import Questions
 from atc.strategies.provided import NoModel, named_tools, run_given
@@ -24,7 +25,7 @@ class ProgramRunner(AgentResources):
     """Runs programs that a caller wrote, with the tools and the store of an agent.
 
     `declared` are the tools as their sources describe them. `toolbox` are the same tools with the
-    response schemas that were learned.
+    response schemas that were learned. If `mode` is `none`, nobody is asked about calls.
     """
 
     def __init__(
@@ -36,7 +37,9 @@ class ProgramRunner(AgentResources):
         learned: LearnedSchemas | None,
         ask_person: AskPerson | None,
         questions: Sequence[Questions] | None,
+        mode: ConsentMode = "ask",
     ) -> None:
+        self.consent = mode
         self.declared = declared
         self.config = config
         self.toolbox = declared if learned is None else learned.apply_to(declared)
@@ -105,6 +108,7 @@ class ProgramRunner(AgentResources):
             ask_person=self.ask_person,
             questions=self.questions,
             given=given is not None,
+            mode=self.consent,
         )
 
     def _begin_record(

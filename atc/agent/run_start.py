@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 
 from atc.core.config import Config, public
-from atc.core.events import Observer
+from atc.core.events import ConsentWaived, Observer
 from atc.pipeline.retrieve.base import Retriever
 from atc.run.record import RunRecord
 from atc.run.resume import ResumedRun, is_unfinished
@@ -18,6 +18,7 @@ from atc.safety.consent import Consent
 from atc.safety.held_calls import HeldCalls
 from atc.safety.questions import AskPerson
 from atc.safety.redaction import Redactor
+from atc.safety.unattended import ConsentMode
 from atc.store import RunStore
 from atc.store.questions import Questions
 from atc.store.stored import RunRefused, StoredRun
@@ -181,11 +182,14 @@ def make_parts(
     questions: Sequence[Questions],
     ask_person: AskPerson | None = None,
     given: bool = False,
+    mode: ConsentMode = "ask",
 ) -> Parts:
     """Return the components of one run. Its tools ask for consent before they are called.
 
-    `given` is True if the caller, not the model, writes the programs. In such a run, consent that
-    was stored earlier does not count, and a program may name tools that the first one did not name.
+    If `mode` is `none`, they do not ask, and writes that the final program does not make remain.
+
+    `given` is True if the caller writes the programs. In such a run, consent that was stored
+    earlier does not count, and tools may be used that the first program did not name.
     """
     if options.max_seconds is not None:
         config = replace(config, max_seconds=options.max_seconds)
@@ -205,6 +209,7 @@ def make_parts(
         past=None if given else record.past,
         before_write=None if client is None else partial(client.before_write, record.run),
         held=held,
+        mode=mode if client is None else "ask",
         agent=client is not None or (record.past is not None and record.past.summary.gateway),
         cover=lambda text: record.redact(text),
     )
@@ -214,6 +219,8 @@ def make_parts(
         again = not given and is_unfinished(record.past)
         journal.restore(record.past.calls, consent.toolbox, unfinished=again)
         record.redact.learn_run(record.past)
+    if consent.mode == "none":
+        record.observer(ConsentWaived())
     if options.resend:
         journal.mark_not_sent()
     return Parts(
@@ -227,5 +234,5 @@ def make_parts(
         consent=consent,
         past=ResumedRun(record.past),
         redact=record.redact,
-        accept_orphans=options.accept_orphans,
+        accept_orphans=options.accept_orphans or consent.mode == "none",
     )

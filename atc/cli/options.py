@@ -148,6 +148,13 @@ trust_option = click.option(
     help="Where sensitive arguments may come from: TOOL, TOOL:PATH (contacts[].email) or"
     " value=TEXT; TOOL.ARGUMENT (query.sql) opens one argument to any value. Repeatable.",
 )
+consent_option = click.option(
+    "--consent",
+    type=click.Choice(["ask", "none"]),
+    default="ask",
+    help="none: a simulated world without a person, where no call asks; only for tools on this"
+    " machine without a credential.",
+)
 learn_option = click.option(
     "--learn/--no-learn", default=None, help="Learn response schemas from calls (on)."
 )

@@ -28,6 +28,7 @@ from atc.core.text import count
 from atc.core.types import Solution
 from atc.observe.terminal_view import RunView, format_whole_call, stderr_console
 from atc.safety.redaction import Redactor
+from atc.safety.unattended import ConsentMode
 from atc.store.lease import LEASE_SECONDS
 from atc.store.stored import RunRefused, StoredRun
 from atc.strategies import parse_spec
@@ -53,13 +54,14 @@ from sandbox.base import SandboxUnavailable
 @options.sandbox_option
 @options.allow_writes_option
 @options.trust_option
+@options.consent_option
 @options.learn_option
 @options.on_unknown_option
 @click.option(
     "--dry-run", is_flag=True, help="Choose tools, write and check the program; call nothing."
 )
 @options.budget_options
-def run(task: str, *, dry_run: bool, **flags: Any) -> None:
+def run(task: str, *, dry_run: bool, consent: ConsentMode, **flags: Any) -> None:
     """Solve TASK ('-' reads stdin) by one program over the given tools.
 
     The answer goes to stdout, what happens to stderr. Exit status: 0 solved, 1 failed, paused
@@ -73,7 +75,7 @@ def run(task: str, *, dry_run: bool, **flags: Any) -> None:
         )
     task = readable(output.read_text("-") if task == "-" else task)
     if not dry_run:
-        _solve(config, lambda agent, view: agent.run(task, observer=view))
+        _solve(config, lambda agent, view: agent.run(task, observer=view), consent=consent)
     with _open_watched_agent(config, warm=False) as (agent, view):
         draft = agent.draft(task, observer=view)
     source = draft.program.source if draft.program else None
@@ -95,6 +97,7 @@ def run(task: str, *, dry_run: bool, **flags: Any) -> None:
 @options.sandbox_option
 @options.allow_writes_option
 @options.trust_option
+@options.consent_option
 @options.on_unknown_option
 @click.option(
     "--resend",
@@ -105,8 +108,10 @@ def run(task: str, *, dry_run: bool, **flags: Any) -> None:
     "--accept-orphans", is_flag=True, help="Writes that the final program does not make may stand."
 )
 @options.budget_options
-def resume(run: str, *, resend: bool, accept_orphans: bool, **flags: Any) -> None:
-    """Continue a run that was paused or interrupted.
+def resume(
+    run: str, *, resend: bool, accept_orphans: bool, consent: ConsentMode, **flags: Any
+) -> None:
+    """Go on with a run that was paused or broke off.
 
     RUN is the run's id, the beginning or the end of its id, or 'last'. A run can be continued if it
     was paused or killed, or if an outage or its budget ended it; in the last case, give it a larger
@@ -128,6 +133,7 @@ def resume(run: str, *, resend: bool, accept_orphans: bool, **flags: Any) -> Non
     decided = {
         "--resend": resend,
         "--accept-orphans": accept_orphans,
+        "--consent none": consent == "none",
         "--on-unknown skip": config.on_unknown == "skip",
     }
     decisions = [*_list_newly_allowed(stored, config), *(name for name in decided if decided[name])]
@@ -136,7 +142,7 @@ def resume(run: str, *, resend: bool, accept_orphans: bool, **flags: Any) -> Non
     def go_on(agent: Agent, view: RunView) -> Solution:
         return agent.resume(run, observer=view, accept_orphans=accept_orphans, resend=resend)
 
-    _solve(config, go_on, name=run)
+    _solve(config, go_on, name=run, consent=consent)
 
 
 def _report_unknown_lease(stored: StoredRun) -> None:
@@ -189,26 +195,37 @@ def _require_person(stored: StoredRun, options: Sequence[str]) -> None:
 
 
 @contextmanager
-def _open_watched_agent(config: Config, *, warm: bool = True) -> Iterator[tuple[Agent, RunView]]:
+def _open_watched_agent(
+    config: Config, *, warm: bool = True, consent: ConsentMode = "ask"
+) -> Iterator[tuple[Agent, RunView]]:
     """Open an agent, and the view that shows its runs on stderr.
 
-    The agent asks for consent to writes on the terminal. With `warm`, the sandbox starts at once.
+    The agent asks for consent to writes on the terminal, unless `consent` is `none`. With `warm`,
+    the sandbox starts at once.
     """
     with output.break_line_on_interrupt(), RunView(stderr_console()) as view:
+        if consent == "none":
+            view.line("consent", "none: nobody is asked, whatever a call does", "yellow")
         person = make_asker(aside=view.pause_status)
-        with open_agent(config, reading=view.show_reading, ask_person=person, warm=warm) as agent:
+        with open_agent(
+            config, reading=view.show_reading, ask_person=person, warm=warm, consent=consent
+        ) as agent:
             yield agent, view
 
 
 def _solve(
-    config: Config, run: Callable[[Agent, RunView], Solution], *, name: str = "last"
+    config: Config,
+    run: Callable[[Agent, RunView], Solution],
+    *,
+    consent: ConsentMode,
+    name: str = "last",
 ) -> NoReturn:
     """Call `run` with an agent, print the solution and exit: 0 if the task was solved, else 1.
 
     `name` identifies the run in the command that resumes it. The answer is printed as it is;
     secrets in all other output are replaced by placeholders.
     """
-    with _open_watched_agent(config) as (agent, view):
+    with _open_watched_agent(config, consent=consent) as (agent, view):
         before = agent.toolbox
         latest = [one.run_id for one in agent.store.list(1)]
         try:
@@ -260,6 +277,8 @@ def _conclude(solution: Solution, view: RunView) -> None:
             f"{format_whole_call(call)}: an earlier program made it, the answer's does not",
             "yellow",
         )
+    for skipped in solution.skipped_questions:
+        view.line("unasked", escape_hidden(skipped.why), "yellow")
     for call in solution.unknown_writes:
         view.line(
             "unknown", f"{format_whole_call(call)}: nobody knows whether it took effect", "yellow"

@@ -44,6 +44,7 @@ _LISTED = (
     "model",
     "strategy",
     "sandbox",
+    "unattended",
     "answer",
     "error",
     "attempt_count",
@@ -79,12 +80,17 @@ def list_(*, limit: int) -> None:
         found = [line_without_secrets(store.load(run.run_id)) for run in store.list(limit)]
     shown = [(stored.summary, clip_line(stored.purpose)) for stored in found]
     rows = [
-        (run.run_id, run.status, format_time(run.created), format_duration(run), purpose)
+        (run.run_id, _status(run), format_time(run.created), format_duration(run), purpose)
         for run, purpose in shown
     ]
     print_result([_list_entry(run) for run, _ in shown], rows)
     if not found:
         say("No run is stored yet; 'atc run TASK' makes one.")
+
+
+def _status(run: RunSummary) -> str:
+    """Return the status of a run, marked if nobody could be asked in it."""
+    return f"{run.status}, consent none" if run.unattended else run.status
 
 
 def _list_entry(run: RunSummary) -> dict[str, Json]:

@@ -15,6 +15,7 @@ from atc.archive.recording import InvalidRecording, RecordedTools
 from atc.archive.recording.script import MAY_BE_WITHHELD, WHERE, Script, parse_script
 from atc.cli import options, output
 from atc.cli.errors import ExitCode, explain_error
+from atc.cli.flag_names import report_unknown_names
 from atc.cli.main import end_process
 from atc.cli.settings import Layer, load_config
 from atc.cli.wiring import (
@@ -23,7 +24,6 @@ from atc.cli.wiring import (
     make_asker,
     open_questions,
     open_store,
-    report_unknown_names,
     say_withheld,
 )
 from atc.core.config import Config

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, ExitStack, closing, contextmanager, nullcontext
 from dataclasses import replace
 from functools import cached_property
@@ -18,6 +18,7 @@ from atc.agent import Agent
 from atc.archive.learned_schemas import LearnedSchemas
 from atc.archive.saved_programs import load_saved_tools
 from atc.cli.browser import open_page
+from atc.cli.flag_names import command_params, report_unknown_names
 from atc.cli.output import confirmed, has_person, report_tenths, say
 from atc.cli.settings import read_settings
 from atc.core.config import Config
@@ -29,12 +30,12 @@ from atc.models.wire import ReadingProgress
 from atc.safety.held_calls import make_held_check
 from atc.safety.questions import AskPerson, Question, question_text, sign_in_text, start_text
 from atc.safety.settings_consent import KEYS, drop_reassigned_consent
-from atc.safety.taint.trusted import require_trusted_tools
+from atc.safety.unattended import ConsentMode
 from atc.store import RunStore, StoreUnavailable, store_at
 from atc.store.questions import Questions
 from atc.strategies.provided import NoModel
 from protocols.client import Invoker, InvokeSettings
-from protocols.errors import SourceUnavailable, UnknownTool
+from protocols.errors import SourceUnavailable
 from protocols.model import Ask
 from protocols.private_files import check_folder
 from protocols.schema import JsonObject
@@ -131,12 +132,13 @@ def open_agent(
     ask_person: AskPerson | None = None,
     with_model: bool = True,
     warm: bool = True,
+    consent: ConsentMode = "ask",
 ) -> Iterator[Agent]:
     """Open an agent with the configured tools, sandbox and store.
 
     If `with_model` is False, it has no model, so its callers must write the programs. With `warm`,
     the sandbox starts while the tools are loaded. `reading` is called while the embedded model
-    reads a prompt. `ask_person` asks for consent to a call.
+    reads a prompt. `ask_person` asks for consent to a call, unless `consent` is `none`.
     """
     with open_store(config) as store, ExitStack() as stack:
         model: Ask = NoModel()
@@ -160,6 +162,7 @@ def open_agent(
             store=store,
             learned=open_learned(config),
             questions=questions,
+            consent=consent,
         )
         yield stack.enter_context(agent)
 
@@ -171,22 +174,13 @@ def drop_outdated_consent(config: Config, toolbox: Toolbox) -> Config:
     now, both are dropped, unless they were given on this command line.
     """
     standing = read_settings()[0]
-    params = _command_params()
+    params = command_params()
     kept: dict[str, Any] = {}
     for key in KEYS:
         flags = params.get(key) or ()
         kept[key] = tuple(name for name in getattr(standing, key) if name not in flags)
     book = state_folder(config) / "consents.json"
     return drop_reassigned_consent(config, replace(standing, **kept), toolbox, book, say=say)
-
-
-def _command_params() -> Mapping[str, Any]:
-    """Return the values of the running command's options, keyed by name.
-
-    The result is empty in a thread without a click context.
-    """
-    context = click.get_current_context(silent=True)
-    return {} if context is None else context.params
 
 
 @contextmanager
@@ -203,25 +197,6 @@ def open_toolbox(config: Config, *, saved: bool = True) -> Iterator[Toolbox]:
         toolbox = load_saved_tools(loaded, saved_folder(config)) if saved else loaded
         report_unknown_names(toolbox)
         yield toolbox
-
-
-def report_unknown_names(toolbox: Toolbox) -> None:
-    """Report the names in `--allow-writes` and `--trust` that no tool has.
-
-    For `--allow-writes`, a note is printed: a source may get such a tool later. A rule of `--trust`
-    without a tool is an error, because the run would ask for what the user believes to be settled.
-
-    Raises:
-        click.UsageError: A rule of `--trust` names no tool.
-    """
-    params = _command_params()
-    for name in params.get("allow_writes") or ():
-        if name != "all" and name not in toolbox and not toolbox.find_all(name):
-            say(f"--allow-writes: {UnknownTool(name, list(toolbox))}")
-    try:
-        require_trusted_tools(params.get("trust") or (), toolbox)
-    except UnknownTool as error:
-        raise click.UsageError(f"--trust: {error}") from None
 
 
 def _start_flights(config: Config, stack: ExitStack, invoker: Invoker) -> str:

@@ -86,6 +86,11 @@ class NoteAdded:
 
 
 @dataclass(frozen=True, slots=True)
+class ConsentWaived:
+    """The run begins or continues without a person (`consent="none"`): no call asks."""
+
+
+@dataclass(frozen=True, slots=True)
 class AttemptEnded:
     """Event: an attempt, that is, one program with its execution, is over.
 
@@ -106,5 +111,6 @@ Event = (
     | ToolCalled
     | AttemptEnded
     | NoteAdded
+    | ConsentWaived
 )
 Observer = Callable[[Event], None]

@@ -12,7 +12,7 @@ from typing import Literal, Self
 from protocols.errors import AtcError
 from protocols.model import Completion
 from protocols.python_source import parse_python
-from protocols.schema import JsonValue
+from protocols.schema import JsonObject, JsonValue
 from protocols.toolbox import Toolbox
 from sandbox.trace import ToolCall, Trace
 
@@ -276,6 +276,18 @@ class Usage:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class SkippedQuestion:
+    """A call that was sent without a question, since nobody is there (`consent="none"`).
+
+    `why` says what a person would have been asked about. `arguments` are keyed by original name.
+    """
+
+    tool: str
+    arguments: JsonObject
+    why: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Solution:
     """The result of running a task: its answer, if there is one, and every attempt."""
 
@@ -299,6 +311,8 @@ class Solution:
     """Writes of which it is unknown whether they took effect."""
     notes: tuple[str, ...] = ()
     """Sentences about what was not done as the settings ask."""
+    skipped_questions: tuple[SkippedQuestion, ...] = ()
+    """Calls that a person would have been asked about; only with `consent="none"`."""
 
     @property
     def call_count(self) -> int:

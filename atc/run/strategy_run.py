@@ -218,6 +218,7 @@ class Run:
             orphans=orphans,
             unknown_writes=journal.unconfirmed_writes(),
             notes=self.meter.notes,
+            skipped_questions=tuple(parts.consent.skipped),
         )
 
     @property

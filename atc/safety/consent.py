@@ -18,16 +18,17 @@ from functools import partial
 
 from atc.core.config import Config
 from atc.core.quoting import command, quote_name, safe_shell_argument
-from atc.core.types import Program
+from atc.core.types import Program, SkippedQuestion
 from atc.safety.held_calls import HeldCalls
+from atc.safety.pause_text import describe_problems, hint_further
 from atc.safety.questions import MOST_DECIDING, AskPerson, Question, is_readable, most_beside
 from atc.safety.redaction import Redactor
 from atc.safety.taint import Taint, TaintedValue
 from atc.safety.taint.trusted import find_named_tool
+from atc.safety.unattended import ConsentMode
 from atc.store.questions import PastQuestion
 from atc.store.stored import StoredRun
 from protocols.errors import AtcError, ToolError
-from protocols.protocol import McpBinding
 from protocols.schema import JsonObject
 from protocols.toolbox import Tool, Toolbox
 from sandbox.base import CallDeclined, Paused
@@ -35,8 +36,6 @@ from sandbox.journal import Journal
 from sandbox.limits import waiting_on_person
 from sandbox.write_verification import sorted_json
 
-_MOST_NAMED = 3
-"""Maximum number of tainted values that a message describes one by one."""
 _MOST_LISTED = 20
 """Maximum number of further calls in one question."""
 
@@ -55,6 +54,9 @@ class Consent:
     The message says how to continue. The command for this is left out if `agent` is True, because
     then an agent reads the message and could execute it. It is also left out if it contains a
     secret that `cover` redacts.
+
+    If `mode` is `none`, there is no person: a call that would require a yes is sent, and listed in
+    `skipped`. A call that is held is not sent even then.
 
     If a run is resumed (`past`), the options with which it was started apply only to the tools that
     it had then. `before_write` is called before each write. It may raise `Paused`, too.
@@ -75,9 +77,13 @@ class Consent:
         held: HeldCalls,
         past: StoredRun | None = None,
         before_write: Callable[[Tool, JsonObject], None] | None = None,
+        mode: ConsentMode = "ask",
         agent: bool = False,
         cover: Callable[[str], str] = str,
     ) -> None:
+        self.mode = mode
+        self.skipped: list[SkippedQuestion] = []
+        """The questions that were left out because `mode` is `none`."""
         self._tools = tools
         self._ask_person = ask_person
         self._before_write = before_write
@@ -153,8 +159,16 @@ class Consent:
                 return
             declined = any(one.state == "declined" for one in held)
             question = Question(tool=tool, arguments=arguments, tainted=tainted, declined=declined)
-            if held or not self._was_listed(question):
+            if self.mode == "none" and not held:
+                self._skip(question, unallowed=unallowed)
+            elif held or not self._was_listed(question):
                 self._ask(question, held=held, unallowed=unallowed)
+
+    def _skip(self, question: Question, *, unallowed: bool) -> None:
+        """Record that nobody was asked about a call, which is sent nevertheless."""
+        why = "; ".join(describe_problems(question, unallowed=unallowed))
+        alias = question.tool.alias
+        self.skipped.append(SkippedQuestion(tool=alias, arguments=question.arguments, why=why))
 
     def _find_holds(
         self, tool: Tool, arguments: JsonObject, tainted: Sequence[TaintedValue]
@@ -204,7 +218,7 @@ class Consent:
         asked = self._held.ask(tool, listed, exactly=sorted_json([exactly, *others]))
         question = replace(question, others=tuple(others.values()), id=asked)
         decision = None
-        if self._ask_person is not None and is_readable(question):
+        if self._ask_person is not None and self.mode == "ask" and is_readable(question):
             with waiting_on_person():  # this time does not count against the program's limit
                 decision = self._ask_person(question)
         if decision is True:
@@ -299,14 +313,10 @@ class Consent:
         )
 
     def _message(self, question: Question, held: Sequence[PastQuestion], *, unallowed: bool) -> str:
-        """Return the message that a call was not sent: why, and which command allows it."""
-        tool = quote_name(question.tool.alias)
-        tainted = question.tainted
-        problems = [f"{tool} may change something and was not allowed"] if unallowed else []
-        problems += [f"{tool}: {one}" for one in tainted[:_MOST_NAMED]]
-        if len(tainted) > _MOST_NAMED:
-            problems.append(f"{len(tainted) - _MOST_NAMED:,} more of its values are like that")
+        """Return a message: which call was not sent and why, and which command allows it."""
+        problems = describe_problems(question, unallowed=unallowed)
         if not problems:
+            tool = quote_name(question.tool.alias)
             problems.append(f"{tool}: a gateway left this call to a person{_where(held, 'open')}")
         message = f"{'; '.join(problems)}; nothing was sent."
         options = self._options(question, unallowed=unallowed)
@@ -323,7 +333,7 @@ class Consent:
             again = self._resume or "the task again"
             return f"{message} To see it whole and decide, run this on a terminal: {again}"
         resume = f": {self._resume}" if self._resume else ""
-        hint = self._hint_open_argument(question) + _hint(question, unallowed=unallowed)
+        hint = hint_further(question, self._tools, unallowed=unallowed)
         return f"{message} Allow it with{resume} {' '.join(options)}{hint}"
 
     def _options(self, question: Question, *, unallowed: bool) -> list[str] | None:
@@ -342,17 +352,6 @@ class Consent:
         allowed = [f"--allow-writes {name}"] if unallowed else []
         return [*self._new_options, *allowed, *(f"--trust {rule}" for rule in rules)]
 
-    def _hint_open_argument(self, question: Question) -> str:
-        """Return the option that opens the argument with a command, or "" if there is no command.
-
-        The text of a command is a new one for each task, so that trusting one text helps nobody.
-        """
-        commands = {one.argument for one in question.tainted if one.kind == "command"}
-        name = self._tools.shortest_name(question.tool)
-        rules = [safe_shell_argument(f"{name}.{argument}") for argument in sorted(commands)]
-        known = " ".join(f"--trust {rule}" for rule in rules if rule is not None)
-        return f" (with {known} instead, any text may stand in this argument)" if known else ""
-
     def _redact_text(self, question: Question, text: str) -> str:
         """Return a text for display, in which secrets are redacted.
 
@@ -367,23 +366,6 @@ def _added_since(past: StoredRun, config: Config, key: str) -> Counter[str]:
     """Return the values of the setting `key` that were added after the run `past` was started."""
     before = Counter(map(str, past.summary.config.get(key) or ()))
     return Counter(getattr(config, key)) - before
-
-
-def _hint(question: Question, *, unallowed: bool) -> str:
-    """Return the end of a message, with further ways to allow a call besides the options in it."""
-    tool = quote_name(question.tool.alias)
-    binding = question.tool.protocol.binding
-    only = [one.rules[0] for one in question.tainted if len(one.rules) > 1]
-    hint = ""
-    if len(only) == 1:
-        hint = f" (every value of that field; for this one alone: --trust {only[0]})"
-    if not unallowed or not isinstance(binding, McpBinding):
-        return hint
-    server = quote_name(binding.server)
-    if server == binding.server:
-        hint += f". If the MCP server {server!r} says that {tool} only reads, believe it with"
-        hint += f" --trust-annotations, or trusted = true under [mcp.{server}] in your settings"
-    return hint
 
 
 def _where(held: Sequence[PastQuestion], state: str) -> str:

@@ -125,6 +125,8 @@ def write_event(db: Database, run: str, event: events.Event) -> None:
             # The calls were stored one by one.
             trace = event.result.trace and replace(event.result.trace, calls=())
             _write_attempt(db, run, event.attempt, replace(event.result, trace=trace))
+        case events.ConsentWaived():
+            change_run(db, run, unattended=True)
         case events.NoteAdded(sentence=sentence):
             said = read_run(db, run).notes
             # A resumed run may add the same note again.

@@ -70,8 +70,8 @@ class Taint:
     """Finds the tainted values in the calls of one run. `calls` returns the completed calls.
 
     A value is clean if the task contains it as a whole, a rule of `rules` names it or opens its
-    argument, a response contains it at a position that a rule trusts, or a person has agreed to it for the same
-    argument. A text with several e-mail addresses is clean if each address is.
+    argument, a response contains it at a position that a rule trusts, or a person has agreed to it
+    for the same argument. A text with several e-mail addresses is clean if each address is.
 
     Texts in a program are clean, too, if the program was written before any tool output existed,
     and all tools are functions of the user without a description. Then the model has read only the

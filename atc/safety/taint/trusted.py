@@ -245,7 +245,9 @@ def _original_name(rule: str, tool: Tool, argument: str) -> str:
     if argument in tool.arguments:
         return tool.arguments[argument]
     near = closest_spellings(argument, list(tool.arguments))
-    hint = f"did you mean {near[0]!r}?" if near else f"it has {', '.join(tool.arguments) or 'none'}."
+    hint = (
+        f"did you mean {near[0]!r}?" if near else f"it has {', '.join(tool.arguments) or 'none'}."
+    )
     raise InvalidConfig(
         f"trust: {rule!r}: the tool {tool.alias!r} has no argument {argument!r}; {hint}"
     )
