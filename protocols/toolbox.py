@@ -8,14 +8,15 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, partial
 from hashlib import sha256
 from typing import NamedTuple, Protocol, cast
 
-from protocols.errors import InvalidProtocol, UnknownTool
+from protocols.errors import InvalidProtocol, ToolError, UnknownTool
 from protocols.naming import FreeNames, argument_aliases, identifier, tool_aliases
 from protocols.protocol import Binding, EvidenceLevel, HttpBinding, ToolProtocol
 from protocols.schema import Json, JsonObject, parse_path, wrapper_key
+from protocols.worlds import Effect, Fresh, World
 
 Call = Callable[[JsonObject], Json]
 """A function that calls a tool and returns the full response. Raises `ToolError` if that fails.
@@ -43,8 +44,12 @@ class Tool:
     """A tool: its description (`protocol`), the function that calls it, and its name in programs.
 
     `source` is the name of the tool source. `place` is the file of a Python module, or the command
-    or address of an MCP server; it distinguishes two sources of the same name. `home` is the origin
-    of the tool's service if this process has started the service, else ""; its port is random.
+    or address of an MCP server; it distinguishes two sources of the same name. `home` is set if
+    this process has started the tool's service: the origin of the service, whose port is random.
+    `effect` and `failed` are what the user said of the tool: its effect, and a function that takes
+    a result and returns True if it is a refusal, so that the call fails. If a factory made the
+    tool, `fresh` makes the same tools again; in a run, `world` is the state behind the tool.
+
     `admit` is called with the arguments (keyed by original name) before a call is recorded; it may
     raise an exception to end the run.
     """
@@ -55,6 +60,10 @@ class Tool:
     source: str = ""
     place: str = ""
     home: str = ""
+    effect: Effect | None = None
+    failed: Callable[[Json], bool] | None = field(default=None, compare=False)
+    fresh: Fresh | None = field(default=None, compare=False, repr=False)
+    world: World | None = field(default=None, compare=False, repr=False)
     admit: Callable[[JsonObject], None] | None = field(default=None, compare=False)
 
     def __post_init__(self) -> None:
@@ -76,11 +85,42 @@ class Tool:
         `idempotency_key` is ignored if the tool takes none.
 
         Raises:
-            ToolError: the call failed.
+            ToolError: the call failed, or `failed` says that the response is a refusal.
         """
+        send = partial(self._send, idempotency_key=idempotency_key)
+        if self.world is None:
+            return send(arguments)
+        return self.world.send(self.qualified, arguments, send, steps=self.is_step)
+
+    def _send(self, arguments: JsonObject, *, idempotency_key: str | None) -> Json:
+        """Call the tool in the world that it was made in; see `send`."""
         if idempotency_key is None or not self.takes_idempotency_key:
-            return self.call(arguments)
-        return cast("KeyedCall", self.call)(arguments, idempotency_key=idempotency_key)
+            response = self.call(arguments)
+        else:
+            response = cast("KeyedCall", self.call)(arguments, idempotency_key=idempotency_key)
+        result = self.unwrap(response)
+        if self.failed is not None and self.failed(result):
+            raise ToolError(None, result if isinstance(result, str) else json.dumps(result))
+        return response
+
+    def note_answer(self, arguments: JsonObject, result: Json) -> None:
+        """Note that a call, with arguments keyed by alias, had this recorded result and no call."""
+        if self.world is not None and self.is_step:
+            self.world.answered(self.qualified, self.original_arguments(arguments), result)
+
+    @property
+    def is_step(self) -> bool:
+        """True if a call changes what later calls of the same world or session return."""
+        return self.effect == "session" or self.protocol.writes
+
+    @property
+    def repeats(self) -> Effect | None:
+        """How an equal call of an earlier program answers a call, if not as for other tools.
+
+        `pure`: always. `session`: if the same calls precede it, because its world is then the same.
+        """
+        in_world = self.fresh is not None and self.protocol.writes
+        return "session" if in_world else self.effect
 
     @property
     def credentials(self) -> tuple[str, ...]:
@@ -108,12 +148,14 @@ class Tool:
 
     @cached_property
     def identity(self) -> str:
-        """Digest of the tool's source, name and binding, by which later runs recognize the tool."""
-        return sha256(
-            repr(
-                (self.source, self.protocol.name, self.place, self._binding_without_origin)
-            ).encode()
-        ).hexdigest()[:32]
+        """Digest of the source, the name and the binding. Identifies the tool in later runs.
+
+        The tool of a factory is another one than the same tool without it, because only a factory
+        makes the world in which a run can continue.
+        """
+        parts = (self.source, self.protocol.name, self.place, self._binding_without_origin)
+        known = repr(parts if self.fresh is None else (*parts, "made by a factory"))
+        return sha256(known.encode()).hexdigest()[:32]
 
     @cached_property
     def call_digest(self) -> str:

@@ -83,6 +83,8 @@ class Calls:
         self._settled = threading.Condition(self._lock)
         self._open: dict[int, OpenCall] = {}
         self._closed = self._held_back = self._settling = False
+        for world in {tool.world for tool in tools.values() if tool.world is not None}:
+            world.begin()
 
     def begin(self, call: CallRequest) -> CallReply | OpenCall:
         """Accept a tool call of the program, and validate its arguments.
@@ -124,7 +126,7 @@ class Calls:
         with self._lock:
             self._require_open()
             found = self._journal.find_answer(
-                asked, writes=tool.protocol.writes, defaults=terms.defaults
+                asked, writes=tool.protocol.writes, defaults=terms.defaults, repeats=tool.repeats
             )
             self.made.append(asked)
             self._open[call.number] = opened = OpenCall(asked, tool, terms)
@@ -133,6 +135,7 @@ class Calls:
         self._record(found)
         if found.error is not None:
             return CallReply(found.index, error=found.error, status=found.status)
+        tool.note_answer(found.arguments, found.result)
         value = tool.unwrap(found.result)
         return self._reply(found.index, value, encode(value))
 

@@ -18,6 +18,7 @@ from typing import NamedTuple
 
 from protocols.schema import JsonObject
 from protocols.toolbox import Tool
+from protocols.worlds import Effect
 from sandbox.arguments import contract
 from sandbox.lost_writes import WriteRecovery
 from sandbox.trace import Pins, ToolCall
@@ -53,6 +54,8 @@ class Journal:
     - Calls are equal if they have the same tool and equal arguments. The k-th of several equal
       calls is answered by the k-th one that was completed in an earlier execution. A read is
       answered only if the same writes precede it, because a write may have changed the result.
+      A call of a session, or a write in a world that a factory makes, is answered only if the same
+      writes and calls of sessions precede it. A pure call is always answered.
     - Failed calls are made again, except in the repetition of an interrupted execution: a call
       after whose failure the program continued then fails in the same way, unless it failed for
       want of something that a person has to do.
@@ -103,7 +106,14 @@ class Journal:
         self._unconfirmed = {}
         return self.pins
 
-    def find_answer(self, call: ToolCall, *, writes: bool, defaults: JsonObject) -> ToolCall | None:
+    def find_answer(
+        self,
+        call: ToolCall,
+        *,
+        writes: bool,
+        defaults: JsonObject,
+        repeats: Effect | None = None,
+    ) -> ToolCall | None:
         """Return `call` with the result of an earlier equal call, or None if it must be made.
 
         If it is unknown whether an equal write took effect, the result is an error, so that the
@@ -114,13 +124,17 @@ class Journal:
             writes: True if the tool may change data.
             defaults: the default values of arguments. A call that contains a default value and one
                 that leaves it out are equal.
+            repeats: the rule for tools that are neither plain reads nor plain writes, see
+                `Tool.repeats`.
         """
-        position = self._positions[call.index] = self._issue(call, defaults, writes=writes)
+        position = self._issue(call, defaults, writes=writes, repeats=repeats)
+        self._positions[call.index] = position
         entry = position.entry
+        at_any_time = repeats == "pure" or (writes and repeats != "session")
         if (
             entry is not None
             and entry.call.outcome == "done"
-            and (writes or entry.history == position.history)
+            and (at_any_time or entry.history == position.history)
         ):
             return answer_from(entry.call, call)
         if (failed := self._find_earlier_failure(call, writes=writes)) is not None:
@@ -130,8 +144,10 @@ class Journal:
             return replace(call, outcome="not_run", error=message)
         return None
 
-    def _issue(self, call: ToolCall, defaults: JsonObject, *, writes: bool) -> _CallPosition:
-        """Count a call that the program makes now, and return its position among equal calls.
+    def _issue(
+        self, call: ToolCall, defaults: JsonObject, *, writes: bool, repeats: Effect | None
+    ) -> _CallPosition:
+        """Note that the program makes a call now, and return its position among equal calls.
 
         The arguments are those of `find_answer`.
         """
@@ -145,7 +161,7 @@ class Journal:
         # Entries of this execution are never an answer: they are numbered below `occurrence`.
         entry = entries[occurrence] if occurrence < len(entries) else None
         position = _CallPosition(idempotency_key_of, occurrence, entry, self._history, writes)
-        if writes:
+        if writes or repeats == "session":
             self._history = (*self._history, idempotency_key_of)
         return position
 
@@ -285,7 +301,12 @@ class Journal:
         """Add a stored call to the journal, as if the program made the call now."""
         call = recorded.call
         execution = recorded.execution
-        position = self._issue(call, contract(tool.protocol).defaults, writes=tool.protocol.writes)
+        position = self._issue(
+            call,
+            contract(tool.protocol).defaults,
+            writes=tool.protocol.writes,
+            repeats=tool.repeats,
+        )
         if call.reused:
             return
         if call.outcome == "done" and recorded.complete:

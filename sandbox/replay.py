@@ -9,6 +9,7 @@ from functools import partial
 from protocols.errors import AtcError
 from protocols.schema import JsonObject
 from protocols.toolbox import Toolbox
+from protocols.worlds import Effect
 from sandbox.base import Sandbox
 from sandbox.journal import Journal, answer_from, canonical_call
 from sandbox.limits import Limits
@@ -99,6 +100,7 @@ class ReplayJournal(Journal):
         *,
         writes: bool,  # noqa: ARG002
         defaults: JsonObject,
+        repeats: Effect | None = None,  # noqa: ARG002
     ) -> ToolCall:
         """Return `call`, a call of the replayed program, with the recorded result.
 

@@ -29,6 +29,7 @@ from atc.strategies.chain import draft
 from atc.strategies.provided import GIVEN
 from protocols.model import Ask
 from protocols.sources import ToolSource
+from protocols.sources.factories import Factory
 from protocols.toolbox import Toolbox
 from sandbox.base import Sandbox
 
@@ -39,8 +40,8 @@ class Agent(ProgramRunner):
     """Solves tasks with one toolbox.
 
     The agent is a context manager; `close` closes what it has opened. `tools` is a toolbox, or what
-    `load_tools` accepts: an address, a path, a function, or a list of these. They are loaded with
-    the credentials and MCP servers of `config`.
+    `load_tools` accepts: an address, a path, a function, a list of these, or a factory, which makes
+    fresh tools for each run. They are loaded with the credentials and MCP servers of `config`.
 
     `model` is an object with the interface `Ask`, or a model name as for `atc run --model`. None
     means the configured model, else the endpoint in OPENAI_BASE_URL or OPENAI_API_KEY, else the
@@ -72,7 +73,7 @@ class Agent(ProgramRunner):
 
     def __init__(
         self,
-        tools: Toolbox | ToolSource,
+        tools: Toolbox | ToolSource | Factory,
         *,
         model: Ask | str | None = None,
         sandbox: Sandbox | str | None = None,

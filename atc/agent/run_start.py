@@ -14,6 +14,7 @@ from atc.pipeline.retrieve.base import Retriever
 from atc.run.record import RunRecord
 from atc.run.resume import ResumedRun, is_unfinished
 from atc.run.strategy_run import Parts
+from atc.run.worlds import open_worlds
 from atc.safety.consent import Consent
 from atc.safety.held_calls import HeldCalls
 from atc.safety.questions import AskPerson
@@ -141,7 +142,8 @@ def continue_run(
         raise RunRefused(
             f"run {run} cannot go on: {', '.join(changed[:3])}{more} would call something"
             " else than when it began"
-            " (another source, method or address). Restore these tools, or begin a new run."
+            " (another source, method or address, or no factory). Restore these tools, or begin a"
+            " new run."
         )
     if known and not any(alias in toolbox for alias in known):
         raise RunRefused(
@@ -193,6 +195,7 @@ def make_parts(
     """
     if options.max_seconds is not None:
         config = replace(config, max_seconds=options.max_seconds)
+    toolbox = open_worlds(toolbox)
     client = options.client
     held = HeldCalls(questions, run=record.run, client=None if client is None else client.name)
     held.begin(() if client is None else client.answered)

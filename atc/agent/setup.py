@@ -17,7 +17,9 @@ from atc.store import RunStore, store_at
 from atc.strategies import parse_spec as read_strategy
 from protocols.client import Invoker
 from protocols.errors import AtcError, UnknownTool
-from protocols.sources import ToolSource, flat_sources, load_tools
+from protocols.sources import ToolSource, load_tools
+from protocols.sources.factories import Factory
+from protocols.sources.flatten import flat_sources
 from protocols.toolbox import Toolbox
 
 
@@ -106,7 +108,7 @@ def open_store(store: object, owned: ExitStack) -> RunStore | None:
 
 
 def open_tools(
-    tools: Toolbox | ToolSource, config: Config, owned: ExitStack
+    tools: Toolbox | ToolSource | Factory, config: Config, owned: ExitStack
 ) -> tuple[Toolbox, Config]:
     """Return the toolbox, and the configuration whose setting `tools` names the tools' sources.
 
@@ -122,7 +124,7 @@ def open_tools(
     confirm = (lambda _: True) if config.start_servers else None
     invoker = owned.enter_context(Invoker(call_settings(config, confirm_start=confirm)))
     named = tuple(source for source in sources if isinstance(source, str))
-    return load_tools(sources, invoker=invoker), replace(config, tools=named)
+    return load_tools(tools, invoker=invoker), replace(config, tools=named)
 
 
 def require_tools(names: Iterable[str], toolbox: Toolbox) -> None:

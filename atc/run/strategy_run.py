@@ -17,6 +17,7 @@ from atc.run.model_budget import BudgetedModel, BudgetSpent
 from atc.run.output_type import OutputType
 from atc.run.resume import ResumedRun
 from atc.run.tool_search import ToolSearch
+from atc.run.worlds import worlds_of
 from atc.safety.consent import Consent
 from atc.safety.redaction import Redactor
 from protocols.model import Ask, Completion, Message
@@ -195,8 +196,9 @@ class Run:
         """
         parts = self.parts
         journal = self.parts.journal
+        self._settle_worlds()
         orphans = (
-            drop_undone(journal.orphans(), journal.completed_calls(), parts.toolbox)
+            drop_undone(self._orphans(), journal.completed_calls(), parts.toolbox)
             if self.answer
             else ()
         )
@@ -220,6 +222,26 @@ class Run:
             notes=self.meter.notes,
             skipped_questions=tuple(parts.consent.skipped),
         )
+
+    def _settle_worlds(self) -> None:
+        """Bring the worlds of the run to where the last program is, if it gave the answer."""
+        for world in worlds_of(self.parts.toolbox):
+            if self.answer is not None and world.can_restart:
+                world.settle()
+            if world.note is not None:
+                self.meter.note(world.note)
+
+    def _orphans(self) -> list[ToolCall]:
+        """Return the writes that the last program does not make, in worlds that still exist.
+
+        The world of a factory has had the calls of the last program alone.
+        """
+        tools = self.parts.toolbox
+        return [
+            call
+            for call in self.parts.journal.orphans()
+            if call.tool not in tools or tools[call.tool].fresh is None
+        ]
 
     @property
     def paused(self) -> bool:

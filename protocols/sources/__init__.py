@@ -7,7 +7,6 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from reprlib import repr as shortened
 from typing import Any, Literal, TypeAlias
 from urllib.parse import urlsplit
 
@@ -20,9 +19,12 @@ from protocols.naming import identifier
 from protocols.protocol import Binding, PythonBinding, ToolProtocol
 from protocols.schema import Json
 from protocols.secrets.sources import mask_source
+from protocols.sources.factories import Factory, fresh_tools, is_factory
 from protocols.sources.fetch import fetch_document
+from protocols.sources.flatten import flat_sources
 from protocols.sources.folder import files_of, read_folder, read_protocols
 from protocols.sources.har import is_har, read_har
+from protocols.sources.kinds import SourceKinds, Which
 from protocols.sources.openapi import read_openapi
 from protocols.sources.python import is_module, read_functions, read_module
 from protocols.sources.trust import pin_binding, without_lax_hints
@@ -62,7 +64,15 @@ class Source:
     tools: Toolbox = field(default_factory=Toolbox)
 
 
-def load_tools(*sources: ToolSource, invoker: Invoker | None = None) -> Toolbox:
+def load_tools(
+    *sources: ToolSource | Factory,
+    factory: Factory | None = None,
+    reads: Which = (),
+    pure: Which = (),
+    session: Which = (),
+    failed: Callable[[Json], bool] | None = None,
+    invoker: Invoker | None = None,
+) -> Toolbox:
     """Return the tools of all `sources`, ready to be called.
 
     Guessed links (`protocols.links`) and verifiers (`protocols.verifiers`) are added to the
@@ -77,14 +87,40 @@ def load_tools(*sources: ToolSource, invoker: Invoker | None = None) -> Toolbox:
     document describes runs at that address. Otherwise, the tools of a document that was fetched
     from an address may only call the host of that address.
 
+    `factory` is a function that takes nothing and returns fresh tools: functions, other sources,
+    or a toolbox. It is called for each run, and again when a program takes another way than the one
+    before, so that it begins in a fresh world. A function that is given alone is a factory, too, if
+    its return annotation says so (`list[Callable]`, `Toolbox`), or if it describes no tool: it has
+    no arguments, no return annotation and no docstring.
+
+    `reads`, `pure`, `session` and `failed` say what calls of these tools do. The first three are
+    names of tools, True for all, or a function of a `ToolProtocol`. `reads`: the tool only reads.
+    `pure`: it also has the same result for the same arguments, whatever happened before. `session`:
+    it moves something that only the program uses, such as the page of a browser, so that it needs
+    no consent. `failed` is a function of a result: True if the call was refused.
+
     MCP servers run until the `invoker` is closed.
 
     Raises:
-        SourceUnavailable: a source cannot be read or has an unknown format, or two have the same
-            name.
+        SourceUnavailable: a source cannot be read or has an unknown format, two have the same name,
+            or the factory fails.
         InvalidProtocol: a document is not valid, or two tools of a source have the same name.
+        UnknownTool: `reads`, `pure` or `session` names a tool that does not exist.
     """
+    kinds = SourceKinds(reads=reads, pure=pure, session=session, failed=failed)
     invoker = invoker or Invoker()
+    alone = sources[0] if len(sources) == 1 else None
+    if factory is None and callable(alone) and is_factory(alone):
+        sources, factory = (), alone
+    tools = _load(sources, invoker, kinds)
+    if factory is not None:
+        tools += fresh_tools(factory, lambda given: _load(given, invoker, kinds), kinds)
+    kinds.require_names(tools)
+    return Toolbox(tools)
+
+
+def _load(sources: Iterable[Any], invoker: Invoker, kinds: SourceKinds) -> list[Tool]:
+    """Return the tools of plain sources; see `load_tools`."""
     read = _read_all(flat_sources(sources), invoker)
     named: dict[str, Source] = {}
     for one in read:
@@ -93,7 +129,7 @@ def load_tools(*sources: ToolSource, invoker: Invoker | None = None) -> Toolbox:
             location = one.text.removeprefix(f"{one.name}=")
             advice = f"name one of them yourself, such as 'other={location}'"
             raise SourceUnavailable(f"{problem}; {advice}.")
-    return Toolbox([tool for source in read for tool in _tools(source, invoker, read)])
+    return [tool for source in read for tool in _tools(source, invoker, read, kinds)]
 
 
 def load_source(
@@ -109,7 +145,7 @@ def load_source(
     """
     invoker = invoker or Invoker()
     read = _read_all([*modules, source], invoker)
-    return replace(read[-1], tools=Toolbox(_tools(read[-1], invoker, read)))
+    return replace(read[-1], tools=Toolbox(_tools(read[-1], invoker, read, SourceKinds())))
 
 
 def is_local_data(text: str) -> bool:
@@ -147,41 +183,9 @@ def absolute_source(text: str) -> str:
     return f"{name and f'{name}='}{path.absolute()}{f'@{base_url}' if base_url else ''}"
 
 
-def flat_sources(sources: Iterable[Any]) -> list[str | Callable[..., Any]]:
-    """Return the tool sources in a nested list as a flat list without duplicates.
-
-    Paths become text.
-
-    Raises:
-        SourceUnavailable: one of them is neither a text, a path, a function nor an iterable.
-    """
-    return list(dict.fromkeys(_each_source(sources)))
-
-
-def _each_source(sources: Iterable[Any]) -> Iterator[str | Callable[..., Any]]:
-    for source in sources:
-        if isinstance(source, os.PathLike):
-            yield os.fspath(source)
-        elif isinstance(source, str) or callable(source):
-            yield source
-        elif isinstance(source, Toolbox):
-            raise SourceUnavailable(
-                "a toolbox is no source among others; add it instead: load_tools(…) + toolbox."
-            )
-        elif isinstance(source, Mapping):
-            raise SourceUnavailable(
-                "a mapping is no tool source; write the document into a file and give its path."
-            )
-        elif isinstance(source, Iterable) and not isinstance(source, bytes):
-            yield from _each_source(source)
-        else:
-            raise SourceUnavailable(
-                f"{shortened(source)} is no tool source;"
-                " give text, paths, functions or lists of them."
-            )
-
-
-def _tools(source: Source, invoker: Invoker, sources: Sequence[Source]) -> list[Tool]:
+def _tools(
+    source: Source, invoker: Invoker, sources: Sequence[Source], kinds: SourceKinds
+) -> list[Tool]:
     """Return the tools of `source`, which is one of `sources`, ready to be called.
 
     A protocol file may bind tools to the functions of all Python modules in `sources`.
@@ -190,15 +194,19 @@ def _tools(source: Source, invoker: Invoker, sources: Sequence[Source]) -> list[
         name: one for other in sources for name, one in other.functions.items()
     }
     home = source.home.url if source.home and source.home.url in invoker.started else ""
+    described = guess_verifiers(guess_links([*map(kinds.annotate, source.protocols)]))
     return [
-        Tool(
-            protocol=protocol,
-            call=invoker.bind(protocol, functions),
-            source=source.name,
-            place=source.place or invoker.servers.place(protocol.binding),
-            home=home,
+        kinds.mark(
+            Tool(
+                protocol=protocol,
+                call=invoker.bind(protocol, functions),
+                source=source.name,
+                place=source.place or invoker.servers.place(protocol.binding),
+                home=home,
+            ),
+            source.functions,
         )
-        for protocol in guess_verifiers(guess_links(source.protocols))
+        for protocol in described
     ]
 
 

@@ -32,10 +32,13 @@ from pydantic_core import to_jsonable_python
 
 from protocols.errors import SourceUnavailable, ToolError
 from protocols.protocol import Annotations, PythonBinding, ToolProtocol
+from protocols.worlds import Effect
 
 _Function = FunctionType | MethodType
 _FUNCTIONS: Any = (FunctionType, MethodType, type(functools.cache(len)))
-_READ_ONLY = re.compile(r"^\s*read_only\s*=\s*True\s*$\n?", re.MULTILINE)
+_MARK = re.compile(r"^\s*(read_only|pure|session)\s*=\s*True\s*$\n?", re.MULTILINE)
+"""A line of a docstring that says what a call does: nothing but read (`read_only`), not even depend
+on anything else (`pure`), or move a session (`session`)."""
 
 
 def read_module(name_or_path: str) -> tuple[list[ToolProtocol], dict[str, Callable[..., Any]]]:
@@ -44,8 +47,8 @@ def read_module(name_or_path: str) -> tuple[list[ToolProtocol], dict[str, Callab
     The tools are the functions that `__all__` lists, or else those that the module defines. The
     module is imported, so it must be one that the user named. Arguments are converted from JSON to
     the annotated types (dates, enums, dataclasses, models). A function counts as a write unless it
-    has the attribute `read_only` or a docstring line `read_only = True`. It may also have the
-    attributes `destructive` and `idempotent`.
+    has the attribute `read_only`, `pure` or `session`, or a docstring line such as
+    `read_only = True`. It may also have the attributes `destructive`, `idempotent` and `failed`.
 
     Raises:
         SourceUnavailable: the module does not exist, cannot be imported, or has no public function.
@@ -164,7 +167,9 @@ def _read(
     for name, function in found:
         module = home or function.__module__
         hints = _hints(function)
-        description, texts, only_reads = read_docstring(inspect.getdoc(function))
+        description, texts, marks = read_docstring(inspect.getdoc(function))
+        effect = find_effect(function)
+        only_reads = effect is not None or "read_only" in marks
         unnamed = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
         named = {
             key: one
@@ -313,14 +318,23 @@ def _portable_annotation(annotation: Any) -> Any:
     )
 
 
-def read_docstring(text: str | None) -> tuple[str, dict[str, str], bool]:
-    """Return (description, texts, read_only) from the docstring of a function.
+def find_effect(function: Callable[..., Any]) -> Effect | None:
+    """Return the effect that a function is marked with, by an attribute or in its docstring."""
+    marks = read_docstring(inspect.getdoc(function))[2]
+    if getattr(function, "session", "session" in marks):
+        return "session"
+    return "pure" if getattr(function, "pure", "pure" in marks) else None
 
-    `texts` has the description of each argument, keyed by argument. `read_only` is True if there is
-    a line `read_only = True`. The style may be Google's, NumPy's or Sphinx's. The description
-    includes what is returned. All texts are on one line.
+
+def read_docstring(text: str | None) -> tuple[str, dict[str, str], frozenset[str]]:
+    """Return what a docstring says: a description, a text for each argument, and marks.
+
+    The marks are those of `read_only`, `pure` and `session` that a line such as `read_only = True`
+    sets. The style may be Google's, NumPy's or Sphinx's. The description includes what is returned.
+    All texts are on one line.
     """
-    kept, marks = _READ_ONLY.subn("", inspect.cleandoc(text or ""))
+    whole = inspect.cleandoc(text or "")
+    kept = _MARK.sub("", whole)
     read = docstring_parser.parse(kept)
     returned = " ".join(one.description for one in read.many_returns if one.description)
     description = (
@@ -332,4 +346,5 @@ def read_docstring(text: str | None) -> tuple[str, dict[str, str], bool]:
         param.arg_name.lstrip("*"): " ".join((param.description or "").split())
         for param in read.params
     }
-    return " ".join(description.removeprefix(". ").split()), arguments, marks > 0
+    marks = frozenset(_MARK.findall(whole))
+    return " ".join(description.removeprefix(". ").split()), arguments, marks

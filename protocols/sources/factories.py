@@ -1,0 +1,106 @@
+"""Factories: functions of the user that make fresh tools, each time with a state of their own."""
+
+from __future__ import annotations
+
+import collections.abc
+import inspect
+import typing
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
+from typing import Any, TypeAlias
+
+from protocols.errors import AtcError, SourceUnavailable
+from protocols.sources.kinds import SourceKinds
+from protocols.toolbox import Tool, Toolbox
+from protocols.worlds import Send
+
+Factory: TypeAlias = Callable[[], Any]
+"""A function without required arguments that returns tools: a toolbox, or sources of tools."""
+
+
+def is_factory(source: object) -> bool:
+    """Return True if a source that was given alone makes tools, and is not a tool itself.
+
+    A function makes tools if its return annotation says so. A function without a return annotation
+    and a docstring describes no tool, so it makes tools, too. Neither may need an argument.
+    """
+    if not callable(source) or _needs_argument(source):
+        return False
+    annotation = _return_annotation(source)
+    if annotation is inspect.Signature.empty:
+        return not (inspect.isroutine(source) and inspect.getdoc(source))
+    parts = (annotation, *typing.get_args(annotation))
+    return any(_is_tool_type(part) for part in parts)
+
+
+def _needs_argument(function: Callable[..., Any]) -> bool:
+    try:
+        parameters = inspect.signature(function).parameters.values()
+    except (TypeError, ValueError):
+        return True
+    optional = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
+    return any(one.default is one.empty and one.kind not in optional for one in parameters)
+
+
+def _return_annotation(function: Callable[..., Any]) -> Any:
+    """Return the annotation of the return value; `Signature.empty` without one."""
+    try:
+        return inspect.signature(function, eval_str=True).return_annotation
+    except Exception:  # noqa: BLE001 - an annotation may need a name that only type checkers import
+        return inspect.signature(function).return_annotation
+
+
+def _is_tool_type(annotation: Any) -> bool:
+    if isinstance(annotation, str):  # it could not be evaluated
+        return any(word in annotation for word in ("Callable", "Toolbox"))
+    origin = typing.get_origin(annotation) or annotation
+    return origin in (Toolbox, Tool, collections.abc.Callable)
+
+
+def fresh_tools(
+    factory: Factory, load: Callable[[Iterable[Any]], list[Tool]], kinds: SourceKinds
+) -> list[Tool]:
+    """Return the tools of a factory. Each of them can make the tools of a fresh world.
+
+    `load` reads the sources that the factory returns.
+
+    Raises:
+        SourceUnavailable: the factory fails, or returns something else than tools.
+    """
+
+    def make() -> list[Tool]:
+        try:
+            made = factory()
+        except AtcError:
+            raise
+        except Exception as error:
+            problem = f"{type(error).__name__}: {error}".rstrip(": ")
+            raise SourceUnavailable(f"the factory {_name(factory)} failed: {problem}.") from error
+        if isinstance(made, Toolbox):
+            return [kinds.mark(tool) for tool in made.values()]
+        if isinstance(made, str) or not (callable(made) or isinstance(made, Iterable)):
+            raise SourceUnavailable(
+                f"{_name(factory)} returned no tools but {type(made).__name__}. A factory returns"
+                " functions or a toolbox. If it is a tool itself, give it a docstring and a return"
+                " annotation."
+            )
+        return load([made])
+
+    first = make()
+
+    def fresh() -> Mapping[str, Send]:
+        tools = {tool.qualified: tool for tool in make()}
+        for tool in first:
+            again = tools.get(tool.qualified)
+            if again is None or again.identity != tool.identity:
+                raise SourceUnavailable(
+                    f"{_name(factory)} made no {tool.qualified!r} this time, or one that calls"
+                    " something else; let it make the same tools each time."
+                )
+        return {name: tool.send for name, tool in tools.items()}
+
+    return [replace(tool, fresh=fresh) for tool in first]
+
+
+def _name(factory: Factory) -> str:
+    return repr(getattr(factory, "__name__", type(factory).__name__))

@@ -1,0 +1,84 @@
+"""What the user says about the effects of the tools of a source, when the source is loaded."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any, TypeAlias
+
+from protocols.errors import UnknownTool
+from protocols.naming import identifier
+from protocols.protocol import PythonBinding, ToolProtocol
+from protocols.schema import Json
+from protocols.sources.python import find_effect
+from protocols.toolbox import Tool
+
+Which: TypeAlias = bool | Collection[str] | Callable[[ToolProtocol], bool]
+"""Some tools of a source: True for all, their names, or a function that chooses them."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SourceKinds:
+    """The kinds of effects of the tools of one `load_tools`, see there."""
+
+    reads: Which = ()
+    pure: Which = ()
+    session: Which = ()
+    failed: Callable[[Json], bool] | None = None
+
+    def annotate(self, protocol: ToolProtocol) -> ToolProtocol:
+        """Return a description that says of the tool that it only reads, if the user says so."""
+        if not any(_has(which, protocol) for which in (self.reads, self.pure, self.session)):
+            return protocol
+        hints = replace(protocol.annotations, read_only=True, destructive=False)
+        return replace(protocol, annotations=hints)
+
+    def mark(self, tool: Tool, functions: Mapping[str, Callable[..., Any]] | None = None) -> Tool:
+        """Return a tool with the effect that the user gives it.
+
+        `functions` are Python functions of the source, keyed by `module:function`. The user may
+        have marked them, too.
+        """
+        binding = tool.protocol.binding
+        function = None
+        if isinstance(binding, PythonBinding):
+            function = (functions or {}).get(f"{binding.module}:{binding.function}")
+        effect = tool.effect if function is None else find_effect(function)
+        failed = self.failed or tool.failed or getattr(function, "failed", None)
+        if _has(self.session, tool.protocol):
+            effect = "session"
+        elif _has(self.pure, tool.protocol):
+            effect = "pure"
+        return replace(tool, protocol=self.annotate(tool.protocol), effect=effect, failed=failed)
+
+    def require_names(self, tools: Iterable[Tool]) -> None:
+        """Check that the tools have all names that the user gives.
+
+        Raises:
+            UnknownTool: they lack one of them.
+        """
+        known = [name for tool in tools for name in (tool.protocol.name, *_names(tool.protocol))]
+        for which in (self.reads, self.pure, self.session):
+            for name in _listed(which):
+                if name not in known:
+                    raise UnknownTool(name, known)
+
+
+def _names(protocol: ToolProtocol) -> tuple[str, str]:
+    return protocol.name, identifier(protocol.name)
+
+
+def _listed(which: Which) -> Collection[str]:
+    """Return the names in `which`. A single name is a text."""
+    if isinstance(which, str):
+        return (which,)
+    return () if isinstance(which, bool) or callable(which) else which
+
+
+def _has(which: Which, protocol: ToolProtocol) -> bool:
+    """Return True if `which` contains the tool with this description."""
+    if isinstance(which, bool):
+        return which
+    if callable(which):
+        return which(protocol)
+    return not set(_listed(which)).isdisjoint(_names(protocol))

@@ -1,0 +1,154 @@
+"""Worlds: the state behind tools that are made by a factory, or that share a session.
+
+A browser, a shell or a simulated service has a state that a program changes call by call. If
+another program takes another way, it must not begin where the one before ended. A `World` knows
+which calls its state has had, and which the running program has made. It brings a fresh state to
+where the program is.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Mapping
+from typing import Literal, NamedTuple
+
+from protocols.errors import SourceUnavailable, ToolError
+from protocols.schema import Json, JsonObject
+
+Send = Callable[[JsonObject], Json]
+Fresh = Callable[[], Mapping[str, Send]]
+"""A function that makes a fresh state. It returns the function that calls each tool, by its name.
+"""
+
+
+Effect = Literal["pure", "session"]
+"""What a call does, if it is neither a plain read nor a write.
+
+A `pure` call has no effect, and always the same result for the same arguments. A `session` call
+moves something that only the program uses, such as the page of a browser: it changes what later
+calls return, and nothing that anybody would undo.
+"""
+
+
+class Step(NamedTuple):
+    """A call that changed the state: the name of the tool, the arguments, and the response."""
+
+    tool: str
+    arguments: JsonObject
+    result: Json
+
+
+class World:
+    """The state behind the tools of one factory or one session source, in one run. Thread-safe.
+
+    `fresh` makes a fresh state; None if nobody can. Then the session goes on from where it is, and
+    `note` says so. The calls of one world are made one after another.
+    """
+
+    def __init__(self, name: str, fresh: Fresh | None = None) -> None:
+        self._name = name
+        self._fresh = fresh
+        self._sends: Mapping[str, Send] = {}
+        self._is_made = fresh is None
+        self._had: list[Step] = []
+        """The calls that the present state has had."""
+        self._way: list[Step] = []
+        """The calls of the running program so far, whether made or answered by the journal."""
+        self._lock = threading.RLock()
+        self.note: str | None = None
+        """A sentence about a session that is not where the program expects it, or None."""
+
+    @property
+    def can_restart(self) -> bool:
+        """True if a factory makes fresh states."""
+        return self._fresh is not None
+
+    def begin(self) -> None:
+        """Prepare for the next program."""
+        with self._lock:
+            self._way = []
+
+    def answered(self, tool: str, arguments: JsonObject, result: Json) -> None:
+        """Note a call of the running program that the journal answered."""
+        with self._lock:
+            self._way.append(Step(tool, arguments, result))
+
+    def send(self, tool: str, arguments: JsonObject, send: Send, *, steps: bool) -> Json:
+        """Make a call in the state that the calls of the running program lead to.
+
+        `send` makes the call if no factory does. `steps` is True if the call may change the state.
+
+        Raises:
+            ToolError: the call failed.
+            SourceUnavailable: the factory failed, or its states do not repeat their responses.
+        """
+        with self._lock:
+            self.settle()
+            if not self._is_made:
+                self._restart()
+            try:
+                result = (
+                    self._sends[tool](arguments) if self._fresh is not None else send(arguments)
+                )
+            except ToolError as error:
+                if steps and error.outcome == "unknown":
+                    self._note_step(Step(tool, arguments, None))
+                raise
+            if steps:
+                self._note_step(Step(tool, arguments, result))
+            return result
+
+    def _note_step(self, step: Step) -> None:
+        self._had.append(step)
+        self._way.append(step)
+
+    def settle(self) -> None:
+        """Bring the state to where the running program is: make the calls that it has not had.
+
+        A fresh state is made first if the present one has had other calls.
+
+        Raises:
+            SourceUnavailable: see `send`.
+        """
+        with self._lock:
+            if self._had == self._way:
+                return
+            if self._fresh is None:
+                self.note = (
+                    f"the session of {self._name} went on from where it was: a program took another"
+                    " way than the one before, and nothing starts the session again. Give a"
+                    " factory of fresh tools, such as load_tools(factory=make_tools)."
+                )
+                self._had = list(self._way)
+                return
+            if not self._is_made or self._way[: len(self._had)] != self._had:
+                self._restart()
+            for step in self._way[len(self._had) :]:
+                self._repeat(step)
+
+    def _restart(self) -> None:
+        """Make a fresh state, which has had no calls."""
+        if self._fresh is not None:
+            self._sends = self._fresh()
+            self._is_made = True
+            self._had = []
+
+    def _repeat(self, step: Step) -> None:
+        """Make a call of the program again, in a fresh state.
+
+        Raises:
+            SourceUnavailable: it fails, or its response is another one than before.
+        """
+        try:
+            result = self._sends[step.tool](step.arguments)
+        except ToolError as error:
+            raise self._diverged(step, f"failed: {error}") from error
+        if result != step.result:
+            raise self._diverged(step, "gave another response")
+        self._had.append(step)
+
+    def _diverged(self, step: Step, what: str) -> SourceUnavailable:
+        return SourceUnavailable(
+            f"{step.tool} of {self._name} {what} in a fresh world, although it had the same calls"
+            " before; let the factory make worlds that answer alike."
+        )
