@@ -41,12 +41,13 @@ def find_writes(run: Run) -> dict[CallKey, ToolCall]:
     """Return the calls of all attempts that wrote something or may have, keyed by `CallKey`.
 
     They are read from the attempts, not from the run's journal. The journal of a resumed run also
-    contains calls that come later than these attempts.
+    contains calls that come later than these attempts. Writes in the world of a factory are left
+    out, because the next program begins in a fresh one.
     """
     found: dict[CallKey, ToolCall] = {}
     for attempt in run.attempts:
         for key, call in number_calls(attempt.calls):
-            if _is_write(call, run.parts):
+            if _is_write(call, run.parts) and run.parts.toolbox[call.tool].fresh is None:
                 found.setdefault(key, call)
     return found
 

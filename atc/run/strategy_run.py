@@ -11,6 +11,7 @@ from atc.core.config import Config, InvalidConfig
 from atc.core.events import AttemptEnded, Observer, ToolsChosen
 from atc.core.types import Attempt, Fault, FaultKind, Program, Solution, Status
 from atc.models.prices import FREE, Price, price_of
+from atc.pipeline.repair.open_effects import note_open_effects, raised_writes
 from atc.pipeline.retrieve.base import Retriever
 from atc.pipeline.retrieve.planned import in_turns
 from atc.run.model_budget import BudgetedModel, BudgetSpent
@@ -202,6 +203,8 @@ class Run:
             if self.answer
             else ()
         )
+        for note in note_open_effects(raised_writes(self.attempts, parts.toolbox), orphans):
+            self.meter.note(note)
         status: Status = "failed"
         if self.paused or (orphans and not parts.accept_orphans):
             status = "paused"

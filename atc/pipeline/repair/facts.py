@@ -15,6 +15,7 @@ from atc.core.types import Attempt, Fault
 from atc.pipeline.attribute import find_origins
 from atc.pipeline.autofix import autofix
 from atc.pipeline.autofix.lookups import search_for
+from atc.pipeline.repair.open_effects import ask_whether_refused, raised_writes
 from atc.pipeline.repair.responses import (
     describe_call,
     documentation,
@@ -69,10 +70,9 @@ class RepairCase:
 
         It shows the texts `parts`, without empty ones, then the writes that took effect.
         """
-        shown = [part.strip("\n") for part in (*parts, describe_writes(self.orphans))]
-        fault = self.attempt.fault
-        asks = "repair_retry" if fault is not None and fault.cure == "retry" else "repair"
-        return Message("user", fill(asks, told="\n\n".join(part for part in shown if part)))
+        refused = ask_whether_refused(raised_writes([self.attempt], self.tools))
+        shown = [part.strip("\n") for part in (*parts, refused, describe_writes(self.orphans))]
+        return Message("user", fill("repair", told="\n\n".join(part for part in shown if part)))
 
 
 _FIRST_WRITES = 20

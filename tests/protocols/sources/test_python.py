@@ -246,7 +246,7 @@ def test_numpy_sections():
     read = read_docstring(
         "Do it\nnow.\n\nParameters\n----------\na : int\n    One\n    two.\n\nread_only = True"
     )
-    assert read == ("Do it now.", {"a": "One two."}, True)
+    assert read == ("Do it now.", {"a": "One two."}, {"read_only"})
 
 
 BANK = '''

@@ -1,0 +1,69 @@
+"""Writes of which the program itself says that they may have refused.
+
+Some tools report a refusal as a text, and not as an error. If the program raises that text, it is
+open whether the call changed anything: only the text says so.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from atc.core.messages import format_tool_call, snippet
+from atc.core.prompts import fill
+from atc.core.types import Attempt
+from protocols.toolbox import Toolbox
+from sandbox.trace import ToolCall
+
+_SHORTEST = 4
+"""A shorter text, such as `no`, is also part of other messages."""
+
+
+def raised_writes(attempts: Iterable[Attempt], tools: Toolbox) -> list[ToolCall]:
+    """Return the writes that returned a text which the program then raised as an exception."""
+    found: list[ToolCall] = []
+    for attempt in attempts:
+        failure = attempt.trace.failure if attempt.trace is not None else None
+        if failure is None or failure.kind != "exception" or failure.call is not None:
+            continue
+        found += [
+            call
+            for call in attempt.calls
+            if call.outcome == "done"
+            and call.tool in tools
+            and tools[call.tool].protocol.writes
+            and _is_raised(call, tools, failure.message)
+        ]
+    return found
+
+
+def _is_raised(call: ToolCall, tools: Toolbox, message: str) -> bool:
+    """Return True if a message contains the text that a call returned."""
+    result = tools[call.tool].unwrap(call.result)
+    if not isinstance(result, str):
+        return False
+    text = result.strip()
+    return len(text) >= _SHORTEST and text in message
+
+
+def ask_whether_refused(calls: Sequence[ToolCall]) -> str:
+    """Return the part of a repair prompt that asks whether these writes changed anything."""
+    if not calls:
+        return ""
+    lines = [f"- {format_tool_call(call)} gave {snippet(call.result)}" for call in calls]
+    return fill("repair_refused", calls="\n".join(lines))
+
+
+def note_open_effects(raised: Sequence[ToolCall], orphans: Iterable[ToolCall]) -> list[str]:
+    """Return a sentence for each tool whose write may have refused and is not made any more.
+
+    `raised` are the writes whose text a program raised. `orphans` are those that the final program
+    does not make.
+    """
+    known = [(call.tool, call.arguments) for call in raised]
+    return [
+        f"It is open whether a call of {tool} changed anything: the program raised the text that it"
+        " returned. If such a text is a refusal, say so with load_tools(…, failed=…)."
+        for tool in dict.fromkeys(
+            call.tool for call in orphans if (call.tool, call.arguments) in known
+        )
+    ]
