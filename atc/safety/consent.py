@@ -253,25 +253,23 @@ class Consent:
     def _find_similar_calls(self, question: Question) -> dict[str, Question]:
         """Return similar calls about which the same question can ask, keyed by `_exact_key`.
 
-        If the call's only tainted value is an item of a list in a response, the program probably
-        makes the same call with each other item. These calls are returned, except those that
-        earlier questions listed, that a person declined, or that only a person can allow because of
-        other runs.
+        If the call's tainted values are those of an item of a list in a response, the program
+        probably makes the same call with each other item. These calls are returned, except those
+        that earlier questions listed, that a person declined, or that only a person can allow
+        because of other runs.
         """
-        if len(question.tainted) != 1 or not is_readable(question):
+        if not question.tainted or not is_readable(question):
             return {}
         tool = question.tool
-        doubtful = question.tainted[0]
+        places = [one.place for one in question.tainted]
         found: dict[str, Question] = {}
         most = min(_MOST_LISTED, most_beside(question))
-        for value in self._taint.sibling_values(doubtful):
+        for arguments in self._taint.sibling_arguments(question.tainted, question.arguments):
             if len(found) == most:
                 break
-            arguments = {**question.arguments, doubtful.argument: value}
             tainted = self._taint.find_tainted(tool, arguments)
-            positions = [(one.argument, one.path) for one in tainted]
             exactly = self._exact_key(tool, arguments, tainted)
-            if positions != [(doubtful.argument, doubtful.path)] or exactly in self._listed:
+            if [one.place for one in tainted] != places or exactly in self._listed:
                 continue
             if not self._is_held_elsewhere(tool, arguments):
                 found[exactly] = replace(

@@ -16,7 +16,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 
-from atc.core.json_paths import EACH, JsonPath, format_json_path, generalize, walk_responses
+from atc.core.json_paths import JsonPath, format_json_path, generalize, walk_responses
 from atc.core.quoting import format_number, quote_name, quoted, safe_shell_argument
 from atc.core.types import Program
 from atc.safety.taint.contacts import is_email
@@ -24,6 +24,7 @@ from atc.safety.taint.guesses import is_page_token
 from atc.safety.taint.leaves import Leaf
 from atc.safety.taint.opaque import may_be_id
 from atc.safety.taint.sensitive import sensitive_leaves
+from atc.safety.taint.siblings import sibling_arguments
 from atc.safety.taint.trusted import TrustRules, is_in_text
 from atc.safety.taint.values import EqualityKey, equality_key, parse_url_host
 from protocols.protocol import dump
@@ -136,26 +137,15 @@ class Taint:
         """
         return list(walk_responses(reversed(self._calls())))
 
-    def sibling_values(self, one: TaintedValue) -> list[Json]:
-        """Return the other items of the list from which a tainted argument came.
+    def sibling_arguments(
+        self, tainted: Sequence[TaintedValue], arguments: JsonObject
+    ) -> list[dict[str, Json]]:
+        """Return the arguments of further calls that a program probably makes besides this one.
 
-        The list is in a response. The result is empty unless the whole argument equals one of its
-        items.
+        If its tainted values came from an item of a list in a response, they are the same arguments
+        with the values of each other item. The result is empty if the values came from elsewhere.
         """
-        if one.path or one.within is not None:
-            return []
-        key = equality_key(one.value)
-        values = [(call, generalize(path), value) for call, path, value in self._response_values()]
-        source = next((found for found in values if equality_key(found[2]) == key), None)
-        if source is None or EACH not in source[1]:
-            return []
-        siblings = {
-            equality_key(value): value
-            for call, path, value in values
-            if call is source[0] and path == source[1] and isinstance(value, str | int | float)
-        }
-        siblings.pop(key, None)
-        return list(siblings.values())
+        return list(sibling_arguments(tainted, arguments, self._response_values()))
 
     def has_sensitive_values(self, tool: Tool, arguments: JsonObject) -> bool:
         """Return True if a call has sensitive values, whether clean or tainted."""
