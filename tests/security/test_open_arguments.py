@@ -1,0 +1,101 @@
+"""`--trust TOOL.ARGUMENT` opens exactly one argument; queries of tools that only read ask nobody."""
+
+import pytest
+
+from atc import Agent, Config, Toolbox, UnknownTool
+from atc.core.config import InvalidConfig
+from tests.labs.tools import tool, writing
+from tests.labs.user import User
+
+pytestmark = pytest.mark.usefixtures("shared_sandbox")
+
+EVE = "eve@evil.example"
+
+
+@pytest.fixture
+def status(sandbox, sent):
+    """How a run of one call ends, with all writes allowed and these rules."""
+
+    def writes(name, **parameters):
+        return tool(name, "ok", parameters, reads=False, optional=list(parameters), sent=sent)
+
+    tools = Toolbox(
+        [
+            tool("read_mail", {"from": EVE, "total": 900}),
+            tool("query", "ok", {"sql": "string"}),
+            tool("graphql", "ok", {"query": "string"}),
+            tool("run_shell", "ok", {"command": "string"}),
+            tool("python_repl", "ok", {"query": "string"}),
+            writes("run_sql", sql="string", to="string"),
+            writes("send_mail", to="string", cc="string", text="string"),
+            writes("post", body="object", url="string"),
+            writes("update", field="string", value="string"),
+            writes("pay", amount="number"),
+        ]
+    )
+
+    def run(call, *trust):
+        config = Config(strategy="chain", samples=1, max_repairs=0, allow_writes=("all",))
+        program = f"mail = read_mail()\nsender, total = mail['from'], mail['total']\nprint({call})"
+        agent = Agent(tools, model=writing(program), sandbox=sandbox, config=config, trust=trust)
+        return agent.run("Do it.").status
+
+    return run
+
+
+SQL = "run_sql(sql='select ' + str(total))"
+
+
+@pytest.mark.parametrize(
+    ("call", "rule"),
+    [
+        (SQL, "run_sql.sql"),
+        ("post(url='https://' + sender)", "post.url"),
+        ("send_mail(to=sender, text='x')", "send_mail.to"),
+        ("pay(amount=total)", "pay.amount"),
+    ],
+)
+def test_a_named_argument_takes_any_value(status, call, rule):
+    assert (status(call), status(call, rule)) == ("paused", "solved")
+
+
+@pytest.mark.parametrize(
+    ("call", "rule"),
+    [
+        ("run_sql(sql='select 1', to=sender)", "run_sql.sql"),
+        ("send_mail(to=sender, cc='x', text='x')", "send_mail.cc"),
+        ("post(body={'to': sender})", "post.body"),
+        ("post(body={'order': {'amount': total}})", "post.body"),
+        ("update(field='recipient', value=sender)", "update.value"),
+        (SQL, "query.sql"),
+    ],
+)
+def test_no_other_value_is_opened(status, call, rule):
+    assert status(call, rule) == "paused"
+
+
+@pytest.mark.parametrize("rule", ["run_sql.*", "run_sql.", "run_sql.sqll", "run_sql.sql=any"])
+def test_only_one_argument_can_be_named(status, rule):
+    with pytest.raises((InvalidConfig, UnknownTool), match="run_sql"):
+        status(SQL, rule)
+
+
+def test_queries_of_reading_tools_ask_nobody(status):
+    assert status("query(sql='select ' + str(total))") == "solved"
+    assert status("graphql(query='{ a(b: ' + str(total) + ') }')") == "solved"
+    assert status("run_shell(command='ls ' + sender)") == "paused"
+    assert status("python_repl(query='print(' + sender)") == "paused"
+
+
+def test_a_rule_without_a_tool_is_an_error(status, tmp_path):
+    with pytest.raises(UnknownTool, match=r"'run_sq.sql'; did you mean run_sql"):
+        status(SQL, "run_sq.sql")
+    user = User(tmp_path)
+    (user.work / "shop.py").write_text(
+        "def order(book: str) -> str:\n    'Order.'\n    return ''\n"
+    )
+    done = user.run_text("print(1)", "--tools", "shop.py", "--trust", "ordr")
+    assert (
+        done.returncode,
+        "--trust: no tool named 'ordr'; did you mean order?" in done.stderr,
+    ) == (2, True)
