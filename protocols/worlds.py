@@ -39,10 +39,10 @@ class Step(NamedTuple):
 
 
 class World:
-    """The state behind the tools of one factory or one session source, in one run. Thread-safe.
+    """The state behind the tools of one factory, in one run, or of one session source.
 
     `fresh` makes a fresh state; None if nobody can. Then the session goes on from where it is, and
-    `note` says so. The calls of one world are made one after another.
+    `note` says so. The calls of one world are made one after another. Thread-safe.
     """
 
     def __init__(self, name: str, fresh: Fresh | None = None) -> None:
@@ -62,6 +62,11 @@ class World:
     def can_restart(self) -> bool:
         """True if a factory makes fresh states."""
         return self._fresh is not None
+
+    def begin_run(self) -> None:
+        """Prepare for another run, which gets notes of its own."""
+        with self._lock:
+            self.note = None
 
     def begin(self) -> None:
         """Prepare for the next program."""
@@ -115,9 +120,9 @@ class World:
                 return
             if self._fresh is None:
                 self.note = (
-                    f"the session of {self._name} went on from where it was: a program took another"
-                    " way than the one before, and nothing starts the session again. Give a"
-                    " factory of fresh tools, such as load_tools(factory=make_tools)."
+                    f"the session of {self._name} went on from where it was, and not from where"
+                    " the program begins: nothing starts the session again. Give a factory of"
+                    " fresh tools, such as load_tools(factory=make_tools)."
                 )
                 self._had = list(self._way)
                 return

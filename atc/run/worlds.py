@@ -9,14 +9,17 @@ from protocols.worlds import World
 
 
 def open_worlds(toolbox: Toolbox) -> Toolbox:
-    """Return the toolbox for one run. Its tools have worlds of their own, apart from other runs.
+    """Return the toolbox for one run. Tools of a factory have a world of their own in each run.
 
-    All tools of a factory share one world, and so do all session tools of another source.
+    All tools of a factory share one world. The session of another source has one place for all
+    runs, so that a run knows if it begins where another one ended.
     """
     worlds: dict[object, World] = {}
 
     def settle(tool: Tool) -> Tool:
-        if tool.fresh is None and tool.effect != "session":
+        if tool.world is not None:
+            tool.world.begin_run()
+        if tool.world is not None or (tool.fresh is None and tool.effect != "session"):
             return tool
         name = repr(tool.source or tool.alias)
         key = tool.fresh or (tool.source, tool.place)

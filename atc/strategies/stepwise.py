@@ -329,7 +329,7 @@ class _FailedPiece(RepairCase):
         The request for the next piece and the remaining writes are not in it, because they are
         added elsewhere in every turn.
         """
-        return Message("user", paragraphs(parts))
+        return Message("user", paragraphs([*parts, self.refusal_question]))
 
 
 def next_piece(reply: str) -> str:

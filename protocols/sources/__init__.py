@@ -31,6 +31,7 @@ from protocols.sources.trust import pin_binding, without_lax_hints
 from protocols.toolbox import Tool, Toolbox
 from protocols.urls import Origin, is_url, split_url
 from protocols.verifiers import guess_verifiers
+from protocols.worlds import World
 
 SourceKind = Literal["protocols", "openapi", "python", "har", "mcp"]
 ToolSource: TypeAlias = str | os.PathLike[str] | Callable[..., Any] | Iterable[Any]
@@ -194,6 +195,7 @@ def _tools(
         name: one for other in sources for name, one in other.functions.items()
     }
     home = source.home.url if source.home and source.home.url in invoker.started else ""
+    session = World(repr(source.name))
     described = guess_verifiers(guess_links([*map(kinds.annotate, source.protocols)]))
     return [
         kinds.mark(
@@ -205,6 +207,7 @@ def _tools(
                 home=home,
             ),
             source.functions,
+            session=session,
         )
         for protocol in described
     ]

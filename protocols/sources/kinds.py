@@ -12,6 +12,7 @@ from protocols.protocol import PythonBinding, ToolProtocol
 from protocols.schema import Json
 from protocols.sources.python import find_effect
 from protocols.toolbox import Tool
+from protocols.worlds import World
 
 Which: TypeAlias = bool | Collection[str] | Callable[[ToolProtocol], bool]
 """Some tools of a source: True for all, their names, or a function that chooses them."""
@@ -33,11 +34,17 @@ class SourceKinds:
         hints = replace(protocol.annotations, read_only=True, destructive=False)
         return replace(protocol, annotations=hints)
 
-    def mark(self, tool: Tool, functions: Mapping[str, Callable[..., Any]] | None = None) -> Tool:
+    def mark(
+        self,
+        tool: Tool,
+        functions: Mapping[str, Callable[..., Any]] | None = None,
+        *,
+        session: World | None = None,
+    ) -> Tool:
         """Return a tool with the effect that the user gives it.
 
         `functions` are Python functions of the source, keyed by `module:function`. The user may
-        have marked them, too.
+        have marked them, too. `session` is the state behind the session tools of the source.
         """
         binding = tool.protocol.binding
         function = None
@@ -49,7 +56,9 @@ class SourceKinds:
             effect = "session"
         elif _has(self.pure, tool.protocol):
             effect = "pure"
-        return replace(tool, protocol=self.annotate(tool.protocol), effect=effect, failed=failed)
+        world = session if effect == "session" else None
+        protocol = self.annotate(tool.protocol)
+        return replace(tool, protocol=protocol, effect=effect, failed=failed, world=world)
 
     def require_names(self, tools: Iterable[Tool]) -> None:
         """Check that the tools have all names that the user gives.

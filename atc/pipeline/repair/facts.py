@@ -65,13 +65,18 @@ class RepairCase:
         source = self.attempt.program.source
         return Message("assistant", f"```python\n{source}```" if source.strip() else "(no program)")
 
+    @property
+    def refusal_question(self) -> str:
+        """Whether a write changed anything whose text the program raised; "" if there is none."""
+        return ask_whether_refused(raised_writes([self.attempt], self.tools))
+
     def rewrite(self, parts: Iterable[str]) -> Message:
         """Build the user message that asks for the whole program again.
 
         It shows the texts `parts`, without empty ones, then the writes that took effect.
         """
-        refused = ask_whether_refused(raised_writes([self.attempt], self.tools))
-        shown = [part.strip("\n") for part in (*parts, refused, describe_writes(self.orphans))]
+        writes = (self.refusal_question, describe_writes(self.orphans))
+        shown = [part.strip("\n") for part in (*parts, *writes)]
         return Message("user", fill("repair", told="\n\n".join(part for part in shown if part)))
 
 

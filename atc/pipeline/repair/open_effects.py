@@ -8,14 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+from atc.core.json_paths import walk
 from atc.core.messages import format_tool_call, snippet
 from atc.core.prompts import fill
 from atc.core.types import Attempt
 from protocols.toolbox import Toolbox
 from sandbox.trace import ToolCall
-
-_SHORTEST = 4
-"""A shorter text, such as `no`, is also part of other messages."""
 
 
 def raised_writes(attempts: Iterable[Attempt], tools: Toolbox) -> list[ToolCall]:
@@ -37,12 +35,15 @@ def raised_writes(attempts: Iterable[Attempt], tools: Toolbox) -> list[ToolCall]
 
 
 def _is_raised(call: ToolCall, tools: Toolbox, message: str) -> bool:
-    """Return True if a message contains the text that a call returned."""
+    """Return True if a message is a text that a call returned, or contains it as a sentence.
+
+    A single word, such as an id, may be part of the program's own sentence.
+    """
     result = tools[call.tool].unwrap(call.result)
-    if not isinstance(result, str):
-        return False
-    text = result.strip()
-    return len(text) >= _SHORTEST and text in message
+    texts = [value.strip() for _, value in walk(result) if isinstance(value, str)]
+    return any(
+        text == message.strip() or (" " in text and text in message) for text in texts if text
+    )
 
 
 def ask_whether_refused(calls: Sequence[ToolCall]) -> str:

@@ -96,6 +96,16 @@ def test_a_session_without_factory_says_so(run):
     assert "went on from where it was" in solution.notes[0]
 
 
+def test_a_later_run_says_where_it_begins(sandbox):
+    tools = load_tools(*Browsers()(), session=["click"])
+    model = writing("print(click(link='/about'))", "print(click(link='/team'))")
+    config = Config(strategy="chain", samples=1)
+    with Agent(tools, model=model, sandbox=sandbox, config=config) as agent:
+        first, second = agent.run("Look."), agent.run("Look.")
+    assert first.notes == ()
+    assert "went on from where it was" in second.notes[0]
+
+
 def test_a_resumed_run_needs_the_factory(sandbox, tmp_path):
     browsers = Browsers()
     program = "print(click(link='/team'), order(name=view()))"
