@@ -18,6 +18,7 @@ from sandbox.journal import Journal
 from sandbox.limits import LONGEST_WAIT_SECONDS, Clock, Limits
 from sandbox.lost_writes import PendingWrite, UnconfirmedWrite, WriteResult
 from sandbox.trace import Failure, Frame, ToolCall, ValueHint
+from sandbox.turns import Turns
 from sandbox.wire import CallRequest, RunEnded, limit_exceeded, protocol_violation
 
 UNKNOWN_OUTCOME = "UnknownOutcome"
@@ -83,8 +84,7 @@ class Calls:
         self._settled = threading.Condition(self._lock)
         self._open: dict[int, OpenCall] = {}
         self._closed = self._held_back = self._settling = False
-        for world in {tool.world for tool in tools.values() if tool.world is not None}:
-            world.begin()
+        self._turns = Turns(tools)
 
     def begin(self, call: CallRequest) -> CallReply | OpenCall:
         """Accept a tool call of the program, and validate its arguments.
@@ -130,6 +130,7 @@ class Calls:
             )
             self.made.append(asked)
             self._open[call.number] = opened = OpenCall(asked, tool, terms)
+            self._turns.take(tool, call.number)
         if found is None:
             return opened
         self._record(found)
@@ -233,12 +234,9 @@ class Calls:
             )
         if call.tool not in self._tools:
             raise protocol_violation(f"asked for the undeclared tool {shorten(call.tool, 80)!r}")
-        most = self._limits.tool_calls
-        if call.number >= most:
-            at = (Frame(line=call.line),)
-            raise limit_exceeded(
-                "tool_calls", f"the program made more than {most:,} calls", frames=at
-            )
+        if call.number >= (most := self._limits.tool_calls):
+            problem = f"the program made more than {most:,} calls"
+            raise limit_exceeded("tool_calls", problem, frames=(Frame(line=call.line),))
         return self._tools[call.tool]
 
     def _deliver_call(self, opened: OpenCall) -> WriteResult:
@@ -280,6 +278,7 @@ class Calls:
 
     def _make(self, opened: OpenCall, arguments: dict[str, Json]) -> Json:
         tool = opened.tool
+        self._turns.wait(tool, opened.asked.index)
         with self._lock:
             self._require_open(opened.asked.index)
         key = self._journal.key(opened.asked.index) if tool.protocol.writes else None
@@ -356,7 +355,7 @@ class Calls:
             self._store_outcome(call)
 
     def _store_outcome(self, call: ToolCall) -> None:
-        del self._open[call.index]
+        self._turns.end(self._open.pop(call.index).tool, call.index)
         self.made[call.index] = call
         if self._settling:
             self._settled.notify_all()

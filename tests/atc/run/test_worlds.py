@@ -96,6 +96,33 @@ def test_a_session_without_factory_says_so(run):
     assert "went on from where it was" in solution.notes[0]
 
 
+def test_calls_side_by_side_keep_their_order(run):
+    made = []
+
+    def counter():
+        made.append([])
+        mine = made[-1]
+
+        def step(name: str) -> str:
+            """Go a step."""
+            mine.append(name)
+            return f"{name}{len(mine)}"
+
+        return [step]
+
+    program = "import asyncio\nasync def go():\n    return await asyncio.gather(*(asyncio.to_thread(step, name=n) for n in 'abcdefgh'))\nfound = asyncio.run(go())\n{}\nprint(found)"
+    tools = load_tools(factory=counter, session=True)
+    solution = run(
+        tools,
+        program.format("raise ValueError('once more, please')"),
+        program.format("found.append(step(name='end'))"),
+    )
+    assert solution.answer == str(
+        [*(f"{name}{at}" for at, name in enumerate("abcdefgh", 1)), "end9"]
+    )
+    assert made[1:] == [[*"abcdefgh", "end"]]
+
+
 def test_a_later_run_says_where_it_begins(sandbox):
     tools = load_tools(*Browsers()(), session=["click"])
     model = writing("print(click(link='/about'))", "print(click(link='/team'))")

@@ -1,0 +1,44 @@
+"""Turns: calls of one world are sent in the order in which the program made them."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Mapping
+
+from protocols.toolbox import Tool
+from protocols.worlds import World
+
+
+class Turns:
+    """The calls of one execution that wait for their turn, by world. Thread-safe.
+
+    Each call changes the state of its world, so that the same program must make them in the same
+    order again, also if it makes them side by side. Calls of tools without a world never wait.
+    """
+
+    def __init__(self, tools: Mapping[str, Tool]) -> None:
+        worlds = {tool.world for tool in tools.values() if tool.world is not None}
+        for world in worlds:
+            world.begin()
+        self._waiting: dict[World, list[int]] = {world: [] for world in worlds}
+        self._changed = threading.Condition()
+
+    def take(self, tool: Tool, index: int) -> None:
+        """Give the call `index` the last turn in its world."""
+        if tool.world is not None:
+            with self._changed:
+                self._waiting[tool.world].append(index)
+
+    def wait(self, tool: Tool, index: int) -> None:
+        """Wait until no earlier call of the same world is open, or until this call has ended."""
+        if tool.world is not None:
+            waiting = self._waiting[tool.world]
+            with self._changed:
+                self._changed.wait_for(lambda: index not in waiting or waiting[0] == index)
+
+    def end(self, tool: Tool, index: int) -> None:
+        """Note that a call has its outcome, so that the next one has its turn."""
+        if tool.world is not None:
+            with self._changed:
+                self._waiting[tool.world].remove(index)
+                self._changed.notify_all()
