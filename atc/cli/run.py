@@ -111,7 +111,7 @@ def run(task: str, *, dry_run: bool, consent: ConsentMode, **flags: Any) -> None
 def resume(
     run: str, *, resend: bool, accept_orphans: bool, consent: ConsentMode, **flags: Any
 ) -> None:
-    """Go on with a run that was paused or broke off.
+    """Continue a run that was paused or interrupted.
 
     RUN is the run's id, the beginning or the end of its id, or 'last'. A run can be continued if it
     was paused or killed, or if an outage or its budget ended it; in the last case, give it a larger

@@ -77,7 +77,9 @@ class RepairCase:
         """
         writes = (self.refusal_question, describe_writes(self.orphans))
         shown = [part.strip("\n") for part in (*parts, *writes)]
-        return Message("user", fill("repair", told="\n\n".join(part for part in shown if part)))
+        fault = self.attempt.fault
+        asks = "repair_retry" if fault is not None and fault.cure == "retry" else "repair"
+        return Message("user", fill(asks, told="\n\n".join(part for part in shown if part)))
 
 
 _FIRST_WRITES = 20
