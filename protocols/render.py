@@ -13,8 +13,10 @@ from typing import Any, Literal
 
 from protocols.naming import singular
 from protocols.schema import (
+    GUESSED_TYPE,
     Json,
     JsonObject,
+    as_mapping,
     is_file,
     resolve,
     scalar_schema,
@@ -26,7 +28,6 @@ from protocols.toolbox import Tool, Toolbox
 from protocols.truncate import first_sentences
 
 _MOST_SCHEMAS = 10_000  # in one set of stubs; further ones become `Any`
-_MOST_VALUES = 12  # a longer enumeration is not listed
 _MOST_LAYERS = 100  # schemas merged from `allOf`
 _DEEPEST = 40  # levels of nested schemas
 _SCALARS = {"string": "str", "integer": "int", "number": "float", "boolean": "bool", "null": "None"}
@@ -52,6 +53,8 @@ class Detail:
     comments: bool = True
     """True if arguments and response fields have comments with their descriptions."""
     comment_characters: int = 90
+    most_values: int = 12
+    """A longer enumeration is not listed."""
     through_lists: bool = False
     """True if an object that only wraps a list of records does not count as a level.
 
@@ -61,9 +64,10 @@ class Detail:
 
 _WHOLE = 20_000
 """A description of at most this many characters is shown whole if the prompt has room for it."""
-FULL = Detail(depth=8, comment_characters=_WHOLE)
+_ALL_VALUES = 100
+FULL = Detail(depth=8, comment_characters=_WHOLE, most_values=_ALL_VALUES)
 DETAILS = (
-    Detail(comment_characters=_WHOLE),
+    Detail(comment_characters=_WHOLE, most_values=_ALL_VALUES),
     Detail(comment_characters=300),
     Detail(),
     Detail(depth=2, comment_characters=50),
@@ -288,13 +292,14 @@ class _Shapes:
             return "Any"
         self._depth += 1
         top = resolve(schema, root)
+        top = as_mapping(top.get(GUESSED_TYPE)) or top
         alternatives = next((top[key] for key in ("anyOf", "oneOf") if key in top), None)
         if alternatives is None:
             top = reduce(intersect_schemas, islice(_layers(top, root), _MOST_LAYERS))
         values = top.get("enum", [top["const"]] if "const" in top else [])
         if alternatives is not None:
             kinds = [self.annotation(one, root, hint=hint, level=level) for one in alternatives]
-        elif 0 < len(values) <= _MOST_VALUES:
+        elif 0 < len(values) <= self.detail.most_values:
             kinds = [f"Literal[{', '.join(map(repr, values))}]"]
         else:
             kinds = [

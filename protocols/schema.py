@@ -23,6 +23,12 @@ JsonValue: TypeAlias = "bool | int | float | str | list[JsonValue] | dict[str, J
 JsonObject: TypeAlias = Mapping[str, Any]
 """A JSON object; read-only by convention."""
 
+GUESSED_TYPE = "x-atc-guessed-type"
+"""Keyword of a schema: the type that prompts show for a value of which nothing is known for sure.
+
+Its value is a JSON Schema. Nothing is validated or checked against it.
+"""
+
 
 def as_mapping(value: Json) -> JsonObject:
     """Return `value` if it is a JSON object, else an empty dict."""

@@ -69,9 +69,8 @@ class Contract:
         self._aliases = {name: alias for alias, name in self.arguments.items()}
         # Services differ in what a format means, so they judge the formats of arguments themselves.
         self._input = _build_validator(root, formats=False)
-        self._output = (
-            None if protocol.output_schema is None else _build_validator(protocol.output_schema)
-        )
+        is_known = protocol.output_schema is not None and protocol.evidence.level != "guessed"
+        self._output = _build_validator(protocol.output_schema or {}) if is_known else None
 
     def accept(
         self, given: JsonObject, unsendable: Mapping[str, str] | None = None

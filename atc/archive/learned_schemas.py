@@ -216,9 +216,10 @@ def _infer_schema(tool: Tool, responses: list[Json], *, exactly: bool, shared: b
     """Return a schema that is inferred from responses of a tool, and allows all of them."""
     if exactly:
         return infer(responses, every_key=True)
+    is_guess = tool.protocol.evidence.level == "guessed"
     return infer(
         responses,
-        tool.protocol.output_schema or None,
+        None if is_guess else tool.protocol.output_schema or None,
         words=document_words(tool.protocol),
         shared=shared,
     )

@@ -49,12 +49,15 @@ def build_program_prompt(
 def find_undescribed(tools: Iterable[Tool]) -> list[str]:
     """Return the aliases of tools whose response no schema describes.
 
-    Tools that are declared to write are left out.
+    Tools that are declared to write are left out, and so are tools of whose result a docstring says
+    that it is a text or a number.
     """
     return [
         t.alias
         for t in tools
-        if t.protocol.annotations.read_only is not False and not is_described(t)
+        if t.protocol.annotations.read_only is not False
+        and not is_described(t)
+        and not _gives_scalar(t)
     ]
 
 
@@ -67,6 +70,12 @@ def is_described(tool: Tool) -> bool:
     if protocol.output_schema is None or protocol.evidence.level == "guessed":
         return False
     return _describes_value(unwrap_schema(protocol.output_schema), protocol.output_schema)
+
+
+def _gives_scalar(tool: Tool) -> bool:
+    """Return True if a tool's response is a text, a number or nothing, perhaps by a guess."""
+    kinds = types(unwrap_schema(tool.protocol.output_schema or {}))
+    return bool(kinds) and not {"object", "array"} & set(kinds)
 
 
 def declares_response(tool: Tool) -> bool:

@@ -12,7 +12,6 @@ import importlib
 import importlib.util
 import inspect
 import json
-import re
 import sys
 import types
 import typing
@@ -24,21 +23,18 @@ from pathlib import Path
 from types import FunctionType, MethodType, ModuleType
 from typing import Any
 
-import docstring_parser
 import typing_extensions
 from pydantic import TypeAdapter, ValidationError
 from pydantic.errors import PydanticSchemaGenerationError, PydanticUserError
 from pydantic_core import to_jsonable_python
 
 from protocols.errors import SourceUnavailable, ToolError
-from protocols.protocol import Annotations, PythonBinding, ToolProtocol
-from protocols.worlds import Effect
+from protocols.protocol import Annotations, Evidence, PythonBinding, ToolProtocol
+from protocols.schema import GUESSED_TYPE
+from protocols.sources.docstrings import FunctionText, documented_type, read_docstring
 
 _Function = FunctionType | MethodType
 _FUNCTIONS: Any = (FunctionType, MethodType, type(functools.cache(len)))
-_MARK = re.compile(r"^\s*(read_only|pure|session)\s*=\s*True\s*$\n?", re.MULTILINE)
-"""A line of a docstring that says what a call does: nothing but read (`read_only`), not even depend
-on anything else (`pure`), or move a session (`session`)."""
 
 
 def read_module(name_or_path: str) -> tuple[list[ToolProtocol], dict[str, Callable[..., Any]]]:
@@ -167,9 +163,7 @@ def _read(
     for name, function in found:
         module = home or function.__module__
         hints = _hints(function)
-        description, texts, marks = read_docstring(inspect.getdoc(function))
-        effect = find_effect(function)
-        only_reads = effect is not None or "read_only" in marks
+        text = read_docstring(inspect.getdoc(function))
         unnamed = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
         named = {
             key: one
@@ -183,19 +177,22 @@ def _read(
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # about defaults that are not JSON, which are left out
             output = result.json_schema(mode="serialization") if result is not None else None
-            input_schema = _input_schema(named.values(), adapters, texts)
+            input_schema = _input_schema(named.values(), adapters, text)
+        guess = documented_type(text.returns)
+        is_guess = output is None and guess is not None
         protocol = ToolProtocol(
             name=name,
-            description=description,
+            description=text.description,
             input_schema=input_schema,
-            output_schema=output,
+            output_schema=guess if output is None else output,
             annotations=Annotations(
-                read_only=bool(getattr(function, "read_only", only_reads)),
+                read_only=bool(getattr(function, "read_only", text.read_only)),
                 destructive=getattr(function, "destructive", None),
                 idempotent=getattr(function, "idempotent", None),
             ),
             binding=PythonBinding(module=module, function=name),
             collection=module,
+            evidence=Evidence(level="guessed") if is_guess else Evidence(),
         )
         protocols.append(protocol)
         functions[f"{module}:{name}"] = _wrap_function(function, adapters)
@@ -205,12 +202,11 @@ def _read(
 def _input_schema(
     parameters: Iterable[inspect.Parameter],
     adapters: dict[str, TypeAdapter[Any]],
-    texts: dict[str, str],
+    text: FunctionText,
 ) -> dict[str, Any]:
-    """Return the JSON Schema of a function's arguments.
+    """Return the input schema of a function. `text` is what its docstring says.
 
-    `adapters` are pydantic's converters for arguments, and `texts` are descriptions of arguments,
-    both keyed by argument.
+    A type that only the docstring names is a guess: prompts show it, no argument is held to it.
     """
     schemas, shared = TypeAdapter.json_schemas(
         [(name, "validation", one) for name, one in adapters.items()]
@@ -219,8 +215,8 @@ def _input_schema(
     required = list[str]()
     for parameter in parameters:
         properties[parameter.name] = schema = dict(schemas.get((parameter.name, "validation"), {}))
-        if text := texts.get(parameter.name):
-            schema.setdefault("description", text)
+        name = parameter.name
+        _add_documentation(schema, text.arguments.get(name, ""), text.types.get(name, ""))
         if parameter.default is parameter.empty:
             required.append(parameter.name)
         else:
@@ -232,6 +228,19 @@ def _input_schema(
     return {"type": "object", "properties": properties} | {
         key: part for key, part in more.items() if part
     }
+
+
+def _add_documentation(schema: dict[str, Any], text: str, type_text: str) -> None:
+    """Add what a docstring says of an argument, and of its type, to the argument's schema."""
+    guess = documented_type(type_text)
+    is_untyped = not schema
+    if guess is not None and is_untyped:
+        schema[GUESSED_TYPE] = guess
+    elif type_text and (is_untyped or (guess and "enum" in guess and "enum" not in schema)):
+        text = f"{text} ({type_text})".strip()
+    known = schema.get("description", "")
+    if text and text not in known:
+        schema["description"] = f"{text} {known}".strip()
 
 
 def _wrap_function(
@@ -316,35 +325,3 @@ def _portable_annotation(annotation: Any) -> Any:
         if arguments and isinstance(origin, type)
         else annotation
     )
-
-
-def find_effect(function: Callable[..., Any]) -> Effect | None:
-    """Return the effect that a function is marked with, by an attribute or in its docstring."""
-    marks = read_docstring(inspect.getdoc(function))[2]
-    if getattr(function, "session", "session" in marks):
-        return "session"
-    return "pure" if getattr(function, "pure", "pure" in marks) else None
-
-
-def read_docstring(text: str | None) -> tuple[str, dict[str, str], frozenset[str]]:
-    """Return what a docstring says: a description, a text for each argument, and marks.
-
-    The marks are those of `read_only`, `pure` and `session` that a line such as `read_only = True`
-    sets. The style may be Google's, NumPy's or Sphinx's. The description includes what is returned.
-    All texts are on one line.
-    """
-    whole = inspect.cleandoc(text or "")
-    kept = _MARK.sub("", whole)
-    read = docstring_parser.parse(kept)
-    returned = " ".join(one.description for one in read.many_returns if one.description)
-    description = (
-        f"{(read.description or '').rstrip('.')}. Returns: {returned}"
-        if returned
-        else read.description or ""
-    )
-    arguments = {
-        param.arg_name.lstrip("*"): " ".join((param.description or "").split())
-        for param in read.params
-    }
-    marks = frozenset(_MARK.findall(whole))
-    return " ".join(description.removeprefix(". ").split()), arguments, marks

@@ -7,9 +7,12 @@ import pytest
 
 from protocols.errors import SourceUnavailable, ToolError
 from protocols.protocol import Annotations, PythonBinding
+from protocols.render import stubs
 from protocols.sources import load_source, load_tools
-from protocols.sources.python import read_docstring, read_module
+from protocols.sources.python import read_module
+from protocols.toolbox import Tool, Toolbox
 from protocols.validate import find_violation, validator
+from sandbox.arguments import contract
 
 TRAVEL = '''
 from __future__ import annotations
@@ -116,7 +119,8 @@ def test_public_functions_defined_there_are_tools(travel):
 def test_annotations_defaults_and_descriptions(travel):
     search = travel[0]["search"]
     assert (
-        search.description == "Flights that match some words. A second paragraph. Returns: and more"
+        search.description
+        == "Flights that match some words. A second paragraph. Returns: legs: and more"
     )
     assert search.parameters == {
         "query": {"type": "string", "description": "words, in any order"},
@@ -242,11 +246,39 @@ def test_a_module_that_fails_says_why(tmp_path):
             read_module(name)
 
 
-def test_numpy_sections():
-    read = read_docstring(
-        "Do it\nnow.\n\nParameters\n----------\na : int\n    One\n    two.\n\nread_only = True"
-    )
-    assert read == ("Do it now.", {"a": "One two."}, {"read_only"})
+PLOT = '''
+def plot(value=None, size: int = 3, day=None):
+    """Plot a value.
+
+    Parameters
+    ----------
+    value : {'visits', 'users'}, optional
+    size : int
+        In pixels.
+
+    Returns
+    -------
+    file_path : str
+        Where the plot is.
+    """
+    return 5
+'''
+
+
+def test_documented_types_bind_no_call(tmp_path):
+    (tmp_path / "plots.py").write_text(PLOT)
+    [protocol], functions = read_module(str(tmp_path / "plots.py"))
+    assert protocol.parameters["value"] == {
+        "x-atc-guessed-type": {"enum": ["visits", "users"]},
+        "default": None,
+    }
+    assert protocol.parameters["size"]["type"] == "integer"
+    assert (protocol.output_schema, protocol.evidence.level) == ({"type": "string"}, "guessed")
+    stub = stubs(Toolbox([Tool(protocol, functions["plots:plot"])]))
+    assert "(*, value: Literal['visits', 'users'] = None, size: int = 3" in stub
+    assert "-> str:" in stub
+    assert contract(protocol).accept({"value": "other"}) == {"value": "other"}
+    assert contract(protocol).drift(5) == ()
 
 
 BANK = '''
