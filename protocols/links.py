@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 from protocols.naming import (
     ID_WORDS,
     NOT_LINKED,
+    OTHERS,
     POSITIONS,
     SEARCHES,
     VAGUE,
@@ -177,6 +178,15 @@ def _keys_of(protocol: ToolProtocol, argument: str) -> list[str]:
     return keys
 
 
+def means_another(argument: str) -> bool:
+    """Return True if an argument takes another thing than the one at hand, as `new_owner_id` does.
+
+    The tool that gives the known thing is then the wrong source of its value.
+    """
+    first, _, rest = snake(argument).partition("_")
+    return first in OTHERS and bool(rest)
+
+
 def _resource(protocol: ToolProtocol, collections: Collection[str] = ()) -> str | None:
     """Return the noun that a tool is about, such as `film`, or None.
 
@@ -284,20 +294,42 @@ def _guess_argument_links(
     keyed by the name of an argument that could take their value (see `field_key`).
     """
     keys = _keys_of(protocol, argument)
+    if means_another(argument) and _has_counterpart(protocol, argument, keys):
+        return  # the tools that give the known thing are no source of the other one
     wanted = _argument_types(protocol, argument)
     found: dict[str, _ResponsePlace] = {}
     reads = 0
+    unnamed = 0
     for place in (place for key in keys for place in places.get(key, ())):
+        if "*" in place.path:
+            # No program can name this field, because the keys above it are data.
+            unnamed += place.tool != protocol.name
+            continue
         alike = not place.types or not wanted or bool(place.types & wanted)
         new = place.tool not in found and place.tool != protocol.name
         if alike and new and place.needs.isdisjoint(keys):
             found[place.tool] = place
             is_write = place.rank[0]
             reads += not is_write
-            if reads == LINKS_PER_ARGUMENT:
+            if reads > LINKS_PER_ARGUMENT:
                 break  # enough reads; all other fields come after them
+    if means_another(argument) and (unnamed or len(found) > LINKS_PER_ARGUMENT):
+        return  # some of the possible sources could not be shown
     for place in sorted(found.values(), key=lambda place: place.rank[0])[:LINKS_PER_ARGUMENT]:
         yield Link(argument=argument, tool=place.tool, path=place.path, support="guessed")
+
+
+def _has_counterpart(protocol: ToolProtocol, argument: str, keys: Collection[str]) -> bool:
+    """Return True if another argument of the tool takes a thing of the same kind.
+
+    `keys` are the names of the argument's value, see `_keys_of`. In `exchange(item_ids,
+    new_item_ids)`, `item_ids` is the counterpart of `new_item_ids`.
+    """
+    return any(
+        not set(_keys_of(protocol, other)).isdisjoint(keys)
+        for other in protocol.parameters
+        if other != argument
+    )
 
 
 def _iter_keyed_places(
@@ -319,8 +351,7 @@ def _iter_keyed_places(
     searches = any(snake(name) in SEARCHES for name in protocol.parameters)
     for path, schema in response_paths(protocol.output_schema):
         kinds = frozenset(types(schema)) - {"null"}
-        # No program can name a field under a `*`, because the keys above it are data.
-        if "*" in path or (kinds and not kinds & {"string", "integer", "number"}):
+        if kinds and not kinds & {"string", "integer", "number"}:
             continue
         key = field_key(protocol, path, collections=collections)
         if key is not None:

@@ -252,10 +252,11 @@ _LISTS = (
     "verbs",
     "searches",
     "positions",
+    "others",
     "sends",
     "tells",
     "pays",
 )
-ID_WORDS, VAGUE, WRAPPERS, NOT_LINKED, VERBS, SEARCHES, POSITIONS, SENDS, TELLS, PAYS = (
+ID_WORDS, VAGUE, WRAPPERS, NOT_LINKED, VERBS, SEARCHES, POSITIONS, OTHERS, SENDS, TELLS, PAYS = (
     _NAMES[one] for one in _LISTS
 )

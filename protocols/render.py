@@ -5,12 +5,13 @@ from __future__ import annotations
 import json
 import keyword
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import reduce
 from itertools import chain, count, islice, takewhile
 from typing import Any, Literal
 
+from protocols.links import means_another
 from protocols.naming import singular
 from protocols.schema import (
     GUESSED_TYPE,
@@ -24,7 +25,7 @@ from protocols.schema import (
     unwrap_schema,
 )
 from protocols.schema_intersection import intersect_schemas
-from protocols.toolbox import Tool, Toolbox
+from protocols.toolbox import Producer, Tool, Toolbox
 from protocols.truncate import first_sentences
 
 _MOST_SCHEMAS = 10_000  # in one set of stubs; further ones become `Any`
@@ -230,11 +231,23 @@ def _parameters(tool: Tool, shapes: _Shapes, among: Toolbox) -> tuple[list[str],
         parameters.append(f"{alias}: {annotation}")
         is_choice = "enum" in schema or "Literal" in annotation
         producers = [] if is_choice else among.producers(tool, name)
-        has_origin = producers and shapes.detail.comments
-        origin = f"from {producers[0].expression()}" if has_origin else ""
+        origin = describe_origin(name, producers) if shapes.detail.comments else ""
         if comment := shapes.note(alias, schema, protocol.input_schema, origin):
             comments.append(f"    {alias}: {comment}")
     return parameters, comments
+
+
+def describe_origin(argument: str, producers: Sequence[Producer]) -> str:
+    """Return a text that says which code gets a value for an argument, or "" without producers.
+
+    The best producer is named. For an argument such as `new_owner_id`, which takes another value
+    than the one that is at hand, all are named.
+    """
+    if not producers:
+        return ""
+    named = producers if means_another(argument) else producers[:1]
+    ways = " or ".join(producer.expression() for producer in named)
+    return f"{producers[0].perhaps}from {ways}"
 
 
 _Fields = dict[str, tuple[str, str]]
@@ -274,7 +287,10 @@ class _Shapes:
             else _FORMATS.get(str(described.get("format")), "")
         )
         note = f"{text} ({wanted})" if text and wanted and wanted not in text else text or wanted
-        if origin and origin.split("(")[0].removeprefix("from ") not in note:
+        if (
+            origin
+            and origin.split("(")[0].removeprefix("perhaps ").removeprefix("from ") not in note
+        ):
             note = "; ".join(filter(None, (note.rstrip("."), origin)))
         if (name, note) in self._said:
             return ""

@@ -425,3 +425,8 @@ class Producer(NamedTuple):
             path = path[1:]
         read = "".join("[0]" if isinstance(step, int) else format_subscript(step) for step in path)
         return f"{self.tool.alias}({arguments}){read}"
+
+    @property
+    def perhaps(self) -> str:
+        """`perhaps ` if it is only guessed that the values fit, else ""; a prefix in sentences."""
+        return "perhaps " if self.support == "guessed" else ""

@@ -15,7 +15,8 @@ from atc.pipeline.autofix.page_loops import read_every_page
 from atc.pipeline.autofix.paging import unread_pages
 from atc.pipeline.check import check
 from atc.pipeline.doubts import doubts, find_fixed_answer, find_invented_values
-from atc.run.program_calls import has_written, list_outputs, merge_calls, show_as_made
+from atc.pipeline.guessed_links import drop_contradicted_links
+from atc.run.program_calls import has_written, list_outputs, merge_calls
 from atc.run.program_tools import trace_program, with_named
 from atc.run.strategy_run import Run
 from protocols.toolbox import Toolbox
@@ -60,7 +61,9 @@ class Passes:
         elif self.blind and not found:
             found = find_fixed_answer(program, self.tools)
         outputs = list(list_outputs(self.run.attempts))
-        invented = find_invented_values(program, self.known_text, self.tools, outputs)
+        calls = [call for earlier in self.run.attempts for call in earlier.calls]
+        linked = drop_contradicted_links(self.tools, calls)
+        invented = find_invented_values(program, self.known_text, linked, outputs)
         return replace(attempt, findings=(*found, *invented))
 
     def autofix(self, attempt: Attempt) -> Attempt:

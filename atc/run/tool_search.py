@@ -53,7 +53,7 @@ class ToolSearch:
     def __post_init__(self) -> None:
         self._room = max(300, self.prompt_tokens // _ROOM)
         text = describe_within_budget(self.shown, budget=self.prompt_tokens)[0]
-        self._described = frozenset(re.findall(r"^def (\w+)\(.*:$", text, re.MULTILINE))
+        self._described = _find_stubs(text)
 
     def add_searches(self, messages: Sequence[Message]) -> list[Message]:
         """Return the conversation, with the rule for searches and all earlier searches inserted.
@@ -84,7 +84,10 @@ class ToolSearch:
                         content=f"{message.content}\n\n{fill('searches_called', stubs=text)}",
                     )
             said.append(message)
-            said += [turn for after, *turns in self._told if after == number for turn in turns]
+            for after, reply, result in self._told:
+                if after == number:
+                    said += [reply, result]
+                    described |= _find_stubs(result.content)
         return said + [
             turn for after, *turns in self._told if after > len(messages) for turn in turns
         ]
@@ -134,3 +137,8 @@ class ToolSearch:
             for name in dict.fromkeys(_NAME.findall(text))
             if name in self.toolbox and f"{name}(" in text
         ]
+
+
+def _find_stubs(text: str) -> frozenset[str]:
+    """Return the names of the functions that a text describes in full, not in one line."""
+    return frozenset(re.findall(r"^def (\w+)\(.*:$", text, re.MULTILINE))

@@ -119,6 +119,19 @@ def likely_action(protocol: ToolProtocol) -> tuple[VerbKind, str]:
     return named or ("update", UNKNOWN_EFFECT)
 
 
+def may_be_meant(name: str, protocol: ToolProtocol) -> bool:
+    """Return True if an unknown function name may mean this tool.
+
+    A name that says that it reads, such as `get_booking`, never means a tool that acts, however
+    similar its name is.
+    """
+    kinds = (kind for word in name_words(name) if (kind := kind_of_word(word)) is not None)
+    if next(kinds, None) != "read" or not protocol.writes:
+        return True
+    action, why = likely_action(protocol)
+    return action == "read" or why == UNKNOWN_EFFECT
+
+
 def _likely_action_of_method(
     method: str, named: tuple[VerbKind, str] | None
 ) -> tuple[VerbKind, str]:

@@ -244,3 +244,32 @@ def test_textless_or_earlier_values_are_no_source():
         "write_file", None, None, ["path", "content"], method="POST", path=TEXT, content=TEXT
     )
     assert guesses(tree, write) == set()
+
+
+IDS = {"type": "array", "items": TEXT}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "output", "linked"),
+    [
+        ({"item_ids": IDS, "new_item_ids": IDS}, rows(item_id=TEXT), {"item_ids"}),
+        ({"from_item_id": TEXT, "target_item_id": TEXT}, rows(item_id=TEXT), {"from_item_id"}),
+        ({"new_item_id": TEXT}, rows(item_id=TEXT), {"new_item_id"}),
+        (  # the field below a key that is data may hold the new item, and cannot be named
+            {"new_item_id": TEXT},
+            {
+                "properties": {
+                    "own": rows(item_id=TEXT),
+                    "all": {"additionalProperties": rows(item_id=TEXT)},
+                }
+            },
+            set(),
+        ),
+    ],
+)
+def test_another_thing_has_no_single_source(arguments, output, linked):
+    source = tool("get_order", None, output)
+    taker = tool("swap_items", None, None, method="POST", **arguments)
+    assert {
+        argument for name, argument, *_ in guesses(source, taker) if name == "swap_items"
+    } == linked

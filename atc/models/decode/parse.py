@@ -23,6 +23,7 @@ from atc.models.decode.literals import (
     python_text,
     quotient,
 )
+from protocols.effects import may_be_meant
 from protocols.naming import closest_meanings
 from protocols.schema import Json
 from protocols.toolbox import Tool, Toolbox
@@ -170,7 +171,8 @@ def _no_call(form: CallFormat) -> CallError:
 
 def unknown_tool(name: str, tools: Toolbox) -> CallError:
     """Build the error for an unknown tool name, with similar names as suggestions."""
-    names = list(tools) if len(tools) <= _MOST_NAMES else []
+    known = tools.items() if len(tools) <= _MOST_NAMES else ()
+    names = [alias for alias, tool in known if may_be_meant(name, tool.protocol)]
     near = closest_meanings(name, names, most=3, cutoff=0.5)
     hint = (
         f"did you mean {', '.join(near)}?"

@@ -318,7 +318,8 @@ def _guess_fields(
     source = record.facts.tools[made.tool].protocol.name
     for link in tool.protocol.links:
         if link.tool == source and link.argument == original:
-            yield link.path.rpartition(".")[2], f"is what {name!r} takes"
+            perhaps = "perhaps " if link.support == "guessed" else ""
+            yield link.path.rpartition(".")[2], f"is {perhaps}what {name!r} takes"
     for field in (name, original):
         yield field, "has the argument's name"
     schema = tool.protocol.parameters.get(original, {})

@@ -17,6 +17,7 @@ from atc.pipeline.check.syntax import (
     parameters,
     walk_nodes,
 )
+from protocols.effects import may_be_meant
 from protocols.naming import closest_meanings
 from protocols.toolbox import Tool, Toolbox
 
@@ -90,16 +91,20 @@ def _explain_unknown_function(node: ast.Name, variables: list[str], tools: Toolb
     """
     name = node.id
     # `loose=False`: do not suggest a variable whose name is only a part of `name`.
-    near = find_nearest(name, tools) or find_nearest(name, variables, loose=False)
+    fitting = [alias for alias, tool in tools.items() if may_be_meant(name, tool.protocol)]
+    near = find_nearest(name, fitting) or find_nearest(name, variables, loose=False)
     meant = f" Did you mean {near!r}?" if near else ""
-    shown = list(tools)[:_FEW]
-    if len(tools) > _FEW and may_guess(len(tools)):
-        shown = closest_meanings(name, tools, most=_FEW, cutoff=0) or shown
-    listed = (
-        "the tools are" if len(shown) == len(tools) else f"of {len(tools)} tools the nearest are"
-    )
+    shown = fitting[:_FEW]
+    if len(fitting) > _FEW and may_guess(len(fitting)):
+        shown = closest_meanings(name, fitting, most=_FEW, cutoff=0) or shown
+    if len(shown) == len(tools):
+        listed = "the tools are"
+    elif len(shown) == len(fitting):
+        listed = "the tools that may read are"
+    else:
+        listed = f"of {len(tools)} tools the nearest are"
     message = f"there is no tool or function {name!r}; {listed} {format_list(shown)}.{meant}"
-    if not tools:
+    if not fitting:
         message = f"there is no function {name!r}.{meant}"
     return make_finding("unknown-tool", node, message, better=near)
 

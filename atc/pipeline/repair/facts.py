@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from atc.core.messages import format_tool_call, snippet
 from atc.core.prompts import fill
@@ -15,7 +15,7 @@ from atc.core.types import Attempt, Fault
 from atc.pipeline.attribute import find_origins
 from atc.pipeline.autofix import autofix
 from atc.pipeline.autofix.lookups import search_for
-from atc.pipeline.repair.open_effects import ask_whether_refused, raised_writes
+from atc.pipeline.guessed_links import drop_contradicted_links
 from atc.pipeline.repair.responses import (
     describe_call,
     documentation,
@@ -144,6 +144,8 @@ def facts(case: RepairCase) -> list[Message]:
     assert fault is not None
     if not case.attempt.program.source.strip():
         return [case.program_message, case.rewrite([_NO_PROGRAM])]
+    calls = (*case.made, *case.attempt.calls)
+    case = replace(case, tools=drop_contradicted_links(case.tools, calls))
     call = next((made for made in case.attempt.calls if made.index == fault.call), None)
     lines = list(better_lines(case)) or list(sources(case, fault, call))
     known = "\n".join([*_describe_failure(case, fault), *lines])
@@ -300,7 +302,7 @@ def sources(case: RepairCase, fault: Fault, call: ToolCall | None) -> Iterator[s
         needed = ", ".join(f"{name}=…" for name in maker.arguments if name in maker.required)
         searched = search_for(value, tool, alias, case.tools) if isinstance(value, str) else None
         made = searched or found[0].expression(arguments=needed)
-        yield f"- {alias!r} of {call.tool} takes what `{made}` gives."
+        yield f"- {alias!r} of {call.tool} {found[0].perhaps}takes what `{made}` gives."
 
 
 def find_producers(tool: Tool, fault: Fault, tools: Toolbox) -> list[Tool]:
