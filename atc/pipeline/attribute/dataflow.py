@@ -106,6 +106,21 @@ class Tree:
                 return [*before[: number + 1], *(after if self._loops(made.node) else ())]
         return [*before, *after]
 
+    def find_function(self, name: str) -> FunctionNode | ast.Lambda | None:
+        """Return the function of this name that the program defines, or None.
+
+        `items = lambda page: page["items"]` defines a function, too.
+        """
+        for node in ast.walk(self.root):
+            match node:
+                case ast.FunctionDef(name=found) | ast.AsyncFunctionDef(name=found):
+                    if found == name:
+                        return node
+                case ast.Assign(targets=[ast.Name(id=found)], value=ast.Lambda() as function):
+                    if found == name:
+                        return function
+        return None
+
     def _loops(self, node: ast.AST) -> list[ast.AST]:
         """Return the `for` and `while` loops that contain a node."""
         return [
@@ -113,6 +128,27 @@ class Tree:
             for around in self.around(node)
             if isinstance(around, ast.For | ast.AsyncFor | ast.While)
         ]
+
+
+def returned_values(function: FunctionNode | ast.Lambda) -> list[ast.expr]:
+    """Return the expressions whose values a function returns."""
+    if isinstance(function, ast.Lambda):
+        return [function.body]
+    returns = (node for node in ast.walk(function) if isinstance(node, ast.Return))
+    return [node.value for node in returns if node.value]
+
+
+def passed_values(call: ast.Call, name: str, at: int) -> list[ast.expr]:
+    """Return what a call passes as the parameter `name`, which is at the position `at`."""
+    named = [keyword.value for keyword in call.keywords if keyword.arg == name]
+    return named or call.args[at : at + 1]
+
+
+def iterated_argument(call: ast.Call, function: ast.AST) -> ast.expr | None:
+    """Return what a call such as `map(function, rows)` or `rows.sort(key=…)` iterates, or None."""
+    items = [arg for arg in call.args if arg is not function]
+    iterated = items[-1] if items else getattr(call.func, "value", None)
+    return iterated if isinstance(iterated, ast.expr) else None
 
 
 def position(node: ast.AST) -> Position:

@@ -22,7 +22,10 @@ from atc.pipeline.attribute.dataflow import (
     Tree,
     called_name,
     constant_step,
+    iterated_argument,
+    passed_values,
     position,
+    returned_values,
     simple_name,
     target_steps,
 )
@@ -95,12 +98,14 @@ class CallSources:
         self._hints = {
             (hint.line, hint.column, hint.end_line, hint.end_column): hint for hint in hints
         }
-        self._active: set[tuple[int, JsonPath]] = set()
+        self._active: set[tuple[int, JsonPath, int]] = set()
+        self._entered: list[tuple[FunctionNode | ast.Lambda, ast.Call]] = []
+        """The functions of the program that the search is in, each with the call that led there."""
         self._steps = 0
 
     def find_sources(self, expr: ast.expr, path: JsonPath = ()) -> list[CallSource]:
-        """Return the tool results that may give `expr` its value at `path`, likeliest last."""
-        key = (id(expr), path)
+        """Return the tool results from which the value at `path` may come, likeliest last."""
+        key = (id(expr), path, id(self._entered[-1][1]) if self._entered else 0)
         self._steps += 1
         beyond = (
             self._steps > MAX_STEPS or len(self._active) > _DEEPEST or len(path) > _LONGEST_PATH
@@ -278,14 +283,19 @@ class CallSources:
         self, function: FunctionNode | ast.Lambda, name: str, at: int, path: JsonPath
     ) -> list[CallSource]:
         """Return the tool results from which a parameter of a function may get its value."""
-        found: list[CallSource] = []
+        for depth, (entered, call) in reversed([*enumerate(self._entered)]):
+            if entered is function:  # the value that this very call passes
+                inner = self._entered[depth:]
+                del self._entered[depth:]
+                found = self._find_in_each(passed_values(call, name, at), path)
+                self._entered += inner
+                return found
+        found = []
         for call in (node for node in ast.walk(self.tree.root) if isinstance(node, ast.Call)):
             if isinstance(function, FunctionNode) and called_name(call) == function.name:
-                named = [keyword.value for keyword in call.keywords if keyword.arg == name]
-                for arg in named or call.args[at : at + 1]:
-                    found += self.find_sources(arg, path)
+                found += self._find_in_each(passed_values(call, name, at), path)
             if function in (*call.args, *(keyword.value for keyword in call.keywords)):
-                passed = _iterated_argument(call, function)
+                passed = iterated_argument(call, function)
                 found += self._each(passed, path) if passed is not None else []
         return found
 
@@ -294,9 +304,13 @@ class CallSources:
         name = called_name(call)
         if name in self.tools:
             return [CallSource(call, name, path)]
-        function = self._find_function(name)
+        function = self.tree.find_function(name)
         if function is not None:
-            return self._find_returned_sources(function, path)
+            self._entered.append((function, call))
+            try:
+                return self._find_in_each(returned_values(function), path)
+            finally:
+                self._entered.pop()
         method = simple_name(call)
         if method == "gather" and path:
             return self._find_gathered_sources(call, path)
@@ -313,16 +327,9 @@ class CallSources:
             args = [*args, receiver] if method in _SAME else [receiver, *args]
         return self._find_argument_sources(call, args, path)
 
-    def _find_function(self, name: str) -> FunctionNode | None:
-        """Return the function of this name that the program defines, or None."""
-        nodes = (node for node in ast.walk(self.tree.root) if isinstance(node, FunctionNode))
-        return next((node for node in nodes if node.name == name), None)
-
-    def _find_returned_sources(self, function: FunctionNode, path: JsonPath) -> list[CallSource]:
-        """Return the tool results that may give a function its return value at `path`."""
-        returns = (node for node in ast.walk(function) if isinstance(node, ast.Return))
-        values = [node.value for node in returns if node.value]
-        return [source for value in values for source in self.find_sources(value, path)]
+    def _find_in_each(self, exprs: Iterable[ast.expr], path: JsonPath) -> list[CallSource]:
+        """Return the tool results from which the value at `path` of one of `exprs` may come."""
+        return [source for expr in exprs for source in self.find_sources(expr, path)]
 
     def _find_gathered_sources(self, call: ast.Call, path: JsonPath) -> list[CallSource]:
         """Return the tool results that may be in the list which `asyncio.gather(…)` returns."""
@@ -384,13 +391,6 @@ def _receiver(call: ast.Call) -> ast.expr | None:
     if not isinstance(call.func, ast.Attribute):
         return None
     return None if getattr(call.func.value, "id", "") in _MODULES else call.func.value
-
-
-def _iterated_argument(call: ast.Call, function: ast.AST) -> ast.expr | None:
-    """Return what a call such as `map(function, rows)` or `rows.sort(key=…)` iterates, or None."""
-    items = [arg for arg in call.args if arg is not function]
-    iterated = items[-1] if items else getattr(call.func, "value", None)
-    return iterated if isinstance(iterated, ast.expr) else None
 
 
 def _parameter(function: FunctionNode | ast.Lambda, name: str) -> int | None:

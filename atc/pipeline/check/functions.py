@@ -128,8 +128,8 @@ def run_body(core: Interpreter, function: t.Function, frame: ScopeFrame) -> t.Ty
         if frame.env is not None:
             # If only some paths return a value, do not report None for the others.
             frame.returns.append(t.ANY if frame.returns else t.NONE)
-        result = t.join_all(frame.returns)
-        return t.ANY if isinstance(node, ast.AsyncFunctionDef) else result
+        # Also a generator whose `yield`s are not reached with these arguments returns no result.
+        return t.ANY if is_deferred(node) else t.join_all(frame.returns)
     finally:
         core.active.pop()
         core.frame = outer

@@ -9,6 +9,7 @@ import ast
 from collections.abc import Callable
 
 from atc.core.messages import format_expression
+from atc.core.types import Finding
 from atc.pipeline.check import types as t
 from atc.pipeline.check.budget import spend
 from atc.pipeline.check.expressions import bind_target
@@ -19,6 +20,7 @@ from atc.pipeline.check.subscripts import iterate
 from atc.pipeline.check.syntax import walk_nodes
 
 _MOST_PASSES = 6
+_MOST_CONSTANTS = 8
 
 
 def leave_loop(core: Interpreter, node: ast.Break | ast.Continue) -> None:
@@ -60,6 +62,9 @@ def _report_shrinking(core: Interpreter, node: ast.For | ast.AsyncFor) -> None:
 def execute_for(core: Interpreter, node: ast.For | ast.AsyncFor) -> None:
     """Analyse a `for` loop as if it were executed, with types instead of values."""
     value = core.evaluate(node.iter)
+    if (constants := _few_constants(node)) is not None:
+        _execute_each(core, node, constants)
+        return
     _report_shrinking(core, node)
     items = t.ANY if isinstance(node, ast.AsyncFor) else iterate(core, value, node.iter)
 
@@ -77,6 +82,48 @@ def execute_for(core: Interpreter, node: ast.For | ast.AsyncFor) -> None:
         return None
 
     _loop(core, node.body, node.orelse, start, always=False)
+
+
+def _few_constants(node: ast.For | ast.AsyncFor) -> list[ast.Constant] | None:
+    """Return the items of a loop over a short tuple or list of texts, such as keys to try."""
+    match node.iter:
+        case ast.Tuple(elts=items) | ast.List(elts=items) if 0 < len(items) <= _MOST_CONSTANTS:
+            found = [item for item in items if isinstance(item, ast.Constant)]
+            is_text = all(isinstance(item.value, str) for item in found)
+            return found if is_text and len(found) == len(items) else None
+    return None
+
+
+def _execute_each(
+    core: Interpreter, node: ast.For | ast.AsyncFor, constants: list[ast.Constant]
+) -> None:
+    """Analyse the body of a loop once for each of its items, which are known.
+
+    A body that tries several keys may fail for some of them. A finding is kept if all iterations
+    have it.
+    """
+    frame = core.frame
+    begin = len(core.findings)
+    kept: list[Finding] | None = None
+    breaks = list[Env]()
+    continues = list[Env]()
+    frame.loops.append((breaks, continues))
+    for item in constants:
+        if frame.env is None:
+            break
+        bind_target(core, node.target, core.evaluate(item), item)
+        core.execute(node.body)
+        found = core.findings[begin:]
+        del core.findings[begin:]
+        places = {(one.code, one.line, one.column) for one in found}
+        so_far = found if kept is None else kept
+        kept = [one for one in so_far if (one.code, one.line, one.column) in places]
+        frame.env = _join_envs(frame.env, continues)
+        continues.clear()
+    core.findings += kept or ()
+    frame.loops.pop()
+    core.execute(node.orelse)
+    frame.env = _join_envs(frame.env, breaks)
 
 
 def execute_while(core: Interpreter, node: ast.While) -> None:

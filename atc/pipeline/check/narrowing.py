@@ -15,7 +15,7 @@ from atc.pipeline.check.budget import spend
 from atc.pipeline.check.interpreter import Env, Interpreter
 from atc.pipeline.check.kinds import assume_not_none, keep_matching, null_origins
 from atc.pipeline.check.schema import field_type, items_of, silence_nulls
-from atc.pipeline.check.syntax import once_per_check, walk_nodes
+from atc.pipeline.check.syntax import FunctionNode, once_per_check, parameters, walk_nodes
 
 _KINDS: dict[str, Callable[[t.Type], bool]] = {
     **dict.fromkeys(["dict", "Mapping"], lambda kind: isinstance(kind, t.Record | t.Mapped)),
@@ -33,6 +33,8 @@ _KINDS: dict[str, Callable[[t.Type], bool]] = {
     "NoneType": lambda kind: isinstance(kind, t.Null),
 }
 """For each class name, a function that is True for types that may be an instance of the class."""
+_KNOWN = (t.Record, t.Mapped, t.Array, t.Listing, t.Tuple, t.Atom, t.Null)
+"""Types of which `isinstance` is known."""
 _OPPOSITE: dict[type[ast.cmpop], ast.cmpop] = {
     ast.NotEq: ast.Eq(),
     ast.NotIn: ast.In(),
@@ -118,11 +120,19 @@ def _refine_compare(
             core.tested |= {place.tool for place in null_origins(core.peek(left))}
             # A program that tested that the value is None uses it on purpose: report nothing.
             _change(core, left, (lambda _: t.ANY) if truth else assume_not_none)
+        case (
+            ast.Is() | ast.Eq(),
+            ast.Call(func=ast.Name(id="type"), args=[subject]),
+            ast.Name(id="dict" | "list" | "str" as name),
+        ):
+            _refine_kind(core, subject, [name], truth)
         case ast.Is() | ast.Eq(), ast.Call(func=ast.Name(id="type"), args=[subject]), _:
             _change(core, subject, lambda _: t.ANY)
         case ast.In(), ast.Constant(value=None), _:
             if not truth:  # `None not in items`
                 core.env.null_checked |= null_origins(items_of(core.peek(right)))
+        case ast.In(), _, _ if truth and _cannot_have(core, left, right):
+            core.frame.env = None
         case ast.In(), _, _ if truth:
             for key in _constant_keys(core, left):
                 _change(core, right, partial(_assume_key, key=key))
@@ -130,6 +140,30 @@ def _refine_compare(
         case _ if truth or not isinstance(op, ast.Eq | ast.In | ast.Is):
             _change(core, left, assume_not_none)
             _change(core, right, assume_not_none)
+
+
+def _cannot_have(core: Interpreter, key_node: ast.expr, subject: ast.expr) -> bool:
+    """Return True if a parameter is an object that cannot have a key; see `_is_parameter`."""
+    if not _is_parameter(core, subject):
+        return False
+    keys = _constant_keys(core, key_node)
+    value = core.peek(subject)
+    return (
+        isinstance(value, t.Record) and bool(keys) and not any(field_type(value, k) for k in keys)
+    )
+
+
+def _is_parameter(core: Interpreter, node: ast.expr) -> bool:
+    """Return True if an expression is a parameter of the function that is being analysed.
+
+    A function of the program that tests its parameter serves several kinds of values. Each call is
+    analysed on its own, so a test that cannot be true leads to no other path of this call. Outside
+    of functions, such a test is a sign that the inferred type may be wrong.
+    """
+    scope = core.frame.scope
+    if not isinstance(scope, FunctionNode) or not isinstance(node, ast.Name):
+        return False
+    return node.id in parameters(scope)
 
 
 def _constant_keys(core: Interpreter, node: ast.expr) -> list[str]:
@@ -179,6 +213,11 @@ def _refine_kind(core: Interpreter, subject: ast.expr, names: list[str], truth: 
             return True
         return any(_KINDS[name](value) for name in names) == truth
 
+    kinds = t.members(core.peek(subject))
+    is_known = all(isinstance(kind, _KNOWN) for kind in kinds)
+    if is_known and _is_parameter(core, subject) and not any(map(is_possible, kinds)):
+        core.frame.env = None
+        return
     _change(core, subject, lambda value: keep_matching(value, is_possible))
 
 
