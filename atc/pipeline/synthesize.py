@@ -37,13 +37,21 @@ def build_program_prompt(
     text, chosen = describe_within_budget(tools, budget=budget, docs=docs)
     asked = fill("task", stubs=text, task=task)
     if docs == "full" and (unknown := find_undescribed(chosen.values())):
-        asked += "\n\n" + fill("unknown_shapes", tools=format_list(unknown, most=_MOST_NAMED))
+        asked += "\n\n" + fill("unknown_shapes", which=_say_which(unknown, chosen))
     return [
         Message("system", fill("program")),
         Message("user", fill("example_task_names" if docs == "names" else "example_task")),
         Message("assistant", fill("example_program")),
         Message("user", asked),
     ]
+
+
+def _say_which(undescribed: Sequence[str], tools: Toolbox) -> str:
+    """Return a sentence that says which of the tools in a prompt have no described response."""
+    if not any(map(is_described, tools.values())):
+        return "None of these functions says what it returns."
+    names = format_list(undescribed, most=_MOST_NAMED)
+    return f"Nobody has said what these functions return: {names}."
 
 
 def find_undescribed(tools: Iterable[Tool]) -> list[str]:

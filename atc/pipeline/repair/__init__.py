@@ -103,7 +103,7 @@ def _reflection(case: RepairCase) -> list[Message]:
     tool = next((word for word in words if word in case.tools), None)
     about = [f"The error comes from {tool}."] if tool else []
     if tool and case.docs != "names":
-        about.append(documentation(case.tools[tool], among=case.tools))
+        about.append(documentation(case.tools[tool], case.attempt.program, among=case.tools))
     reply = Message("assistant", tool or answer or "(none)")
     return [case.program_message, Message("user", question), reply, case.rewrite(about)]
 

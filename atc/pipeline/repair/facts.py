@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 
 from atc.core.messages import format_tool_call, snippet
 from atc.core.prompts import fill
-from atc.core.types import Attempt, Fault
+from atc.core.types import Attempt, Fact, Fault
 from atc.pipeline.attribute import find_origins
 from atc.pipeline.autofix import autofix
 from atc.pipeline.autofix.lookups import search_for
@@ -172,20 +172,32 @@ def _describe_failure(case: RepairCase, fault: Fault) -> Iterator[str]:
     findings = case.attempt.findings
     if findings:
         yield "That program was checked and not run, since it cannot work:"
+        quoted = set[int]()
         for finding in findings[:_MOST_FINDINGS]:
             meant = finding.suggestion
             perhaps = f" Perhaps {meant}." if meant and meant not in finding.message else ""
-            line = program.line(finding.line)
-            yield f"- Line {finding.line}, `{line}`: {finding.message}{perhaps}"
+            line = "" if finding.line in quoted else f", `{program.line(finding.line)}`"
+            quoted.add(finding.line)
+            yield f"- Line {finding.line}{line}: {finding.message}{perhaps}"
         if len(findings) > _MOST_FINDINGS:
             yield f"- … and {len(findings) - _MOST_FINDINGS} more"
         return
     yield f"That program failed. {fault.message}"
-    facts = [fact.text for fact in fault.evidence]
+    facts = [fact.text for fact in fault.evidence if not _is_in(fault.message, fact)]
     line = program.line(fault.line)
     if line and not any(line in fact for fact in facts):
         yield f"Line {fault.line} is `{line}`."
     yield from (f"- {shorten(fact, _LONGEST_FACT)}" for fact in facts[:_MOST_FACTS])
+
+
+def _is_in(message: str, fact: Fact) -> bool:
+    """Return True if a fault's message contains a fact already.
+
+    A fact about keys has the form `PLACE: its keys are …`.
+    """
+    text = fact.text.removesuffix(".")
+    keys = text.partition(": its keys are ")[2] if fact.kind == "keys" else ""
+    return text in message or (bool(keys) and f"its keys are {keys}" in message)
 
 
 def _describe_other_results(case: RepairCase, fault: Fault) -> str:
@@ -218,10 +230,11 @@ def _describe_blamed_tools(case: RepairCase, fault: Fault, call: ToolCall | None
     are shown.
     """
     near = fault.path or ""
+    program = case.attempt.program
     if case.docs == "names":
         if call is not None and call.error is None and call.tool in case.tools:
             yield ""
-            yield from seen_fields(case.attempt.program, call, case.tools[call.tool], near=near)
+            yield from seen_fields(program, call, case.tools[call.tool], near=near)
         return
     for tool in _find_blamed_tools(case, fault, call):
         yield ""
@@ -229,13 +242,19 @@ def _describe_blamed_tools(case: RepairCase, fault: Fault, call: ToolCall | None
             # For a call that was made, the facts above already state what the argument at fault
             # accepts.
             is_known = call is not None and fault.path
-            yield describe_call(tool) if is_known else signature(tool, among=case.tools)
-            yield from (describe_call(maker) for maker in find_producers(tool, fault, case.tools))
+            yield (
+                describe_call(tool, program)
+                if is_known
+                else signature(tool, program, among=case.tools)
+            )
+            yield from (
+                describe_call(maker, program) for maker in find_producers(tool, fault, case.tools)
+            )
         elif call is not None and call.error is None:
-            yield describe_call(tool)
-            yield from seen_fields(case.attempt.program, call, tool, near=near)
+            yield describe_call(tool, program)
+            yield from seen_fields(program, call, tool, near=near)
         else:
-            yield documentation(tool, among=case.tools)
+            yield documentation(tool, program, among=case.tools)
 
 
 def _find_blamed_tools(case: RepairCase, fault: Fault, call: ToolCall | None) -> list[Tool]:

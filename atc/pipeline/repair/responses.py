@@ -28,13 +28,13 @@ _TYPES = {"string": "str", "integer": "int", "number": "float", "boolean": "bool
 _TYPES |= {"object": "dict", "array": "list"}
 
 
-def documentation(tool: Tool, *, among: Toolbox) -> str:
-    """Return the documentation of a tool: how it is called, and the fields of its result.
+def documentation(tool: Tool, program: Program, *, among: Toolbox) -> str:
+    """Return how a tool is called, and the fields of its result as a program reads them.
 
-    The fields are written as a program reads them. This is the documentation d_j of the ATC paper.
-    `among` are all tools of the task.
+    This is the documentation d_j of the ATC paper. `program` is the one to be repaired, and `among`
+    are all tools of the task.
     """
-    lines = [signature(tool, among=among)]
+    lines = [signature(tool, program, among=among)]
     fields = _fields(tool)
     if fields:
         lines.append(f"From result = {tool.alias}(…) these can be read:")
@@ -42,28 +42,39 @@ def documentation(tool: Tool, *, among: Toolbox) -> str:
     return "\n".join([*lines, *_more(len(fields))])
 
 
-def signature(tool: Tool, *, among: Toolbox) -> str:
+def signature(tool: Tool, program: Program, *, among: Toolbox) -> str:
     """Return how a tool is called, what it does, and what its arguments accept.
 
-    `among` are all tools of the task.
+    `program` is the one to be repaired, and `among` are all tools of the task.
     """
     stub = stubs(Toolbox([tool]), detail=FULL, among=among)
     _, *rest = stub[stub.rindex(f"def {tool.alias}(") :].splitlines()
     about = (line.strip().removeprefix('"""').removesuffix('"""').strip() for line in rest)
     return "\n".join(
         [
-            describe_call(tool),
+            describe_call(tool, program),
             *(f"  {line}" for line in about if line and line != tool.protocol.name),
         ]
     )
 
 
-def describe_call(tool: Tool) -> str:
-    """Return one line that says how a tool is called."""
+def describe_call(tool: Tool, program: Program) -> str:
+    """Return one line that says how a tool is called.
+
+    If the program defines a function of this name itself, the line forbids that.
+    """
     stub = stubs(Toolbox([tool]), detail=DETAILS[-1])
     head = stub[stub.rindex(f"def {tool.alias}(") :].partition("\n")[0]
     declared = head.rpartition(" -> ")[0]
-    return f"{tool.alias} is defined already, as `{declared}`: call it, do not define it."
+    if _defines(program, tool.alias):
+        return f"{tool.alias} is defined already, as `{declared}`: call it, do not define it."
+    return f"The signature of {tool.alias} is `{declared}`."
+
+
+def _defines(program: Program, name: str) -> bool:
+    """Return True if a program defines a function or a class of this name."""
+    kinds = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
+    return any(isinstance(node, kinds) and node.name == name for node in ast.walk(program.tree))
 
 
 def _fields(tool: Tool) -> list[str]:

@@ -63,6 +63,19 @@ def test_a_prompt_of_names_shows_nothing_else():
     assert asked.content == "Functions:\n\n```python\nfind_it\n```\n\nTask: Where is it?"
 
 
+def test_undescribed_tools_are_named_beside_described_ones():
+    def prompt(*outputs):
+        tools = (
+            Tool(ToolProtocol(name=f"find_{n}", output_schema=output), lambda arguments: None)
+            for n, output in enumerate(outputs)
+        )
+        return build_program_prompt("Where?", Toolbox(tools), budget=1000)[-1].content
+
+    assert "None of these functions says what it returns." in prompt(None, {"type": "object"})
+    assert "what these functions return: find_1." in prompt(TEXT, None)
+    assert prompt(TEXT, TEXT).endswith("Task: Where?")
+
+
 @pytest.mark.parametrize("prompt", ["program", "step", "codeact"])
 def test_prompts_explain_printing_and_failing_calls(prompt):
     text = fill(prompt, turns="10") if prompt == "codeact" else fill(prompt)

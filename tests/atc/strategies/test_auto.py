@@ -75,7 +75,7 @@ def test_undescribed_responses_are_read_by_one_program_first(solve, tool, sent, 
         2,
         [],
     )
-    assert "get_note, get_page" in model.prompts[0][-1].content.partition("Task:")[2]
+    assert "None of these functions says" in model.prompts[0][-1].content.partition("Task:")[2]
     assert (
         "get_page(id=\"p1\") gave {'pages': [{'size': 7}], 'more': None}"
         in model.prompts[1][-1].content

@@ -71,8 +71,20 @@ def test_facts_name_line_keys_and_readable_values():
     assert "its keys are flight_id, number" in message
     assert 'With page = list_flights(origin="JFK", date="2013-01-01") these can be read:' in message
     assert '  page["flights"][0]["carrier"] is \'UA\'' in message
-    assert "list_flights is defined already" in message
+    assert "The signature of list_flights is `def list_flights(*, origin: str, date" in message
+    assert message.count("its keys are") == 1
     assert "The nearest key to 'delay' is 'dep_delay'." in message
+
+
+def test_only_defined_tools_are_forbidden_to_define():
+    own = "def get_plane(tail_number):\n    return {}\n" + MISREAD
+    assert "call it, do not define it" not in told(MISREAD)
+    source = own + "print(get_plane(tail_number='N14228')['owners'])\n"
+    case = replace(attempt(MISREAD), program=Program(source))
+    message = correction(RepairCase(case, TOOLS))[-1].content
+    assert "The signature of list_flights is" in message
+    tool = documentation(TOOLS["get_plane"], Program(source), among=TOOLS)
+    assert "get_plane is defined already, as `def get_plane(*, tail_number: str)`" in tool
 
 
 def test_facts_say_a_checked_program_never_ran():
@@ -91,7 +103,7 @@ def test_facts_name_the_search_for_an_id():
         "- 'origin' of list_flights takes what `search_airports(query='New York')[0][\"code\"]` gives."
         in message
     )
-    assert "search_airports is defined already, as `def search_airports(*, query: str)`" in message
+    assert "The signature of search_airports is `def search_airports(*, query: str)`." in message
 
 
 def test_facts_name_the_origin_of_a_useless_id():
@@ -161,7 +173,7 @@ def test_reflection_shows_the_named_tools_documentation():
     assert "    print(f['delay'])\nKeyError: 'delay'" in turns[1].content
     assert "One of: list_flights" in turns[1].content
     assert turns[2] == Message("assistant", "get_plane")
-    assert documentation(TOOLS["get_plane"], among=TOOLS) in turns[3].content
+    assert documentation(TOOLS["get_plane"], Program(MISREAD), among=TOOLS) in turns[3].content
     assert "flight_id" not in turns[3].content  # what the facts know is not told
 
 
