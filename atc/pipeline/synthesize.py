@@ -25,16 +25,17 @@ _DEEPEST = 5
 
 
 def build_program_prompt(
-    task: str, tools: Toolbox, *, budget: int, docs: Docs = "full"
+    task: str, tools: Toolbox, *, budget: int, docs: Docs = "full", nearest: int | None = None
 ) -> list[Message]:
     """Build the conversation that asks for a first program (I_c of the ATC paper).
 
     A worked example from another domain comes first: small models depend on it more than on the
     instructions, and a constant beginning of the prompt can be cached. `budget` is the number of
     tokens for the descriptions of the tools. `docs` is the kind of these descriptions, see
-    `protocols.render.Docs`.
+    `protocols.render.Docs`. If `nearest` is a number, the tools after the first `nearest` ones are
+    described without optional arguments.
     """
-    text, chosen = describe_within_budget(tools, budget=budget, docs=docs)
+    text, chosen = describe_within_budget(tools, budget=budget, docs=docs, nearest=nearest)
     asked = fill("task", stubs=text, task=task)
     if docs == "full" and (unknown := find_undescribed(chosen.values())):
         asked += "\n\n" + fill("unknown_shapes", which=_say_which(unknown, chosen))

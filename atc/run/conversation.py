@@ -98,19 +98,24 @@ def build_opening(
     said: Callable[[str], str] = str,
     budget: int,
     docs: Docs,
+    nearest: int | None = None,
+    by_name: Sequence[str] = (),
     more: str = "",
 ) -> list[Message]:
     """Build the opening of a conversation: rules, a worked example, and the task with its tools.
 
-    The tools are described in at most `budget` tokens. The example is about other tools than the
-    task. Its text, `example`, has sections, each below a line `=== kind`. They are alternately
-    replies of the model, formatted by the function `said`, and feedback, formatted by the function
-    `told`. If the first section is of the kind `task`, it replaces the usual example task.
+    The example is from another domain. The tools are described in at most `budget` tokens, those
+    after the first `nearest` ones without optional arguments. The functions in `by_name` are only
+    named. The text `example` has sections, each below a line `=== kind`, which are alternately
+    replies of the model, formatted by `said`, and feedback, formatted by `told`. If the first
+    section is of the kind `task`, it replaces the usual example task.
     """
     sections = re.split(r"^=== (\w+)\n", example, flags=re.MULTILINE)[1:]
     texts = [text.strip("\n") for text in sections[1::2]]
     begun = texts.pop(0) if sections[0] == "task" else fill("example_task")
-    stubs = describe_within_budget(tools, budget=budget, docs=docs)[0]
+    stubs = describe_within_budget(tools, budget=budget, docs=docs, nearest=nearest)[0]
+    if by_name:
+        stubs += f"\n\n{fill('functions_by_name', names=', '.join(by_name))}"
     return [
         Message("system", rules),
         Message("user", fill("example_task_names") if docs == "names" else begun),

@@ -14,6 +14,7 @@ from atc.models.prices import FREE, Price, price_of
 from atc.pipeline.repair.open_effects import note_open_effects, raised_writes
 from atc.pipeline.retrieve.base import Retriever
 from atc.pipeline.retrieve.planned import in_turns
+from atc.run.focus import NEAREST
 from atc.run.model_budget import BudgetedModel, BudgetSpent
 from atc.run.output_type import OutputType
 from atc.run.resume import ResumedRun
@@ -78,6 +79,11 @@ class Parts:
         It is the setting, or else a number that suits the model.
         """
         return self.config.samples or int(getattr(self.ask, "samples", 1))
+
+    @property
+    def is_small(self) -> bool:
+        """True for a model that samples cheaply. It is small, and gets prompts of fixed form."""
+        return self.samples > 1
 
     def meter(self) -> BudgetedModel:
         """Return the model for one run, which enforces the run's budget and counts its usage."""
@@ -245,6 +251,15 @@ class Run:
             for call in self.parts.journal.orphans()
             if call.tool not in tools or tools[call.tool].fresh is None
         ]
+
+    @property
+    def nearest(self) -> int | None:
+        """Number of tools at the beginning of `tools` that prompts describe with all arguments.
+
+        None means all tools. Only tools that a search found are in the order of their rank.
+        """
+        is_ranked = self.tool_search is not None
+        return NEAREST if is_ranked and not self.parts.is_small else None
 
     @property
     def paused(self) -> bool:

@@ -74,7 +74,11 @@ class Chain(Run):
         """
         config = self.parts.config
         messages = build_program_prompt(
-            self.task, self.tools, budget=self.parts.prompt_tokens, docs=config.docs
+            self.task,
+            self.tools,
+            budget=self.parts.prompt_tokens,
+            docs=config.docs,
+            nearest=self.nearest,
         )
         while True:
             program = self._write_program(messages)
@@ -246,7 +250,13 @@ def draft(task: str, parts: Parts) -> Draft:
     """
     run = Chain(task, parts)
     tools = run.tools
-    messages = build_program_prompt(task, tools, budget=parts.prompt_tokens, docs=parts.config.docs)
+    messages = build_program_prompt(
+        task,
+        tools,
+        budget=parts.prompt_tokens,
+        docs=parts.config.docs,
+        nearest=run.nearest,
+    )
     try:
         program = new_program(
             messages, run.write, known=(), most=1, temperature=parts.config.temperature

@@ -27,6 +27,7 @@ from atc.run.conversation import (
     room_for_turns,
     shown_value,
 )
+from atc.run.focus import NEAREST, rank_by_words, select_full
 from atc.run.growing_program import (
     GrowingProgram,
     first_block,
@@ -95,29 +96,39 @@ class Stepwise(Run):
         self.failing = 0  # number of consecutive failed pieces
         # failed pieces that would fail again in the same way
         self.failed: frozenset[str] = frozenset()
-        budget = parts.prompt_tokens
-        docs = parts.config.docs
-        room = room_for_turns(budget)
+        room = room_for_turns(parts.prompt_tokens)
         self.known = ""  # results of earlier attempts, as prompt text
         self.is_confirmed = False  # True once the model said SAME to a doubtful answer
         if calls := [call for attempt in self.attempts for call in attempt.calls]:
             self.known = fill(
                 "step_known", calls=escape_fences(format_results(calls, self.tools, most=room))
             )
-        rules = fill("step")
-        example = fill("step_example")
-        start = build_opening(
-            rules,
-            example,
-            task,
-            self.tools,
+        self.turns = Turns(self._build_opening(), room - token_estimate(self.known))
+
+    def _build_opening(self) -> list[Message]:
+        """Build the opening of the conversation.
+
+        Before the first program, it describes all tools, and then those that matter for it.
+        """
+        parts = self.parts
+        tools = self.tools
+        sources = [attempt.program.source for attempt in self.attempts]
+        if sources and parts.config.docs == "full" and not parts.is_small:
+            ranked = tools if self.nearest is not None else rank_by_words(self.task, tools)
+            tools = select_full(tools, list(ranked)[:NEAREST], sources)
+        return build_opening(
+            fill("step"),
+            fill("step_example"),
+            self.task,
+            tools,
             told=_format_next,
             said=_format_piece,
-            budget=budget,
-            docs=docs,
+            budget=parts.prompt_tokens,
+            docs=parts.config.docs,
+            nearest=self.nearest if tools is self.tools else None,
+            by_name=[alias for alias in self.tools if alias not in tools],
             more=self.known,
         )
-        self.turns = Turns(start, room - token_estimate(self.known))
 
     def act(self) -> None:
         """Add pieces until there is an answer."""
@@ -134,6 +145,7 @@ class Stepwise(Run):
 
         It mentions the writes that took effect but are not in the program.
         """
+        self.turns.opening = self._build_opening()
         return self.turns.messages(describe_writes(self._find_standing_writes()))
 
     def _step(self) -> _Step | None:

@@ -5,13 +5,14 @@ from dataclasses import replace
 
 import pytest
 
-from protocols.protocol import Link
+from protocols.protocol import Link, ToolProtocol
 from protocols.render import (
     DETAILS,
     FULL,
     Detail,
     describe_within_budget,
     first_sentences,
+    signature_line,
     stubs,
     token_estimate,
 )
@@ -252,3 +253,25 @@ def test_components_keep_their_names_and_all_of_narrows():
     assert "category: Category" in text
     assert "size: Literal['s', 'm']" in text
     assert "class Owner(TypedDict):\n    id: int\n    a: Any" in text
+
+
+def test_distant_tools_have_required_arguments_only():
+    schema = {
+        "type": "object",
+        "properties": {
+            "a": {"type": "string"},
+            **{f"o{n}": {"type": "integer"} for n in range(11)},
+        },
+        "required": ["a"],
+    }
+    near, far = (
+        Tool(ToolProtocol(name=name, description="Finds.", input_schema=schema), lambda _: None)
+        for name in ("near", "far")
+    )
+    text = stubs(Toolbox([near, far]), nearest=1)
+    assert "def near(*, a: str, o0: int = ..., o1" in text
+    assert (
+        'def far(*, a: str) -> Any:\n    """Finds.\n\n'
+        "    optional: o0, o1, o2, o3, o4, o5, o6, o7 and 3 more\n" in text
+    )
+    assert signature_line(far, whole=False) == "def far(*, a: str) -> Any: ...  # Finds."
