@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
+from atc.core.line_edits import apply_line_edits, line_edits
 from atc.core.messages import format_list
 from atc.core.prompts import fill
 from atc.core.replies import program_in_reply, says_same
@@ -124,22 +125,21 @@ def new_program(
     known: Collection[str],
     most: int,
     temperature: float,
-    last: Program | None = None,
+    base: Program | None = None,
 ) -> Program | None:
     """Ask the model up to `most` times, until a reply has a program that is not in `known`.
 
     Return the program of the last reply, or None if that reply contains none. The first reply is
     sampled at temperature 0. Further replies use `temperature` and the seeds 1, 2, … and are only
     requested if no reply so far contained a new program, because a known program would fail again.
-    A reply of the one word SAME stands for the program `last`, and no further reply is requested.
+    A reply may also change single lines of `base`, the program that a repair prompt shows.
     """
     program = None
     for seed in range(most):
         purpose, warmth = ("sample", temperature) if seed else ("write", 0.0)
         reply = complete(messages, purpose=purpose, temperature=warmth, seed=seed).text
-        if last is not None and says_same(reply):
-            return last
-        program = program_in_reply(reply)
+        edits = line_edits(reply) if base is not None else {}
+        program = apply_line_edits(base, edits) if base and edits else program_in_reply(reply)
         if program is not None and program.source not in known:
             break
     return program

@@ -80,9 +80,17 @@ class Chain(Run):
             docs=config.docs,
             nearest=self.nearest,
         )
-        while True:
-            program = self._write_program(messages)
-            if self._is_settled(program):
+        shown: Program | None = None  # the program that the last repair prompt shows
+        for self.round in range(config.max_repairs + 1):
+            program = new_program(
+                messages,
+                self.write,
+                known=self.tried,
+                most=self.parts.samples,
+                temperature=config.temperature,
+                base=shown,
+            )
+            if program is not None and program.source in self.tried:
                 self._accept_repetition()
                 return
             if program is not None and self.should_leave(self.attempts, program):
@@ -101,8 +109,9 @@ class Chain(Run):
                 messages=tuple(messages),
                 docs=config.docs,
                 made=[call for attempt in self.attempts for call in attempt.calls],
-                takes_same=self.parts.samples == 1,
+                takes_lines=not self.parts.is_small,
             )
+            shown = case.attempt.program
             messages += correction(case, config.repair)
 
     def _write_program(self, messages: Sequence[Message]) -> Program | None:

@@ -14,6 +14,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import fields, is_dataclass, replace
 from typing import Any, TypeVar, cast
 
+from atc.core.line_edits import line_edits, readable_lines
 from atc.core.replies import program_in_reply
 from atc.core.types import Attempt, Program
 from atc.safety.redaction.text import SecretText
@@ -132,6 +133,7 @@ class Redactor:
             case Completion(text=text):
                 if (program := program_in_reply(text)) is not None:
                     self.learn_program(program)
+                self.learn_program(readable_lines(line_edits(text)))
                 changed = replace(thing, text=self(text))
             case tuple():
                 changed = tuple(self.value(item) for item in thing)

@@ -249,3 +249,13 @@ def test_unread_pages_are_read_without_the_model(solve, sent):
         ("list_people", {"page_size": 4, "page": 2}),
     ]
     assert solution.call_count == 3
+
+
+def test_a_repair_may_name_single_lines(solve, sent):
+    solution, model, _ = solve(
+        "note = get_note(id='p1')\nprint(note['rating'])",
+        "line 2: print(note['extra']['stars'])",
+    )
+    assert (solution.status, solution.answer, len(sent)) == ("solved", "5", 1)
+    assert "each as `line N: new text`" in model.prompts[1][-1].content
+    assert solution.attempts[-1].program.source.startswith("note = get_note(id='p1')\n")

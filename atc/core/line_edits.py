@@ -1,0 +1,65 @@
+"""Replies that change single lines of the last program: `line 3: print(total)`."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+
+from atc.core.types import Program
+
+_EDIT = re.compile(r"[ \t]*line[ \t]+(\d{1,6})[ \t]*:[ \t]?(.*)", re.IGNORECASE)
+_FENCE = re.compile(r"[ \t]*```\w*[ \t]*")
+_QUOTED = re.compile(r"(`+)(.*)\1\.?")
+
+
+def line_edits(reply: str) -> dict[int, str]:
+    """Return the new text of each line that a reply changes, keyed by number.
+
+    The dict is empty unless the reply consists of such lines alone, perhaps in a fence.
+    """
+    edits = dict[int, str]()
+    for line in reply.splitlines():
+        if not line.strip() or _FENCE.fullmatch(line):
+            continue
+        if (edit := _EDIT.fullmatch(line)) is None:
+            return {}
+        quoted = _QUOTED.fullmatch(edit[2].strip())
+        edits[int(edit[1])] = quoted[2] if quoted is not None else edit[2].rstrip()
+    return edits
+
+
+def apply_line_edits(program: Program, edits: Mapping[int, str]) -> Program | None:
+    """Return the program with the lines replaced, or None if it lacks one of them.
+
+    A text keeps its indentation if other lines of the program have the same, and else gets that of
+    the line that it replaces. An empty text removes the line.
+    """
+    lines = program.source.splitlines()
+    if not edits or not all(0 < number <= len(lines) for number in edits):
+        return None
+    indents = {_indent(line) for line in lines if line.strip()} - {""}
+    changed = list[str]()
+    for number, line in enumerate(lines, start=1):
+        text = edits.get(number, line)
+        if number in edits and _indent(text) not in indents:
+            text = _indent(line) + text.lstrip()
+        if number not in edits or text.strip():
+            changed.append(f"{text}\n")
+    return Program("".join(changed))
+
+
+def _indent(line: str) -> str:
+    """Return the white space at the beginning of a line."""
+    return line[: len(line) - len(line.lstrip())]
+
+
+def readable_lines(edits: Mapping[int, str]) -> Program:
+    """Return the new lines as a program that is only read, to learn which secrets they hold.
+
+    Each line is also read as the beginning of a block, and as arguments of a call that continues.
+    """
+    found = list[str]()
+    for text in map(str.strip, edits.values()):
+        forms = (text, f"{text.removeprefix('el')} pass", f"dict({text})")
+        found += [form for form in forms if not Program(form).parse_error]
+    return Program("".join(f"{line}\n" for line in found))
