@@ -14,6 +14,7 @@ from typing import Any
 from atc.core.prompts import fill
 from atc.core.replies import says_same
 from atc.core.types import Attempt, Program, Solution
+from atc.pipeline.guessed_links import drop_contradicted_links
 from atc.pipeline.repair.facts import RepairCase, describe_writes, facts
 from atc.pipeline.repair.responses import escape_fences, format_results
 from atc.pipeline.synthesize import new_program
@@ -113,6 +114,7 @@ class Stepwise(Run):
         parts = self.parts
         tools = self.tools
         sources = [attempt.program.source for attempt in self.attempts]
+        calls = [call for attempt in self.attempts for call in attempt.calls]
         if sources and parts.config.docs == "full" and not parts.is_small:
             ranked = tools if self.nearest is not None else rank_by_words(self.task, tools)
             tools = select_full(tools, list(ranked)[:NEAREST], sources)
@@ -120,7 +122,7 @@ class Stepwise(Run):
             fill("step"),
             fill("step_example"),
             self.task,
-            tools,
+            drop_contradicted_links(tools, calls),
             told=_format_next,
             said=_format_piece,
             budget=parts.prompt_tokens,
