@@ -132,12 +132,15 @@ def new_program(
     Return the program of the last reply, or None if that reply contains none. The first reply is
     sampled at temperature 0. Further replies use `temperature` and the seeds 1, 2, … and are only
     requested if no reply so far contained a new program, because a known program would fail again.
-    A reply may also change single lines of `base`, the program that a repair prompt shows.
+    A reply may also change single lines of `base`, the program that the last prompt shows. The one
+    word SAME stands for `base` unchanged, and no further reply is requested.
     """
     program = None
     for seed in range(most):
         purpose, warmth = ("sample", temperature) if seed else ("write", 0.0)
         reply = complete(messages, purpose=purpose, temperature=warmth, seed=seed).text
+        if base is not None and says_same(reply):
+            return base
         edits = line_edits(reply) if base is not None else {}
         program = apply_line_edits(base, edits) if base and edits else program_in_reply(reply)
         if program is not None and program.source not in known:

@@ -16,7 +16,7 @@ from atc.pipeline.autofix.paging import unread_pages
 from atc.pipeline.check import check
 from atc.pipeline.doubts import doubts, find_fixed_answer, find_invented_values
 from atc.pipeline.guessed_links import drop_contradicted_links
-from atc.run.program_calls import has_written, list_outputs, merge_calls
+from atc.run.program_calls import has_written, list_outputs, merge_calls, show_as_made
 from atc.run.program_tools import trace_program, with_named
 from atc.run.strategy_run import Run
 from protocols.toolbox import Toolbox

@@ -20,7 +20,6 @@ from atc.run.passes import are_suspicions, rests_on_responses
 from atc.run.program_calls import find_writes
 from atc.run.program_tools import with_named, writing_tools
 from atc.run.strategy_run import Parts, Run
-from protocols.model import Message
 
 _MOST_LOOKS = 4
 """Number of programs of a run that may only look at values without being counted as a repair."""
@@ -81,7 +80,7 @@ class Chain(Run):
             nearest=self.nearest,
         )
         shown: Program | None = None  # the program that the last repair prompt shows
-        for self.round in range(config.max_repairs + 1):
+        while True:
             program = new_program(
                 messages,
                 self.write,
@@ -90,7 +89,7 @@ class Chain(Run):
                 temperature=config.temperature,
                 base=shown,
             )
-            if program is not None and program.source in self.tried:
+            if self._is_settled(program):
                 self._accept_repetition()
                 return
             if program is not None and self.should_leave(self.attempts, program):
@@ -109,25 +108,11 @@ class Chain(Run):
                 messages=tuple(messages),
                 docs=config.docs,
                 made=[call for attempt in self.attempts for call in attempt.calls],
+                takes_same=not self.parts.is_small,
                 takes_lines=not self.parts.is_small,
             )
             shown = case.attempt.program
             messages += correction(case, config.repair)
-
-    def _write_program(self, messages: Sequence[Message]) -> Program | None:
-        """Ask the model for the next program. The reply SAME stands for the last program.
-
-        None if the reply contains no program.
-        """
-        last = self.attempts[-1] if self.attempts else None
-        return new_program(
-            messages,
-            self.write,
-            known=self.tried,
-            most=self.parts.samples,
-            temperature=self.parts.config.temperature,
-            last=None if last is None else last.program,
-        )
 
     def _is_settled(self, program: Program | None) -> bool:
         """Return True if a program was tried before and would end as it did then.

@@ -17,7 +17,9 @@ from docstring_parser.common import DocstringParam, DocstringStyle
 
 from protocols.schema import JsonObject
 
-_READ_ONLY = re.compile(r"^\s*read_only\s*=\s*True\s*$\n?", re.MULTILINE)
+_MARK = re.compile(r"^\s*(read_only|pure|session)\s*=\s*True\s*$\n?", re.MULTILINE)
+"""A line of a docstring that says what a call does: nothing but read (`read_only`), not even depend
+on anything else (`pure`), or move a session (`session`)."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -25,23 +27,26 @@ class FunctionText:
     """What a docstring says; all texts are on one line.
 
     `types` are the types of arguments and `returns` is that of the result, as the docstring writes
-    them (see `documented_type`). `read_only` is True if there is a line `read_only = True`.
+    them (see `documented_type`). `marks` are those of `read_only`, `pure` and `session` that a line
+    such as `read_only = True` sets.
     """
 
     description: str = ""
     arguments: Mapping[str, str] = field(default_factory=dict)
     types: Mapping[str, str] = field(default_factory=dict)
     returns: str = ""
-    read_only: bool = False
+    marks: frozenset[str] = frozenset()
 
 
 def read_docstring(text: str | None) -> FunctionText:
     """Return what a docstring says of a function, its arguments and its result."""
-    kept, marks = _READ_ONLY.subn("", inspect.cleandoc(text or ""))
+    whole = inspect.cleandoc(text or "")
+    kept = _MARK.sub("", whole)
+    marks = frozenset(_MARK.findall(whole))
     try:
         read = docstring_parser.parse(kept)
     except docstring_parser.ParseError:
-        return FunctionText(description=_on_one_line(kept), read_only=marks > 0)
+        return FunctionText(description=_on_one_line(kept), marks=marks)
     styled = _STYLES.get(read.style) if read.style is not None and read.meta else None
     description = _on_one_line(styled(kept) if styled is not None else kept)
     arguments = dict[str, str]()
@@ -57,7 +62,7 @@ def read_docstring(text: str | None) -> FunctionText:
         arguments=arguments,
         types=types,
         returns=_result_type(results[0]) if len(results) == 1 else "",
-        read_only=marks > 0,
+        marks=marks,
     )
 
 

@@ -32,6 +32,7 @@ from protocols.errors import SourceUnavailable, ToolError
 from protocols.protocol import Annotations, Evidence, PythonBinding, ToolProtocol
 from protocols.schema import GUESSED_TYPE
 from protocols.sources.docstrings import FunctionText, documented_type, read_docstring
+from protocols.worlds import Effect
 
 _Function = FunctionType | MethodType
 _FUNCTIONS: Any = (FunctionType, MethodType, type(functools.cache(len)))
@@ -164,6 +165,7 @@ def _read(
         module = home or function.__module__
         hints = _hints(function)
         text = read_docstring(inspect.getdoc(function))
+        only_reads = find_effect(function) is not None or "read_only" in text.marks
         unnamed = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
         named = {
             key: one
@@ -186,7 +188,7 @@ def _read(
             input_schema=input_schema,
             output_schema=guess if output is None else output,
             annotations=Annotations(
-                read_only=bool(getattr(function, "read_only", text.read_only)),
+                read_only=bool(getattr(function, "read_only", only_reads)),
                 destructive=getattr(function, "destructive", None),
                 idempotent=getattr(function, "idempotent", None),
             ),
@@ -241,6 +243,14 @@ def _add_documentation(schema: dict[str, Any], text: str, type_text: str) -> Non
     known = schema.get("description", "")
     if text and text not in known:
         schema["description"] = f"{text} {known}".strip()
+
+
+def find_effect(function: Callable[..., Any]) -> Effect | None:
+    """Return the effect that a function is marked with, by an attribute or in its docstring."""
+    marks = read_docstring(inspect.getdoc(function)).marks
+    if getattr(function, "session", "session" in marks):
+        return "session"
+    return "pure" if getattr(function, "pure", "pure" in marks) else None
 
 
 def _wrap_function(

@@ -16,6 +16,7 @@ from atc.pipeline.attribute import find_origins
 from atc.pipeline.autofix import autofix
 from atc.pipeline.autofix.lookups import search_for
 from atc.pipeline.guessed_links import drop_contradicted_links
+from atc.pipeline.repair.open_effects import ask_whether_refused, raised_writes
 from atc.pipeline.repair.responses import (
     describe_call,
     documentation,
@@ -53,6 +54,8 @@ class RepairCase:
     """How prompts describe tools. If it is "names", they contain only the names."""
     made: Sequence[ToolCall] = ()
     """The calls of all attempts so far."""
+    takes_same: bool = False
+    """True if the model may reply with the one word SAME to confirm a doubtful answer."""
     takes_lines: bool = False
     """True if the prompt offers to reply with single lines instead of the whole program."""
 
@@ -70,13 +73,19 @@ class RepairCase:
         """Whether a write changed anything whose text the program raised; "" if there is none."""
         return ask_whether_refused(raised_writes([self.attempt], self.tools))
 
-        Empty parts are left out. Writes that took effect are always listed last. If `takes_lines`
-        is True, the model may write single lines instead.
+    def rewrite(self, parts: Iterable[str]) -> Message:
+        """Build the user message that asks for the whole program again.
+
+        It shows the texts `parts`, without empty ones, then the writes that took effect. If
+        `takes_lines` is True, the model may write single lines instead.
         """
-        lines = self.takes_lines and bool(self.attempt.program.source.strip())
-        offer = fill("repair_lines") if lines else ""
-        shown = [part.strip("\n") for part in (*parts, describe_writes(self.orphans), offer)]
-        return Message("user", fill("repair", told="\n\n".join(part for part in shown if part)))
+        offers_lines = self.takes_lines and bool(self.attempt.program.source.strip())
+        writes = (self.refusal_question, describe_writes(self.orphans))
+        offer = fill("repair_lines") if offers_lines else ""
+        shown = [part.strip("\n") for part in (*parts, *writes, offer)]
+        fault = self.attempt.fault
+        asks = "repair_retry" if fault is not None and fault.cure == "retry" else "repair"
+        return Message("user", fill(asks, told="\n\n".join(part for part in shown if part)))
 
 
 _FIRST_WRITES = 20

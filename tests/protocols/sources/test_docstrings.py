@@ -100,7 +100,7 @@ def test_nothing_of_a_sphinx_docstring_is_lost():
 def test_unreadable_sections_stay_in_the_description():
     text = "Do it.\n\nArgs:\n    no colon here\n\nread_only = True"
     read = read_docstring(text)
-    assert (read.description, read.read_only) == ("Do it. Args: no colon here", True)
+    assert (read.description, read.marks) == ("Do it. Args: no colon here", {"read_only"})
 
 
 @pytest.mark.parametrize(
