@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
+from datetime import date, datetime
 from os import PathLike
 from typing import Self, TypeVar, overload
 
@@ -14,7 +15,7 @@ from atc.agent.setup import check_parts, configured, names_of, open_store, open_
 from atc.archive.learned_schemas import LearnedSchemas
 from atc.core.config import Config
 from atc.core.events import Observer
-from atc.core.task import readable
+from atc.core.task import read_context, readable
 from atc.core.types import Draft, Finding, Program, Solution
 from atc.pipeline.check import check
 from atc.run.output_type import OutputType, TypedSolution
@@ -134,6 +135,8 @@ class Agent(ProgramRunner):
         task: str,
         *,
         output_type: type[T],
+        rules: str = "",
+        now: datetime | date | str | None = None,
         observer: Observer | None = None,
         seed: int | None = None,
         max_seconds: float | None = None,
@@ -145,6 +148,8 @@ class Agent(ProgramRunner):
         task: str,
         *,
         output_type: None = None,
+        rules: str = "",
+        now: datetime | date | str | None = None,
         observer: Observer | None = None,
         seed: int | None = None,
         max_seconds: float | None = None,
@@ -155,6 +160,8 @@ class Agent(ProgramRunner):
         task: str,
         *,
         output_type: type[T] | None = None,
+        rules: str = "",
+        now: datetime | date | str | None = None,
         observer: Observer | None = None,
         seed: int | None = None,
         max_seconds: float | None = None,
@@ -165,18 +172,27 @@ class Agent(ProgramRunner):
         pydantic model, the answer must be JSON of that type, and the solution has the value as
         `output`. An answer of another form is a fault that the model is asked to correct.
 
+        `rules` are what the caller says beside the task, such as a policy. The model must follow
+        them, but they are not the user's words: conditions and codes in them raise no doubts about
+        the answer, and a value that only they contain still asks a person before it is sent as a
+        recipient or an amount. `now` is the date and time at which the programs' clock starts, such
+        as `"2023-11-30T09:15"`, in UTC if it names no zone; the model is told this date. By default
+        the clock starts when the run does. A stored run keeps both.
+
         `seed` initialises `random`, `uuid` and `secrets` in the programs. By default each run draws
         its own seed and stores it, so that nobody can guess a password or an id that a program
         makes.
 
         Raises:
-            InvalidTask, TypeError: The task is empty or too long, or `output_type` is not a type.
+            InvalidTask, TypeError: The task is empty or too long, the rules are too long, `now` is
+                no date, or `output_type` is not a type.
             ModelUnavailable, SandboxUnavailable: An outage, which says nothing about the task. The
                 task may be run again.
         """
         output = None if output_type is None else OutputType(output_type)
         task = readable(task if output is None else output.add_to_task(task))
-        options = RunOptions(observer=observer, max_seconds=max_seconds)
+        context = read_context(rules, now)
+        options = RunOptions(observer=observer, max_seconds=max_seconds, context=context)
         record = self._begin_record(task, options, seed=seed)
         with self._open_record(record):
             parts = replace(self._build_parts(record, options), output=output)
@@ -189,6 +205,8 @@ class Agent(ProgramRunner):
         task: str,
         *,
         output_type: type[T],
+        rules: str = "",
+        now: datetime | date | str | None = None,
         observer: Observer | None = None,
         seed: int | None = None,
         max_seconds: float | None = None,
@@ -200,6 +218,8 @@ class Agent(ProgramRunner):
         task: str,
         *,
         output_type: None = None,
+        rules: str = "",
+        now: datetime | date | str | None = None,
         observer: Observer | None = None,
         seed: int | None = None,
         max_seconds: float | None = None,
@@ -210,6 +230,8 @@ class Agent(ProgramRunner):
         task: str,
         *,
         output_type: type[T] | None = None,
+        rules: str = "",
+        now: datetime | date | str | None = None,
         observer: Observer | None = None,
         seed: int | None = None,
         max_seconds: float | None = None,
@@ -229,9 +251,22 @@ class Agent(ProgramRunner):
 
         def run(watch: Observer) -> Solution:
             if output_type is None:
-                return self.run(task, observer=watch, seed=seed, max_seconds=max_seconds)
+                return self.run(
+                    task,
+                    rules=rules,
+                    now=now,
+                    observer=watch,
+                    seed=seed,
+                    max_seconds=max_seconds,
+                )
             return self.run(
-                task, output_type=output_type, observer=watch, seed=seed, max_seconds=max_seconds
+                task,
+                output_type=output_type,
+                rules=rules,
+                now=now,
+                observer=watch,
+                seed=seed,
+                max_seconds=max_seconds,
             )
 
         return await run_in_thread(run, observer)
@@ -319,16 +354,24 @@ class Agent(ProgramRunner):
         """
         return check(Program(source), self.toolbox)
 
-    def draft(self, task: str, *, observer: Observer | None = None) -> Draft:
-        """Return what `run` would begin with: tools, a first program and the problems found in it.
+    def draft(
+        self,
+        task: str,
+        *,
+        rules: str = "",
+        now: datetime | date | str | None = None,
+        observer: Observer | None = None,
+    ) -> Draft:
+        """Return what `run` would begin with: tools, a first program and its findings.
 
-        The model is asked, but no tool is called, and nothing is recorded.
+        No tool is called, and nothing is recorded. `rules` and `now` are those of `run`.
 
         Raises:
-            InvalidTask: The task is empty or too long.
+            InvalidTask: The task is empty or too long, the rules are too long, or `now` is no date.
             ModelUnavailable: An outage.
         """
-        return draft(readable(task), self._build_parts(RunRecord(observer), RunOptions()))
+        record = RunRecord(observer, context=read_context(rules, now))
+        return draft(readable(task), self._build_parts(record, RunOptions()))
 
     def close(self) -> None:
         """Close what the agent has opened: tool connections, store, model, sandbox and index.

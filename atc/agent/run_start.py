@@ -5,11 +5,12 @@ from __future__ import annotations
 import secrets
 import time
 from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 
 from atc.core.config import Config, public
-from atc.core.events import ConsentWaived, Observer
+from atc.core.events import Observer
+from atc.core.task import TaskContext
 from atc.pipeline.retrieve.base import Retriever
 from atc.run.record import RunRecord
 from atc.run.resume import ResumedRun, is_unfinished
@@ -72,6 +73,8 @@ class RunOptions:
     """The client that has sent the program, if a gateway runs it."""
     insists: bool = False
     """True if the caller has sent the program before and knows the findings about it."""
+    context: TaskContext = field(default_factory=TaskContext)
+    """The rules and the date of a new run. A continued run keeps those that it began with."""
 
     def __post_init__(self) -> None:
         """Check the time limit.
@@ -99,9 +102,11 @@ def begin_run(
     If there is a store, it lists the run from now on. `given` is True if the caller, not the model,
     writes the programs. Then `toolbox` has only the tools that the first program names.
     """
-    pins = Pins(seed=secrets.randbits(64) if seed is None else seed, clock=time.time())
+    context = options.context
+    clock = time.time() if context.clock is None else context.clock
+    pins = Pins(seed=secrets.randbits(64) if seed is None else seed, clock=clock)
     if store is None:
-        return RunRecord(options.observer, task, pins)
+        return RunRecord(options.observer, task, pins, context=context)
     run = store.create(
         task,
         model=model,
@@ -112,8 +117,9 @@ def begin_run(
         pins=pins,
         identities={alias: tool.identity for alias, tool in toolbox.items()},
         gateway=given and options.client is not None,
+        context=context,
     )
-    return RunRecord(options.observer, task, pins, store, run)
+    return RunRecord(options.observer, task, pins, store, run, context=context)
 
 
 def continue_run(
@@ -151,7 +157,15 @@ def continue_run(
             " began it: Agent.resume."
         )
     stored = store.take(run, ended=ended)
-    return RunRecord(observer, task or begun.task, begun.pins or Pins(), store, run, past=stored)
+    return RunRecord(
+        observer,
+        task or begun.task,
+        begun.pins or Pins(),
+        store,
+        run,
+        past=stored,
+        context=begun.context,
+    )
 
 
 def last_program(stored: StoredRun) -> str:
@@ -237,5 +251,6 @@ def make_parts(
         consent=consent,
         past=ResumedRun(record.past),
         redact=record.redact,
-        accept_orphans=options.accept_orphans or consent.mode == "none",
+        accept_orphans=options.accept_orphans,
+        context=record.context,
     )

@@ -5,6 +5,7 @@ The answer goes to stdout, everything else to stderr.
 
 from __future__ import annotations
 
+import os.path
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, redirect_stdout
@@ -23,7 +24,7 @@ from atc.cli.stored_settings import config_of
 from atc.cli.wiring import make_asker, open_agent, open_store
 from atc.core.config import Config
 from atc.core.quoting import command, escape_hidden
-from atc.core.task import readable
+from atc.core.task import read_context, readable
 from atc.core.text import count
 from atc.core.types import Solution
 from atc.observe.terminal_view import RunView, format_whole_call, stderr_console
@@ -60,8 +61,19 @@ from sandbox.base import SandboxUnavailable
 @click.option(
     "--dry-run", is_flag=True, help="Choose tools, write and check the program; call nothing."
 )
+@click.option(
+    "--rules",
+    metavar="FILE|TEXT",
+    default="",
+    help="Rules that the program must follow, such as a policy. They do not count as your words.",
+)
+@click.option(
+    "--now",
+    metavar="TIME",
+    help="Date and time of the programs' clock, such as 2023-11-30T09:15; UTC unless it says else.",
+)
 @options.budget_options
-def run(task: str, *, dry_run: bool, consent: ConsentMode, **flags: Any) -> None:
+def run(task: str, *, dry_run: bool, rules: str, now: str | None, **flags: Any) -> None:
     """Solve TASK ('-' reads stdin) by one program over the given tools.
 
     The answer goes to stdout, what happens to stderr. Exit status: 0 solved, 1 failed, paused
@@ -74,10 +86,12 @@ def run(task: str, *, dry_run: bool, consent: ConsentMode, **flags: Any) -> None
             f"--dry-run shows a program; {config.strategy} writes none before it calls: use chain."
         )
     task = readable(output.read_text("-") if task == "-" else task)
+    rules = _read_rules(rules)
+    read_context(rules, now)  # a mistake is reported before tools are read
     if not dry_run:
-        _solve(config, lambda agent, view: agent.run(task, observer=view), consent=consent)
+        _solve(config, lambda agent, view: agent.run(task, rules=rules, now=now, observer=view))
     with _open_watched_agent(config, warm=False) as (agent, view):
-        draft = agent.draft(task, observer=view)
+        draft = agent.draft(task, rules=rules, now=now, observer=view)
     source = draft.program.source if draft.program else None
     document = {
         "tools": list(draft.tools),
@@ -88,6 +102,19 @@ def run(task: str, *, dry_run: bool, consent: ConsentMode, **flags: Any) -> None
     for found in draft.findings:
         output.say(f"line {found.line}: {found.message}")
     sys.exit(0 if draft.program is not None and not draft.findings else 1)
+
+
+def _read_rules(rules: str) -> str:
+    """Return the rules of a task: the text of a file, or `rules` itself if it has a blank.
+
+    Raises:
+        click.UsageError: A single word is not the name of a file that can be read.
+    """
+    is_text = not rules or any(character.isspace() for character in rules.strip())
+    # Path.is_file raises an error for a text that is too long for a name.
+    if is_text and not os.path.isfile(rules):  # noqa: PTH113
+        return rules
+    return output.read_text(rules)
 
 
 @click.command(cls=options.Verb, examples=["atc runs resume last --allow-writes close_ticket"])

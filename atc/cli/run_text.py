@@ -27,6 +27,8 @@ def format_run(stored: StoredRun, *, prompts: bool) -> list[str]:
     lines = [
         f"run      {run.run_id} ({run.status})",
         f"task     {run.task}",
+        *([f"rules    {run.context.rules}"] if run.context.rules else []),
+        *([f"now      {run.context.now}"] if run.context.now else []),
         f"when     {format_time(run.created)}, took {format_duration(run)}",
         f"model    {run.model or '-'}, asked {asked}, {usage.model_seconds:.1f} s, {tokens}",
         f"tools    {', '.join(run.tools) or '-'}",

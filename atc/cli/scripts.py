@@ -131,7 +131,8 @@ def _execute_script(script: Script, config: Config) -> Trace:
         effects = WriteRecovery(
             tools=tools, on_unknown=config.on_unknown, settle_seconds=config.settle_seconds
         )
-        journal = Journal(pins=Pins(clock=time.time()), write_recovery=effects)
+        clock = time.time() if script.clock is None else script.clock
+        journal = Journal(pins=Pins(clock=clock), write_recovery=effects)
         consent = Consent(
             script.task, tools, config, make_asker(), journal, held=HeldCalls(questions)
         )

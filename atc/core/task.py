@@ -1,17 +1,95 @@
-"""Validation of the text of a task."""
+"""The text of a task, and what its caller says beside it: rules, and the date of the run."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from datetime import UTC, date, datetime, time
 from reprlib import repr as shortened
 
+from atc.core.prompts import fill
 from protocols.errors import AtcError
 
 LONGEST_TASK = 20_000
 """Longest task, in characters. A longer one would leave no room for tools in a small prompt."""
 
 
+_YEARS = range(1970, 9999)
+"""Years that the clock of a program can show."""
+
+
 class InvalidTask(AtcError):
-    """Raised for a task that cannot be solved, because it is no text, is empty, or is too long."""
+    """A task that cannot be solved: it, its rules or its date is no text, empty or too long."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TaskContext:
+    """What the caller of a run says beside the task.
+
+    Prompts contain it below the task, under headings of its own. It is not part of the user's
+    words: no doubt about an answer rests on it, and a value in it is not one that the user typed.
+    """
+
+    rules: str = ""
+    """Rules that the program and its answer must follow, such as the policy of a company."""
+    now: str = ""
+    """Date and time at which the programs' clock starts, in ISO 8601 with UTC's offset.
+
+    If it is "", the clock starts when the run begins, and prompts name no date.
+    """
+
+    @property
+    def clock(self) -> float | None:
+        """The Unix time of `now`, or None if the caller gave none."""
+        return datetime.fromisoformat(self.now).timestamp() if self.now else None
+
+    def add_to(self, task: str) -> str:
+        """Return the task as prompts show it, with the rules and the date below it."""
+        parts = [task]
+        if self.rules:
+            parts.append(fill("rules", rules=self.rules))
+        if self.now:
+            moment = datetime.fromisoformat(self.now)
+            day = f"{moment:%A}, {moment.day} {moment:%B} {moment.year}"
+            parts.append(fill("today", day=day, time=f"{moment:%H:%M}"))
+        return "\n\n".join(parts)
+
+
+def read_context(rules: str = "", now: datetime | date | str | None = None) -> TaskContext:
+    """Return the context of a task. A date without a time means midnight, without a zone UTC.
+
+    Raises:
+        InvalidTask: The rules are not text or too long, or `now` is no date that a clock can show.
+    """
+    if not isinstance(rules, str):
+        raise InvalidTask(f"the rules must be a text, got {shortened(rules)}.")
+    text = rules.strip()
+    if len(text) > LONGEST_TASK:
+        raise InvalidTask(
+            f"the rules have {len(text):,} characters, more than {LONGEST_TASK:,}; leave out those"
+            " that the task does not need."
+        )
+    return TaskContext(rules=text, now="" if now is None else _read_moment(now))
+
+
+def _read_moment(now: datetime | date | str) -> str:
+    """Return a date and time in ISO 8601, in UTC.
+
+    Raises:
+        InvalidTask: It is no date, or its year is not in `_YEARS`.
+    """
+    try:
+        moment = datetime.fromisoformat(now.strip()) if isinstance(now, str) else now
+        if not isinstance(moment, datetime):
+            moment = datetime.combine(moment, time())
+        moment = moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment.astimezone(UTC)
+    except (ValueError, TypeError, OverflowError):
+        moment = None
+    if moment is None or moment.year not in _YEARS:
+        raise InvalidTask(
+            f"now must be a date from {_YEARS[0]} to {_YEARS[-1]}, such as '2023-11-30' or"
+            f" '2023-11-30T09:15', got {shortened(now)}."
+        )
+    return moment.isoformat()
 
 
 def readable(task: str) -> str:

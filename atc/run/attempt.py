@@ -62,7 +62,9 @@ def prepare(
     `attempt`.
     """
     tools = with_named(program, run.tools, run.parts.toolbox)
-    return Passes(run=run, tools=tools, known_text=f"{run.task}\n{seen}", look=look, blind=blind)
+    return Passes(
+        run=run, tools=tools, known_text=f"{run.prompt_task}\n{seen}", look=look, blind=blind
+    )
 
 
 def run_unchecked(run: Run, program: Program, tools: Toolbox, *, look: bool = False) -> Attempt:
@@ -104,7 +106,8 @@ def _begin(run: Run, result: Attempt, *, blind: bool) -> Attempt | None:
     """
     parts = run.parts
     number = len(run.attempts)
-    parts.consent.begin_program(result.program, blind=blind)
+    # Who has read the caller's rules may have taken a value from them; rules are not the user's.
+    parts.consent.begin_program(result.program, blind=blind and not parts.context.rules)
     stored = parts.past.attempt(number)
     if stored is not None:
         run.attempts.append(stored)

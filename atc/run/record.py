@@ -11,6 +11,7 @@ from functools import partial
 from typing import Any
 
 from atc.core.events import Event, NoteAdded, Observer, ProgramWritten, ToolCalled
+from atc.core.task import TaskContext
 from atc.core.types import Solution
 from atc.safety.redaction import Redactor
 from atc.store import RunStore
@@ -38,6 +39,7 @@ class RunRecord:
     store: RunStore | None = None
     run: str = ""
     past: StoredRun | None = None
+    context: TaskContext = field(default_factory=TaskContext)
     redact: Redactor = field(default_factory=Redactor)
     solution: Solution | None = None
     _told: list[Observer] = field(default_factory=list)

@@ -100,7 +100,7 @@ class SingleCallRun(Run):
             for call in calls
             if call.outcome == "done"
         ]
-        return KnownIds(tools, self.task).after(results)
+        return KnownIds(tools, self.prompt_task).after(results)
 
     def call(self, tool: str, arguments: Mapping[str, Json]) -> Observation:
         """Call a tool with arguments keyed by alias, and return the observation.

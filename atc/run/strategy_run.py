@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from atc.core.config import Config, InvalidConfig
 from atc.core.events import AttemptEnded, Observer, ToolsChosen
+from atc.core.task import TaskContext
 from atc.core.types import Attempt, Fault, FaultKind, Program, Solution, Status
 from atc.models.prices import FREE, Price, price_of
 from atc.pipeline.repair.open_effects import note_open_effects, raised_writes
@@ -64,6 +65,8 @@ class Parts:
     past: ResumedRun
     redact: Redactor
     accept_orphans: bool = False
+    context: TaskContext = field(default_factory=TaskContext)
+    """The rules and the date that the caller gave beside the task."""
     output: OutputType[Any] | None = None
     """The type that the answer must have, or None."""
 
@@ -136,6 +139,8 @@ class Run:
     ) -> None:
         self.task = task
         self.parts = parts
+        self.prompt_task = parts.context.add_to(task)
+        """The task as prompts show it, with the caller's rules and date; `task` lacks them."""
         self.meter = meter or parts.meter()
         if tools is None:
             tools, tool_search = retrieve(task, parts, self.meter)

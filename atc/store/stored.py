@@ -10,6 +10,7 @@ from typing import Annotated, Any, TypeVar
 
 from pydantic import BeforeValidator, TypeAdapter, ValidationError
 
+from atc.core.task import TaskContext
 from atc.core.types import Attempt, Usage
 from atc.store.lease import Lease
 from protocols.errors import AtcError
@@ -67,6 +68,8 @@ class RunSummary:
     usage: Annotated[Usage, BeforeValidator(lambda used: used or {})] = field(default_factory=Usage)
     pins: Pins | None = None
     """Random seed, start time and time zone that are the same in every execution of the run."""
+    context: TaskContext = field(default_factory=TaskContext)
+    """The rules and the date that the caller gave beside the task."""
     notes: tuple[str, ...] = ()
     """Ways in which the run deviated from its settings, see `Solution.notes`."""
     identities: Mapping[str, str] = field(default_factory=dict)

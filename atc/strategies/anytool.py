@@ -141,7 +141,9 @@ class _AnyTool(SingleCallRun):
         offer = offer_tools(tools, back=self.options.solver == "dfsdt", give_up=True)
         budget = self.parts.prompt_tokens
         docs = self.parts.config.docs
-        opening = react.build_react_opening(self.task, tools, offer, budget=budget, docs=docs)
+        opening = react.build_react_opening(
+            self.prompt_task, tools, offer, budget=budget, docs=docs
+        )
         if failed is not None:
             again = fill("anytool_again", reason=failed.reason)
             opening[-1] = replace(opening[-1], content=f"{opening[-1].content}\n\n{again}")
@@ -175,7 +177,11 @@ class _AnyTool(SingleCallRun):
         calls = format_calls(attempt.trace.calls, self.parts.toolbox)
         warmth = self.parts.config.temperature
         word, why = judge_answer(
-            self.meter.asker("judge"), self.task, attempt.answer, calls=calls, temperature=warmth
+            self.meter.asker("judge"),
+            self.prompt_task,
+            attempt.answer,
+            calls=calls,
+            temperature=warmth,
         )
         if word != "Unsolved":  # an unsure verdict gives no hint for improvement
             self.answer = attempt.answer

@@ -73,11 +73,7 @@ class Chain(Run):
         """
         config = self.parts.config
         messages = build_program_prompt(
-            self.task,
-            self.tools,
-            budget=self.parts.prompt_tokens,
-            docs=config.docs,
-            nearest=self.nearest,
+            self.prompt_task, self.tools, budget=self.parts.prompt_tokens, docs=config.docs
         )
         shown: Program | None = None  # the program that the last repair prompt shows
         while True:
@@ -245,11 +241,7 @@ def draft(task: str, parts: Parts) -> Draft:
     run = Chain(task, parts)
     tools = run.tools
     messages = build_program_prompt(
-        task,
-        tools,
-        budget=parts.prompt_tokens,
-        docs=parts.config.docs,
-        nearest=run.nearest,
+        run.prompt_task, tools, budget=parts.prompt_tokens, docs=parts.config.docs
     )
     try:
         program = new_program(

@@ -65,7 +65,7 @@ class _Session(Run):
         budget = parts.prompt_tokens
         docs = parts.config.docs
         begun = build_opening(
-            rules, example, task, self.tools, told=_shown_as, budget=budget, docs=docs
+            rules, example, self.prompt_task, self.tools, told=_shown_as, budget=budget, docs=docs
         )
         self.turns = Turns(begun, room_for_turns(budget))
         self.growing = GrowingProgram(parts.journal)

@@ -89,10 +89,8 @@ class _Team(SingleCallRun):
     def __init__(self, task: str, parts: Parts) -> None:
         super().__init__(task, parts)
         self.stubs = self.describe_tools(self.tools)
-        self.turns = Turns(
-            build_messages(fill("conagents_ground"), fill("task", stubs=self.stubs, task=task)),
-            self.room,
-        )
+        asked = fill("task", stubs=self.stubs, task=self.prompt_task)
+        self.turns = Turns(build_messages(fill("conagents_ground"), asked), self.room)
         tool = {"type": "string", "enum": list(self.tools)}
         instruct = reply_tool("instruct", instruction=_TEXT, tool=tool, wanted={"type": "string"})
         self.guiding = Toolbox([instruct, finish_tool()])
@@ -156,7 +154,11 @@ class _Team(SingleCallRun):
             return _Outcome(feedback="", answer=attempt.answer, paused=attempt.paused)
         step = {name: str(value) for name, value in call.arguments.items()}
         question = fill(
-            "conagents_choice", stubs=self.stubs, task=self.task, known=self._format_known(), **step
+            "conagents_choice",
+            stubs=self.stubs,
+            task=self.prompt_task,
+            known=self._format_known(),
+            **step,
         )
         if refused := self._review(question, ["grounding"]):
             return refused
@@ -179,7 +181,7 @@ class _Team(SingleCallRun):
         tool = self.tools[call.tool]
         told = {
             "stubs": self.describe_tools(self.tools.only([call.tool])),
-            "task": self.task,
+            "task": self.prompt_task,
             "known": self._format_known(),
             "instruction": step["instruction"],
             "call": clip_text(write_as(tool, call.arguments, PYTHON_CALL), _LONGEST_CALL),

@@ -67,7 +67,9 @@ class ByTurns(SingleCallRun):
         self.offer = offer_tools(self.tools, back=back, searching=self.tool_search)
         budget = parts.prompt_tokens
         docs = parts.config.docs
-        start = build_react_opening(task, self.tools, self.offer, budget=budget, docs=docs)
+        start = build_react_opening(
+            self.prompt_task, self.tools, self.offer, budget=budget, docs=docs
+        )
         self.turns = Turns(start, self.room)
 
     def act(self) -> None:

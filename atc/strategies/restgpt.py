@@ -81,7 +81,8 @@ class _RestGPT(SingleCallRun):
     def __init__(self, task: str, parts: Parts) -> None:
         super().__init__(task, parts)
         self.planning = Turns(
-            build_messages(fill("restgpt_plan"), fill("restgpt_plan_task", task=task)), self.room
+            build_messages(fill("restgpt_plan"), fill("restgpt_plan_task", task=self.prompt_task)),
+            self.room,
         )
         self.results: list[str] = []
 

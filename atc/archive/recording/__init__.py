@@ -11,12 +11,13 @@ import json
 import time
 from collections.abc import Mapping
 from contextlib import ExitStack
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from typing import Annotated, NamedTuple
 
 from pydantic import Field
 
 from atc.core.setting_types import NotNegative
+from atc.core.task import TaskContext
 from atc.core.types import Attempt
 from atc.safety.redaction import Redactor
 from atc.store.stored import StoredRun
@@ -65,6 +66,8 @@ class Recording:
 
     A replay has the same limit. All other limits of a replay are the defaults.
     """
+    context: TaskContext = field(default_factory=TaskContext)
+    """The rules and the date that the caller gave beside the task."""
     secrets: tuple[str, ...] = ()
     """The placeholders in the recording that replace sensitive values."""
 
@@ -110,7 +113,8 @@ def make_recording(stored: StoredRun) -> Recording:
     trace = redact.value(attempt.trace)
     task = redact(stored.summary.task)
     program = redact(attempt.program.source)
-    text = json.dumps([task, program, asdict(trace)])
+    context = redact.value(stored.summary.context)
+    text = json.dumps([task, program, asdict(context), asdict(trace)])
     found = dict.fromkeys(match[0] for match in PLACEHOLDER.finditer(text))
     return Recording(
         run=stored.summary.run_id,
@@ -124,6 +128,7 @@ def make_recording(stored: StoredRun) -> Recording:
         },
         trace=trace,
         tool_calls=config.get("max_calls", Limits().tool_calls),
+        context=context,
         secrets=tuple(name for name in found if name in redact.placeholders),
     )
 

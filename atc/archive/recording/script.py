@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from atc.archive.recording import InvalidRecording, Recording
+from atc.core.task import InvalidTask, read_context
 from atc.core.version import __version__
 from protocols.effects import annotate_effects, is_safe
 from protocols.protocol import HttpBinding, ToolProtocol, dump, load
@@ -52,6 +53,8 @@ class Script:
     """Source of the program."""
     tools: Mapping[str, ToolProtocol]
     """The protocols of the tools that the program calls, keyed by alias."""
+    clock: float | None = None
+    """Unix time at which the program's clock starts, if the run was given a date, or None."""
     withheld: tuple[str, ...] = ()
     """Settings of `MAY_BE_WITHHELD` that were off in the run, and stay off in the script."""
     redacted: tuple[str, ...] = ()
@@ -88,6 +91,7 @@ def to_script(recording: Recording, *, withheld: Sequence[str] = ()) -> str:
         "format": FORMAT,
         "run": recording.run,
         "task": recording.task,
+        "now": recording.context.now,
         "answer": recording.answer,
         "redacted": [text for text in recording.secrets if text in recording.program],
         "credentials": list(dict.fromkeys(name for tool in tools for name in _credentials(tool))),
@@ -125,6 +129,11 @@ def parse_script(text: str) -> Script:
         raise InvalidRecording(
             WHERE, "RUN does not say what was withheld from its tools; export the run anew."
         )
+    now = document.get("now") or None
+    try:
+        clock = read_context(now=now).clock
+    except InvalidTask as error:
+        raise InvalidRecording(WHERE, f"RUN: {error}") from error
     loaded = {alias: load(tool, where=f"{WHERE}: tool {alias!r}") for alias, tool in tools.items()}
     if other := _find_tool_without_http(loaded):
         raise InvalidRecording(
@@ -134,6 +143,7 @@ def parse_script(text: str) -> Script:
         task=task,
         program="\n".join(lines) + "\n",
         tools=_reclassify_tools(loaded),
+        clock=clock,
         withheld=tuple(map(str, document["withheld"])),
         redacted=tuple(map(str, document.get("redacted") or ())),
     )

@@ -105,6 +105,48 @@ def test_writes_are_allowed_by_name(agent):
     assert agent("print(close())", allow_writes=["close"]).run("Close it.").status == "solved"
 
 
+NOW = "import datetime\nprint(datetime.date.today(), get_ticket()['id'])"
+
+
+def test_a_run_has_the_date_it_was_given(agent):
+    asked = agent(NOW)
+    assert asked.run("Which ticket?", now="2023-11-30T09:15").answer == "2023-11-30 7"
+    assert "Today is Thursday, 30 November 2023" in asked.ask.prompts[0][-1].content
+    asked = agent(NOW)
+    asked.draft("Which ticket?", rules="Never close.", now="2023-11-30")
+    assert "Never close." in asked.ask.prompts[0][-1].content
+
+
+def test_a_resumed_run_keeps_rules_and_date(agent, tmp_path):
+    writing_today = NOW.replace("print(", "close()\nprint(")
+    with Store(tmp_path / "runs.sqlite") as store:
+        begun = agent(writing_today, store=store)
+        paused = begun.run("Close it.", rules="Close one a day.", now="2023-11-30")
+        context = store.load(paused.run_id).summary.context
+        assert (paused.status, context.rules) == ("paused", "Close one a day.")
+        resumed = agent(store=store, allow_writes=["close"]).resume(paused.run_id)
+        assert resumed.answer == "2023-11-30 7"
+
+
+def test_rules_are_not_the_users_words(sandbox):
+    """A code in them raises no doubt, and a recipient in them asks."""
+    source = "mail(to='ann@example.org', text='Hello')\nprint(get_ticket()['id'])"
+    to = {"type": "string", "x-atc-sensitive": "recipient"}
+    mail = tool("mail", {}, {"to": to, "text": "string"}, reads=False)
+    tools = Toolbox([tool("get_ticket", {"id": 7}), mail])
+    config = Config(samples=1, strategy="chain", max_repairs=1)
+
+    def run(task, rules):
+        made = writing(source)
+        asked = Agent(tools, model=made, sandbox=sandbox, config=config, allow_writes="mail")
+        return asked.run(task, rules=rules)
+
+    rules = "Mail goes to ann@example.org, about airports (IATA) only."
+    assert run("Say hello.", rules).status == "paused"
+    assert run("Say hello to ann@example.org.", "").status == "solved"
+    assert run("Say hello to ann@example.org.", rules).attempts[0].doubts == ()
+
+
 def test_a_cost_limit_needs_a_price(agent):
     with pytest.raises(InvalidConfig, match="model_price"):
         agent("print(1)", max_cost=0.01).run("Say it.")
