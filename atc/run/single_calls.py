@@ -255,8 +255,11 @@ class SingleCallRun(Run):
 
 _TEXT: JsonObject = {"type": "string"}
 _TEXTS: JsonObject = {"type": "array", "items": _TEXT}
-# Some models write a number instead of a text.
-_ANSWER: JsonObject = {"type": ["string", "number", "boolean"]}
+# Any JSON. Stating `items` allows lists within a list in grammars, too.
+_ANSWER: JsonObject = {
+    "type": ["string", "number", "boolean", "null", "array", "object"],
+    "items": {},
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -335,6 +338,12 @@ def offer_tools(
 def finish_tool() -> Tool:
     """Return the pseudo tool `finish(answer)`, which ends the task."""
     return reply_tool("finish", "End with the answer to the task.", answer=_ANSWER)
+
+
+def answer_text(arguments: Mapping[str, Json]) -> str:
+    """Return the answer in a call of `finish` as a program would print it; "" if it is blank."""
+    answer = arguments["answer"]
+    return answer.strip() if isinstance(answer, str) else repr(answer)
 
 
 def reply_tool(name: str, description: str = "", /, **properties: JsonObject) -> Tool:

@@ -22,7 +22,7 @@ from atc.models.decode.formats import PYTHON_CALL
 from atc.models.decode.parse import ReadCall, write_as
 from atc.models.decode.write_call import write_call
 from atc.run.conversation import Turn, Turns, build_messages, shorten_texts
-from atc.run.single_calls import SingleCallRun, finish_tool, reply_tool
+from atc.run.single_calls import SingleCallRun, answer_text, finish_tool, reply_tool
 from atc.run.strategy_run import Parts
 from protocols.model import Message
 from protocols.schema import Json, shape
@@ -148,7 +148,7 @@ class _Team(SingleCallRun):
         agent.
         """
         if call.tool != "instruct":
-            attempt = self.finish(str(call.arguments["answer"]))
+            attempt = self.finish(answer_text(call.arguments))
             if attempt.answer is None and not attempt.paused:
                 return self._send_back("The answer is empty.", "grounding")
             return _Outcome(feedback="", answer=attempt.answer, paused=attempt.paused)

@@ -20,7 +20,7 @@ from atc.models.decode.write_call import write_call
 from atc.pipeline.retrieve.model_replies import texts
 from atc.run import conversation
 from atc.run.conversation import Turn, Turns
-from atc.run.single_calls import Offer, SingleCallRun, offer_tools
+from atc.run.single_calls import Offer, SingleCallRun, answer_text, offer_tools
 from atc.run.strategy_run import Parts
 from protocols.model import Message
 from protocols.render import Docs
@@ -144,7 +144,7 @@ def carry_out_call(turn: Turn, call: ReadCall, offer: Offer, acting: SingleCallR
     given = call.arguments
     match next((end for end, alias in offer.ends.items() if alias == call.tool), None):
         case "finish":
-            answer = str(given["answer"]).strip()
+            answer = answer_text(given)
             ended = replace(turn, end="answer", answer=answer)
             return (
                 ended

@@ -6,6 +6,7 @@ from functools import partial
 import pytest
 
 from atc.core.events import NoteAdded
+from atc.core.types import parse_answer
 from atc.models.scripted import ScriptedModel
 from atc.strategies import dfsdt, react
 from protocols.model import Powers
@@ -40,6 +41,14 @@ def test_an_impossible_call_costs_nothing(lab):
     assert "id" in errors[1]
     assert "no call in the reply" in errors[2]
     assert "the answer is empty" in errors[4]
+
+
+@pytest.mark.parametrize("way", [react.solve, dfsdt.solve])
+@pytest.mark.parametrize("answer", [["Pat", 47], [["Pat", 1]], None, 7, True, {"a": [1.5]}, []])
+def test_an_answer_is_any_json(lab, way, answer):
+    solution, model = lab(way, LIST, turn("finish", answer=answer))
+    assert (solution.status, len(model.prompts)) == ("solved", 2)
+    assert parse_answer(solution.answer) == answer
 
 
 def test_a_failed_call_does_not_stand(lab):
