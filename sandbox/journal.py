@@ -79,11 +79,14 @@ class Journal:
     preanswered: tuple[ToolCall, ...] = ()
     """The first calls of each next execution, with their results from an earlier one.
 
-    They are not made again. If one of them failed, it fails in the same way."""
+    They are not made again, as long as the execution begins with the same calls in the same order.
+    If one of them failed, it fails in the same way, also if an equal call has succeeded since."""
     execution: int = -1
     """Number of the current execution, starting with 0; -1 before the first one."""
     _completed: dict[str, list[_Entry]] = field(default_factory=dict)
     _issued: dict[str, int] = field(default_factory=dict)
+    _repeats: bool = True
+    """True if all calls of this execution so far were the same as in `preanswered`."""
     _history: tuple[str, ...] = ()
     _positions: dict[int, _CallPosition] = field(default_factory=dict)
     _unconfirmed: dict[str, ToolCall] = field(default_factory=dict)
@@ -101,6 +104,7 @@ class Journal:
         """
         self.execution += 1
         self._issued = {}
+        self._repeats = True
         self._history = ()
         self._positions = {}
         self._unconfirmed = {}
@@ -130,7 +134,8 @@ class Journal:
         position = self._issue(call, defaults, writes=writes, repeats=repeats)
         self._positions[call.index] = position
         entry = position.entry
-        at_any_time = repeats == "pure" or (writes and repeats != "session")
+        if (repeated := self._find_repeated(call, writes=writes)) is not None:
+            return answer_from(repeated, call)
         if (
             entry is not None
             and entry.call.outcome == "done"
@@ -164,6 +169,18 @@ class Journal:
         if writes or repeats == "session":
             self._history = (*self._history, idempotency_key_of)
         return position
+
+    def _find_repeated(self, call: ToolCall, *, writes: bool) -> ToolCall | None:
+        """Return the call that `call` repeats as part of the same beginning, or None.
+
+        A write with an unknown outcome is never returned, because it has to be looked up.
+        """
+        if call.index >= len(self.preanswered):
+            return None
+        was = self.preanswered[call.index]
+        same = (was.tool, was.arguments) == (call.tool, call.arguments)
+        self._repeats = self._repeats and same
+        return was if self._repeats and not (writes and was.outcome == "unknown") else None
 
     def _find_earlier_failure(self, call: ToolCall, *, writes: bool) -> ToolCall | None:
         was = self.preanswered[call.index] if call.index < len(self.preanswered) else None

@@ -13,6 +13,8 @@ PRINT_ANSWER = "print_answer"
 """The name under which a program that prints only its answer keeps the real `print`."""
 HEAD = f"{PRINT_ANSWER} = print\ndef print(*_, **__): pass  # only the answer is printed\n"
 """First lines of a program that prints only its answer: they rename `print` and disable it."""
+PRINTS_AGAIN = f"print = {PRINT_ANSWER}  # what follows prints\n"
+"""Line after `HEAD` from which on a program prints again."""
 
 
 def print_name(program: Program) -> str:
@@ -26,11 +28,11 @@ def print_name(program: Program) -> str:
 def count_kept_lines(program: Program, before: Program) -> int:
     """Return how many lines at the beginning of `program` were taken from an earlier program.
 
-    The earlier program is `before`. If `program` does not begin with all of it, the result is 0.
-    The lines of `HEAD`, with which only `program` may begin, are counted, too.
+    If `program` does not begin with `before`, the result is 0. The lines of `HEAD` are counted,
+    too. They, and the line `PRINTS_AGAIN`, make no difference between the two programs.
     """
-    kept = before.source.splitlines()
-    lines = program.source.splitlines()
     first = HEAD.splitlines()[:1]
-    head = len(HEAD.splitlines()) if lines[:1] == first and kept[:1] != first else 0
+    lines = program.source.splitlines()
+    head = len(HEAD.splitlines()) if lines[:1] == first else 0
+    kept = before.source.removeprefix(HEAD).replace(PRINTS_AGAIN, "").splitlines()
     return head + len(kept) if kept and lines[head:][: len(kept)] == kept else 0

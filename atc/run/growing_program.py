@@ -2,8 +2,8 @@
 
 There is no live session. The calls of earlier pieces are not sent again: the run's journal, which
 records every call, returns their stored responses. Their output is repeated, and cut off before
-the new output is shown. The finished program prints only its answer, like a program that is
-written at once.
+the new output is shown; or they print nothing, see `with_silent_beginning`. The finished program
+prints only its answer, like a program that is written at once.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import re
 from collections.abc import Collection
 from dataclasses import dataclass, field
 
-from atc.core.answer_print import HEAD, PRINT_ANSWER
+from atc.core.answer_print import HEAD, PRINT_ANSWER, PRINTS_AGAIN
 from atc.core.types import Program
 from sandbox.journal import Journal
 from sandbox.trace import ToolCall, Trace
@@ -45,6 +45,15 @@ class GrowingProgram:
         """Return the program followed by the source of a new piece. Nothing is changed."""
         before = self.program.source.rstrip()
         return Program(f"{before}\n\n{piece.source}") if before else piece
+
+    def with_silent_beginning(self, piece: Program) -> Program:
+        """Return the program followed by the piece, where only the piece prints.
+
+        An earlier piece that failed is executed again. If it does not fail this time, it goes on,
+        and its output must not be taken for that of the new piece.
+        """
+        before = self.program.source.rstrip()
+        return Program(f"{HEAD}{before}\n\n{PRINTS_AGAIN}{piece.source}") if before else piece
 
     def preanswer_calls(self, calls: tuple[ToolCall, ...] | None = None) -> None:
         """Tell the run's journal which calls the next execution will repeat.

@@ -90,17 +90,16 @@ class _Session(Run):
         self.limit = f"{MOST_TURNS} turns"
 
     def _run(self, block: Program) -> str:
-        """Execute the program with a new block at its end. Return the feedback for the model."""
-        whole = self.growing.with_piece(block)
+        """Execute the program with a new block and return the feedback for the model."""
+        whole = self.growing.with_silent_beginning(block)
         result = self._execute_program(whole, look=True)
         trace = result.trace
         assert trace is not None  # there is no check that could prevent execution
         failure = trace.failure
         self.round += failure is not None
         most = longest_shown(self.parts.prompt_tokens)
-        output = self.growing.last_output(trace)
         value = trace.value
-        shown = [abridge_output(output, most=most)] if output.strip() else []
+        shown = [abridge_output(trace.stdout, most=most)] if trace.stdout.strip() else []
         shown += [shown_value(value, most=most)] if value is not None else []
         if failure is None or failure.kind == "exception":
             self.growing.take(

@@ -53,6 +53,19 @@ def test_the_kth_call_is_answered_by_the_kth():
     assert execute(journal, read("a", x=1), read("a", x=1), read("a", x=1)) == [True, True, True]
 
 
+def test_a_repeated_beginning_fails_as_before():
+    """Also if an equal call has succeeded since; a program that begins otherwise gets that one."""
+    journal, steps = Journal(), (read("a", x=1), read("c"), read("a", x=1))
+    execute(journal, *steps, fails={0})
+    failed = ToolCall(index=0, tool="a", arguments={"x": 1}, line=1, error="no", outcome="refused")
+    done = replace(failed, index=1, tool="c", arguments={}, error=None, outcome="done")
+    journal.preanswered = (failed, done, replace(done, index=2, tool="a", arguments={"x": 1}))
+    assert execute(journal, *steps, read("a", x=1)) == [True, True, True, False]
+    assert execute(journal, read("c"), read("b"), read("a", x=1)) == [True, False, True]
+    journal.preanswered = ()
+    assert execute(journal, read("a", x=1)) == [True]
+
+
 def test_equal_numbers_repeat_no_write():
     journal = Journal()
     execute(journal, write("b", x=[5, "5.0"]), read("a", x=5))

@@ -6,8 +6,10 @@ import pytest
 
 from atc.strategies import codeact
 from atc.strategies.codeact import parse_reply
+from protocols.errors import ToolError
+from protocols.toolbox import Toolbox
 from tests.labs.acting import Lab, World, told
-from tests.labs.tools import fenced
+from tests.labs.tools import fenced, tool
 
 LIST = "people = list_people()\nprint(people)"
 
@@ -68,7 +70,7 @@ def test_a_session_continues_after_a_traceback(solve, sent):
     )
     assert (solution.status, solution.answer, solution.repairs) == ("solved", "bread", 2)
     assert told(model, 2) == output(
-        'half\nTraceback (most recent call last):\n  File "program.py", line 6, in <module>\n'
+        'half\nTraceback (most recent call last):\n  File "program.py", line 9, in <module>\n'
         "    print(note['rating'])\nKeyError: 'rating'"
     )
     assert told(model, 3) == output("bread")  # what stood before the failure was done
@@ -82,6 +84,30 @@ def test_a_function_of_an_earlier_block_still_prints(solve):
     _, model = solve("def show(x):\n    print('shown', x)\nshow(1)", "show(2)", "Answer: 2")
     assert told(model, 1) == output("shown 1")
     assert told(model, 2) == output("shown 2")
+
+
+def test_a_block_that_failed_stays_silent(lab, sent, monkeypatch):
+    """Its failed call fails again, though an equal call succeeded since, and what follows it is not run."""
+    answers = iter([ToolError(500, "down"), {"text": "bread"}])
+
+    def get_flaky(_):
+        answer = next(answers)
+        if isinstance(answer, ToolError):
+            raise answer
+        return answer
+
+    tools = [*lab.world.toolbox.values(), tool("get_flaky", get_flaky, sent=sent)]
+    monkeypatch.setattr(World, "toolbox", Toolbox(tools))
+    blocks = [
+        "print('one')",
+        "print('two')\nget_flaky()\nprint('three')\nlist_people()",
+        "print(get_flaky()['text'])",
+        "print('four')",
+    ]
+    solution, model = lab(codeact.solve, *map(fenced, blocks), "Answer: bread")
+    assert (solution.answer, sent) == ("bread", [("get_flaky", {})] * 2)
+    assert told(model, 3) == output("bread")
+    assert told(model, 4) == output("four")
 
 
 def test_an_exiting_block_keeps_the_session(solve):
