@@ -9,20 +9,37 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 
 from protocols.schema import Json
-from toolflow_bench.numbers import fold, folded_words, is_near, parse_structure, whole_number
+from toolflow_bench.numbers import (
+    fold,
+    folded_words,
+    is_near,
+    leaves,
+    parse_structure,
+    whole_number,
+)
 from toolflow_bench.task import GradedQuestion
 
 _BULLET = re.compile(r"^\s*(?:[-*•]|\d+[.)])\s+")
 
 
 def has_expected_items(answer: str, expected: GradedQuestion) -> bool:
-    """Return True if an answer has exactly the expected items, in any accepted notation.
-
-    The notations are JSON and Python lists, lines, and words with any punctuation, for example.
-    """
-    return any(_are_expected_items(items, expected) for items in iter_readings(answer)) or any(
-        _has_expected_words(text, expected) for text in _bodies(answer)
+    """Return True if the answer has exactly the expected items, in any accepted notation."""
+    readings = list(iter_readings(answer))
+    return (
+        any(_are_expected_items(items, expected) for items in readings)
+        or any(_are_grouped_items(items, expected) for items in readings)
+        or any(_has_expected_words(text, expected) for text in _bodies(answer))
     )
+
+
+def _are_grouped_items(items: Sequence[Json], expected: GradedQuestion) -> bool:
+    """Return True if `items` are the expected ones with some of them in lists or objects.
+
+    This holds only if no expected item is a list itself, and for exactly as many values.
+    """
+    flat = leaves(list(items))
+    is_flat = not any(isinstance(one, dict | list) for one in expected.answer)
+    return is_flat and len(flat) == len(expected.answer) and _are_expected_items(flat, expected)
 
 
 def _are_expected_items(items: Sequence[Json], expected: GradedQuestion) -> bool:

@@ -22,7 +22,8 @@ space.
     one value a line, the values of an object (for pairs also its keys with their values), and
     words and numbers with any punctuation between them. An introduction that ends in a colon
     and line numbers are ignored. A list or object of one item counts as that item, and the
-    values of an object may come in any order. Each value is compared as a number or as a
+    values of an object may come in any order. Where the expected values are not lists, the
+    answer may group its values into lists or objects. Each value is compared as a number or as a
     whole text.
 `set`
     Like a list, but in any order. Repeated values are ignored.

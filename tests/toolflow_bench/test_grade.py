@@ -1,13 +1,16 @@
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
 import yaml
+from hypothesis import given
+from hypothesis import strategies as st
 
 from tests.labs.paths import DATA
 from toolflow_bench.grade import grade
-from toolflow_bench.numbers import parse_structure, whole_number
+from toolflow_bench.numbers import leaves, parse_structure, whole_number
 from toolflow_bench.task import GradedQuestion
 
 
@@ -28,6 +31,48 @@ def test_table_answers_are_graded_right(row: dict[str, Any]) -> None:
         for answer in row.get(name, ()):
             verdict = grade(answer, question)
             assert verdict.correct is right, (answer, verdict.reason)
+
+
+FLAT = [42, "Clarksville", "CKV", 3]
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        '[42, "Clarksville", ["CKV", 3]]',
+        "[[42, 'Clarksville'], ('CKV', 3)]",
+        '{"age": 42, "place": "Clarksville", "airport": ["CKV", 3]}',
+        '[42, "Clarksville", {"code": "CKV", "count": 3}]',
+    ],
+)
+def test_values_of_a_flat_answer_may_be_grouped(answer: str) -> None:
+    for kind in ("list", "set"):
+        assert grade(answer, ask("Say it.", FLAT, kind)).correct
+
+
+@st.composite
+def grouped(draw: st.DrawFn, values: list[Any]) -> list[Any]:
+    """These values in this order, some of them in lists within the list."""
+    cut = draw(st.integers(0, len(values)))
+    end = draw(st.integers(cut, len(values)))
+    group = [*values[:cut], values[cut:end], *values[end:]]
+    return draw(grouped(group)) if draw(st.booleans()) else group
+
+
+@given(st.data())
+def test_grouping_makes_no_other_values_right(data: st.DataObject) -> None:
+    """Neither an item more, nor one less, nor (of a list) another order."""
+    wrong = list(FLAT)
+    match data.draw(st.sampled_from(["more", "less", "order"])):
+        case "more":
+            wrong.insert(data.draw(st.integers(0, 4)), data.draw(st.sampled_from([*FLAT, "DEN"])))
+        case "less":
+            del wrong[data.draw(st.integers(0, 3))]
+        case "order":
+            wrong = data.draw(st.permutations(FLAT).filter(lambda found: found != FLAT))
+    answer = data.draw(grouped(wrong))
+    assert leaves(answer) == wrong != FLAT
+    assert not grade(json.dumps(answer), ask("Say it.", FLAT, "list")).correct
 
 
 def test_reasons_name_what_was_found() -> None:
