@@ -21,18 +21,41 @@ def find_difference(found: Snapshot, wanted: Snapshot, *, tolerance: float = 0.0
     does. `tolerance` is an absolute difference that is allowed for every number.
     """
     for service, collection in sorted(_collections(found) | _collections(wanted)):
-        there = list(found.get(service, {}).get(collection, ()))
-        for record in wanted.get(service, {}).get(collection, ()):
-            match = next(
-                (index for index, one in enumerate(there) if _is_same(one, record, tolerance)), None
-            )
-            if match is None:
-                beside = f"; there is {_short(there[0])}" if there else ""
-                return f"{service} {collection}: {_short(record)} is missing{beside}"
-            del there[match]
-        if there:
-            return f"{service} {collection}: {_short(there[0])} should not be there"
+        place = f"{service} {collection}"
+        missing, wrong = _compare(found, wanted, service, collection, tolerance)
+        if missing:
+            beside = f"; there is {_short(wrong[0])}" if wrong else ""
+            return f"{place}: {_short(missing[0])} is missing{beside}"
+        if wrong:
+            return f"{place}: {_short(wrong[0])} should not be there"
     return None
+
+
+def is_all_but(
+    found: Snapshot, wanted: Snapshot, most_missing: int, *, tolerance: float = 0.0
+) -> bool:
+    """Return True if `found` has no wrong record and lacks at most `most_missing` records."""
+    places = _collections(found) | _collections(wanted)
+    compared = [_compare(found, wanted, *place, tolerance) for place in places]
+    lacking = sum(len(missing) for missing, _ in compared)
+    return lacking <= most_missing and not any(wrong for _, wrong in compared)
+
+
+def _compare(
+    found: Snapshot, wanted: Snapshot, service: str, collection: str, tolerance: float
+) -> tuple[list[Json], list[Json]]:
+    """Return the records that a collection lacks, and those that it should not have."""
+    wrong = list(found.get(service, {}).get(collection, ()))
+    missing = []
+    for record in wanted.get(service, {}).get(collection, ()):
+        match = next(
+            (index for index, one in enumerate(wrong) if _is_same(one, record, tolerance)), None
+        )
+        if match is None:
+            missing.append(record)
+        else:
+            del wrong[match]
+    return missing, wrong
 
 
 def _collections(snapshot: Snapshot) -> set[tuple[str, str]]:

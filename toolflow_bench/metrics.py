@@ -18,7 +18,15 @@ from protocols.schema import Json, JsonObject
 from toolflow_bench.resampling import Estimate, estimate, recipe_of
 
 FailureClass = Literal[
-    "", "retrieval", "program", "misread", "tool", "limit", "wrong_answer", "no_answer"
+    "",
+    "retrieval",
+    "program",
+    "misread",
+    "tool",
+    "unknown_write",
+    "limit",
+    "wrong_answer",
+    "no_answer",
 ]
 """The reason why a question was not solved; see `failure_class`.
 
@@ -321,17 +329,21 @@ _FAULTS: Mapping[FailureClass, Sequence[str]] = {
     "program": ("syntax", "policy", "unknown_tool", "bad_arguments", "error"),
     "misread": ("misread_result", "empty_result", "drift"),
     "tool": ("tool_failed", "unknown_outcome"),
+    "unknown_write": (),
     "limit": ("limit",),
     "no_answer": ("no_answer",),
 }
 """The kinds of fault (`atc.core.types.FaultKind`) that belong to each failure class."""
 
 
-def failure_class(row: Row) -> FailureClass:
-    """Return why a question was not solved: the first of these classes that applies.
+def failure_class(row: Row, *, only_unknown_write: bool = False) -> FailureClass:
+    """Return the failure class of a row that was graded wrong: the first of these that applies.
 
-    `row` is the question's result, which was graded wrong.
+    `only_unknown_write` is True if the run stopped at a write whose outcome is unknown, and all
+    other records are right.
 
+    `unknown_write`
+        The run is paused at a write of unknown outcome, and all else that it wrote is right.
     `retrieval`
         A gold tool was neither offered in the prompt nor called.
     `wrong_answer`
@@ -352,6 +364,8 @@ def failure_class(row: Row) -> FailureClass:
     """
     if row.correct or not row.graded:
         return ""
+    if only_unknown_write:
+        return "unknown_write"
     called = {call["tool"] for call in row.made}
     if set(row.gold) - set(row.tools) - called:
         return "retrieval"

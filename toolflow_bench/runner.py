@@ -19,7 +19,7 @@ from atc.core.types import Solution
 from atc.models.prices import Price
 from protocols.errors import AtcError
 from toolflow_bench import paths
-from toolflow_bench.final_state import Snapshot
+from toolflow_bench.final_state import Snapshot, is_all_but
 from toolflow_bench.grade import Verdict, grade
 from toolflow_bench.metrics import Row, failure_class
 from toolflow_bench.rows import Header, RowFile
@@ -225,7 +225,23 @@ def _row(
             made, answered.writing, last=len(solution.attempts) - 1
         ),
     )
-    return replace(row, failure=failure_class(row))
+    stopped = _has_only_unknown_writes(item.question, answered)
+    return replace(row, failure=failure_class(row, only_unknown_write=stopped))
+
+
+def _has_only_unknown_writes(question: GradedQuestion, answered: AnsweredItem) -> bool:
+    """Return True if the run stopped at a write of unknown outcome and all else is right.
+
+    The records of the unknown writes may be there or not.
+    """
+    wanted: Snapshot | None = question.answer if question.type == "state" else question.state
+    unknown = len(answered.solution.unknown_writes)
+    return (
+        answered.solution.status == "paused"
+        and unknown > 0
+        and wanted is not None
+        and is_all_but(answered.state or {}, wanted, unknown, tolerance=question.tolerance)
+    )
 
 
 def _calls_of(solution: Solution) -> tuple[dict[str, Any], ...]:

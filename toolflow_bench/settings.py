@@ -4,7 +4,8 @@
   thousands of tools from a real catalogue.
 - `blind`: no tool documents its responses.
 - `faulty`: one call in twenty fails: status 429 or 500, a connection closed without a response, or
-  a slow response.
+  a slow response. Half of the connections are closed after the work was done, so that neither who
+  sends a lost write again nor who takes it for done is always right.
 - `drifting`: for a quarter of the operations, the response has another name for one field than the
   document says.
 
@@ -55,7 +56,12 @@ def harden_worlds(
     rate = FAULT_RATE / 4 if "faulty" in settings else 0.0
     share = DRIFTING_SHARE if "drifting" in settings else 0.0
     faults = Faults(
-        rate_429=rate, rate_500=rate, rate_drop=rate, rate_slow=rate, renamed_share=share
+        rate_429=rate,
+        rate_500=rate,
+        rate_drop=rate / 2,
+        rate_drop_after=rate / 2,
+        rate_slow=rate,
+        renamed_share=share,
     )
 
     @contextmanager

@@ -127,6 +127,30 @@ def test_a_row_says_how_its_question_went(tmp_path: Path) -> None:
     assert read_rows(tmp_path / "deep" / "rows.jsonl")[1] == rows
 
 
+@pytest.mark.parametrize(
+    ("state", "failure"),
+    [
+        ({}, "unknown_write"),
+        ({"notes": {"notes": [{"text": "one"}]}}, ""),
+        ({"notes": {"notes": [{"text": "two"}]}}, "tool"),
+    ],
+)
+def test_an_unknown_write_stands_apart(tmp_path: Path, state: dict, failure: str) -> None:
+    wanted = {"notes": {"notes": [{"text": "one"}]}}
+    question = GradedQuestion(id="w", question="Note one.", answer=wanted, type="state")
+    lost = ToolCall(index=0, tool="note", arguments={}, line=1, error="lost", outcome="unknown")
+    stopped = replace(solution("Note one.", ""), status="paused", unknown_writes=(lost,))
+    stopped = replace(stopped, answer=None)
+
+    def work(item: Item, /, *, seed: int, repeat: int, max_seconds: float | None) -> AnsweredItem:
+        return AnsweredItem(solution=stopped, state=state)
+
+    out = tmp_path / "rows.jsonl"
+    item = Item(question=question, writes=True)
+    [row] = run_suite([item], lambda: nullcontext(work), header=HEADER, out=out)
+    assert (row.failure, row.correct) == (failure, not failure)
+
+
 def test_outages_are_kept_apart_and_asked_again(tmp_path: Path) -> None:
     out = tmp_path / "r.jsonl"
     twice = Twice()

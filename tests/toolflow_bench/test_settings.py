@@ -130,7 +130,8 @@ def test_one_call_in_twenty_goes_wrong():
     kinds = Counter(
         fault.kind for faults in seen[:2] for n in range(2000) if (fault := faults.draw(n)).kind
     )
-    assert kinds.keys() == {"429", "500", "drop", "slow"}
+    assert kinds.keys() == {"429", "500", "drop", "drop_after", "slow"}
+    assert abs(kinds["drop"] - kinds["drop_after"]) < kinds["slow"]
     assert 150 < kinds.total() < 250
 
 

@@ -25,6 +25,10 @@ CLASSES: Mapping[str, tuple[str, str]] = {
         "Tool",
         "a tool failed and the last program did not get over it, or a write's outcome is unknown",
     ),
+    "unknown_write": (
+        "Unknown write",
+        "the run paused at a write whose outcome is unknown, and all else that it wrote is right",
+    ),
     "limit": ("Limit", "time, calls, tokens or another cap ended the run before an answer"),
     "wrong_answer": (
         "Wrong answer",
