@@ -2,11 +2,12 @@
 
 A model has planned the searches. SEARCHES is a file with one JSON object on each line: `{"task": id
 of a ToolFlow task, "queries": [...]}`. The index has ToolFlow's operations and `--count` APIs of
-StableToolBench. The hits of a task's searches are interleaved. The share is computed twice: for the
-hits alone, and for the hits together with the tools that produce the ids which the hits need. Both
-are compared with a single search for the task's question. With --solve N, the first N tasks are run
-end to end: the scripted model returns the planned searches, asks (`SEARCH:`) for tools that were
-not shown, and then returns the gold program.
+StableToolBench. The hits of a task's searches are interleaved. The share is computed for the hits
+alone, for the hits together with the tools that produce the ids which the hits need, and for these
+with the tools that the documentation of the best of them names. All are compared with a single
+search for the task's question. With --solve N, the first N tasks are run end to end: the scripted
+model returns the planned searches, asks (`SEARCH:`) for tools that were not shown, and then returns
+the gold program.
 """
 
 from __future__ import annotations
@@ -30,6 +31,7 @@ from atc.pipeline.retrieve.base import hits
 from atc.pipeline.retrieve.document import ToolDocument
 from atc.pipeline.retrieve.embed import choose_embedder
 from atc.pipeline.retrieve.embedders import DEFAULT
+from atc.pipeline.retrieve.finder import READ, named_in_docs
 from atc.pipeline.retrieve.fuse import Hybrid
 from atc.pipeline.retrieve.index import ToolIndex
 from atc.pipeline.retrieve.planned import in_turns
@@ -73,9 +75,13 @@ def share_of_tasks_covered(
         for k in SHOWN:
             ways = {"question": own[:k], "searches": in_turns(lists, Toolbox(), k=k)}
             ways["searches + producers"] = in_turns(lists, data.toolbox, k=k)
-            for way, chosen in ways.items():
+            shown = {way: [hit.tool for hit in chosen] for way, chosen in ways.items()}
+            best = shown["searches + producers"]
+            read = [tool for tool in best[:READ] if tool in data.toolbox]
+            shown["searches + producers + named"] = [*best, *named_in_docs(read, data.toolbox)]
+            for way, tools in shown.items():
                 whole = found.setdefault(way, dict.fromkeys(SHOWN, 0.0))
-                whole[k] += {hit.tool for hit in chosen}.issuperset(query.gold) / len(rows)
+                whole[k] += set(tools).issuperset(query.gold) / len(rows)
     return found
 
 

@@ -51,7 +51,8 @@ class Tool:
     tool, `fresh` makes the same tools again; in a run, `world` is the state behind the tool.
 
     `admit` is called with the arguments (keyed by original name) before a call is recorded; it may
-    raise an exception to end the run.
+    raise an exception to end the run. If `brief` is True, prompts describe the
+    tool in one line.
     """
 
     protocol: ToolProtocol
@@ -65,6 +66,7 @@ class Tool:
     fresh: Fresh | None = field(default=None, compare=False, repr=False)
     world: World | None = field(default=None, compare=False, repr=False)
     admit: Callable[[JsonObject], None] | None = field(default=None, compare=False)
+    brief: bool = field(default=False, compare=False)
 
     def __post_init__(self) -> None:
         if not self.alias:

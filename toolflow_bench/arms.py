@@ -17,6 +17,7 @@ from atc.core.config import Config, public
 from atc.core.parallel import Pool
 from atc.core.version import __version__
 from atc.models.prices import Price, price_of
+from atc.pipeline.retrieve.finder import describe_words_alone
 from toolflow_bench.metrics import Row, Summary
 from toolflow_bench.resampling import Estimate
 from toolflow_bench.rows import Header
@@ -115,8 +116,12 @@ def ask_arms(
     each = len(asked) * how.repeats
     data = question_digest([item.question for item in items])
     found: list[Asked] = []
+    told: set[str] = set()
 
     def show(row: Row, done: int, _: int) -> None:
+        for note in {describe_words_alone(arm.config)}.intersection(row.notes) - told:
+            told.add(note)
+            say(note)
         verdict = _verdict(row)
         took = f"{row.seconds:6.1f} s  {row.calls:>3} calls"
         say(f"{done:>3}/{each}  {verdict:<6} {took}  {row.id}: {row.error or row.reason}")

@@ -108,6 +108,8 @@ class Row:
 
     Keys: attempt, kind, message, tool, path, line, evidence.
     """
+    notes: tuple[str, ...] = ()
+    """Ways in which the run deviated from its settings, see `Solution.notes`."""
     limit: str | None = None
     """The budget that ended the run, such as `max_seconds = 60`, or None."""
     state: Json = None

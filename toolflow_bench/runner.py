@@ -215,6 +215,7 @@ def _row(
         made=made,
         findings=_findings_of(solution),
         faults=_faults_of(solution),
+        notes=solution.notes,
         limit=solution.limit,
         cost=price.of(usage.input_tokens, usage.output_tokens) if price is not None else None,
         path=paths.path_rate(gold, made),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 from atc.core.config import Config, InvalidConfig
@@ -14,6 +14,7 @@ from atc.core.types import Attempt, Fault, FaultKind, Program, Solution, Status
 from atc.models.prices import FREE, Price, price_of
 from atc.pipeline.repair.open_effects import note_open_effects, raised_writes
 from atc.pipeline.retrieve.base import Retriever
+from atc.pipeline.retrieve.finder import READ, describe_words_alone, named_in_docs
 from atc.pipeline.retrieve.planned import in_turns
 from atc.run.focus import NEAREST
 from atc.run.model_budget import BudgetedModel, BudgetSpent
@@ -308,9 +309,10 @@ class RetrievedTools(NamedTuple):
 def retrieve(task: str, parts: Parts, meter: BudgetedModel) -> RetrievedTools:
     """Return the tools for the prompt: all tools if they fit, else the best search hits.
 
-    Each hit is accompanied by the tools that return the ids which it needs as arguments. Describing
-    all tools is preferred: then no search can miss one, and the beginning of the prompt is constant
-    and cached. If not all are described, the model may search for more.
+    Hits come with the tools that produce the ids that they need, and with those that the
+    documentation of the best ones names, which are described briefly. Describing all tools is
+    preferred: then no search can miss one, and the beginning of the prompt is constant and cached.
+    If not all are described, the model may search for more.
     """
     toolbox = parts.toolbox
     budget = parts.prompt_tokens
@@ -323,7 +325,13 @@ def retrieve(task: str, parts: Parts, meter: BudgetedModel) -> RetrievedTools:
         with suppress(BudgetSpent):
             found = parts.finder(meter.asker("retrieve")).search(task, k=most)
             names = [hit.tool for hit in found.hits] or names
-    kept = describe_within_budget(toolbox.only(names), budget=budget, docs=docs)[1]
+        if note := describe_words_alone(parts.config):
+            meter.note(note)
+    named = named_in_docs(names, toolbox) if len(names) < len(toolbox) else []
+    # Before the hits that follow the ones that name them: what does not fit is left out at the end.
+    order = [*names[:READ], *named, *names[READ:]]
+    shown = toolbox.only(order).map(lambda tool: replace(tool, brief=tool.alias in named))
+    kept = describe_within_budget(shown, budget=budget, docs=docs)[1]
     parts.observer(ToolsChosen(tuple(kept), len(toolbox)))
     if len(kept) == len(toolbox) or docs != "full":
         return RetrievedTools(kept, None)

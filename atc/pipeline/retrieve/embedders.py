@@ -115,6 +115,21 @@ def is_ready(name: str = DEFAULT, *, folder: Path | None = None) -> bool:
     return all(find_cached(file, folder=folder) for file in files(name))
 
 
+def describe_missing(name: str, *, folder: Path) -> str:
+    """Return a clause that says why an embedding model cannot be used at once, and what to do.
+
+    Return "" if it can be used. `folder` is where downloaded models are kept.
+    """
+    if is_ready(name, folder=folder):
+        return ""
+    if name not in MODELS:
+        return f"the embedding model {name!r} is not configured"
+    if missing := find_missing_packages(*PACKAGES):
+        remedy = "install it with pip install 'automatic-tool-chain[retrieval]'"
+        return f"the embedding model {name!r} needs {' and '.join(missing)}; {remedy}"
+    return f"the embedding model {name!r} is not fetched; fetch it with 'atc models pull {name}'"
+
+
 def list_embedders(chosen: str, *, folder: Path) -> Iterator[tuple[str, str, str]]:
     """Yield the name, state and description of each embedding model, including the `chosen` one.
 
@@ -124,8 +139,8 @@ def list_embedders(chosen: str, *, folder: Path) -> Iterator[tuple[str, str, str
         size = sum(file.size for file in files(name))
         here = is_ready(name, folder=folder)
         fetched = (
-            f"{size / 1e6:,.0f} MB for search, fetched when first used or by 'atc models pull"
-            f" {name}'"
+            f"{size / 1e6:,.0f} MB for search, fetched by 'atc models pull {name}'; until then runs"
+            " and benches search by words alone"
         )
         yield name, "here" if here else "not fetched", "for search" if here else fetched
     if chosen not in MODELS:

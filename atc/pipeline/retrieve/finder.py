@@ -8,7 +8,7 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING
@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING
 from atc.core.config import Config
 from atc.core.parallel import Pool
 from atc.pipeline.retrieve.base import Hit, Retrieval, Retriever, require
-from atc.pipeline.retrieve.document import documents
-from atc.pipeline.retrieve.embedders import is_ready
+from atc.pipeline.retrieve.document import ToolDocument, documents
+from atc.pipeline.retrieve.embedders import describe_missing, is_ready
 from atc.pipeline.retrieve.methods import AUTO, read_method
 from atc.pipeline.retrieve.planned import with_producers
 from protocols.model import Ask
@@ -38,6 +38,9 @@ _MOST_BLENDED = 100_000
 
 That method scores every tool for every query.
 """
+READ = 15
+"""Number of the best hits whose documentation is searched for names of other tools."""
+_MOST_NAMED = 10
 _SPELLED = re.compile(r"[_\d]|[a-z][A-Z]")
 """Pattern of words with an underscore, a digit or camel case.
 
@@ -80,6 +83,40 @@ class Finder:
         return [
             word for word in dict.fromkeys(words) if _SPELLED.search(word) or word == query.strip()
         ]
+
+
+def describe_words_alone(config: Config) -> str:
+    """Return a sentence that says why the default search compares words alone, or "".
+
+    The search is then worse than with an embedding model, which is never fetched in silence.
+    """
+    if config.retrieval != AUTO:
+        return ""
+    why = describe_missing(config.embedder, folder=config.cache_dir / "models")
+    return f"Tools were searched by words alone: {why}." if why else ""
+
+
+def named_in_docs(found: Sequence[str], toolbox: Toolbox) -> list[str]:
+    """Return the tools that the documentation of the first of `found` names, without `found`.
+
+    A tool is named as in `Finder`, by its alias or its original name. The result has at most
+    `_MOST_NAMED` tools, in the order in which they are named.
+    """
+    known = set(found)
+    named: dict[str, None] = {}
+    for alias in found[:READ]:
+        document = ToolDocument.of(toolbox[alias])
+        texts = (document.title, document.description, *document.parameters.values())
+        words = [word for text in texts for word in _WORD.findall(text) if _SPELLED.search(word)]
+        aliases = [word if word in toolbox else _alias_of(word, toolbox) for word in words]
+        named |= dict.fromkeys(one for one in aliases if one is not None and one not in known)
+    return list(named)[:_MOST_NAMED]
+
+
+def _alias_of(name: str, toolbox: Toolbox) -> str | None:
+    """Return the alias of the only tool with this original name, or None."""
+    found = toolbox.find_all(name)
+    return found[0].alias if len(found) == 1 and found[0].alias in toolbox else None
 
 
 def open_index(

@@ -6,6 +6,7 @@ tools which return ids that other tools require.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import zip_longest
@@ -24,10 +25,25 @@ _LEAST = 1e-9
 Two tools that produce arguments for each other would raise each other forever in ever smaller
 steps.
 """
-_MOST = 6
+_ALLOWED = {
+    6: "six",
+    7: "seven",
+    8: "eight",
+    9: "nine",
+    10: "ten",
+    11: "eleven",
+    12: "twelve",
+}
+"""Maximum numbers of searches for one task, with their words. A short task has the first one."""
+_BESIDE_PARTS = 2
+"""Number of searches that are allowed in addition to one for each part of the task.
+
+A part often needs a further tool that finds an id. With 2, the parts of nearly all of ToolFlow's
+tasks allow as many searches as their gold programs have tools.
+"""
+_PARTS = re.compile(r"[.;?!](?=\s|$)|[,\n]|\b(?:and|then)\b")
 _TASK_CHARACTERS = 4000
-_MAX_TOKENS = 300
-_SCHEMA = an_object({"searches": a_list(a_text(120, least=3), most=_MOST, least=1)})
+_TOKENS_A_SEARCH = 50
 
 
 def with_producers(hits: Sequence[Hit], toolbox: Toolbox, *, k: int) -> tuple[Hit, ...]:
@@ -80,6 +96,15 @@ def in_turns(searches: Sequence[Sequence[Hit]], toolbox: Toolbox, *, k: int) -> 
     return with_producers(hits, toolbox, k=k)
 
 
+def count_allowed_searches(task: str) -> int:
+    """Return how many searches may be planned for a task: more, the more parts it has.
+
+    A part is a sentence or a clause that punctuation or `and` or `then` separates from others.
+    """
+    parts = sum(bool(part.strip()) for part in _PARTS.split(task))
+    return min(max(parts + _BESIDE_PARTS, min(_ALLOWED)), max(_ALLOWED))
+
+
 @dataclass(frozen=True, kw_only=True)
 class PlannedRetriever:
     """A `Retriever` for tasks that need several tools: a model splits the task into searches.
@@ -100,14 +125,15 @@ class PlannedRetriever:
             ModelUnavailable: the model did not answer.
         """
         ask = Tally(self.ask)
+        most = count_allowed_searches(query)
+        schema = an_object({"searches": a_list(a_text(120, least=3), most=most, least=1)})
         messages = [
-            Message("system", fill("planned_searches")),
+            Message("system", fill("planned_searches", most=_ALLOWED[most])),
             Message("user", clip_text(query.strip(), _TASK_CHARACTERS)),
         ]
-        reply = ask(messages, schema=_SCHEMA, max_tokens=_MAX_TOKENS)
-        searches = list(dict.fromkeys(texts(json_object(reply.text).get("searches"))))[:_MOST] or [
-            query
-        ]
+        reply = ask(messages, schema=schema, max_tokens=most * _TOKENS_A_SEARCH)
+        planned = texts(json_object(reply.text).get("searches"))
+        searches = list(dict.fromkeys(planned))[:most] or [query]
         names = self.ranker.names
         found = [to_hits(ranking, names, k=k) for ranking in self.ranker.top(searches, n=k)]
         transcript = tuple(f"search: {search}" for search in searches)

@@ -46,7 +46,7 @@ def solve(sandbox, tmp_path):
         ),
     ]
 
-    def run(*replies, strategy="chain", **settings):
+    def run(*replies, strategy="chain", tools=(), **settings):
         model = ScriptedModel(*replies)
         config = Config(
             strategy=strategy,
@@ -56,7 +56,9 @@ def solve(sandbox, tmp_path):
             cache_dir=tmp_path,
             **settings,
         )
-        agent = Agent(Toolbox([*others, *mine]), model=model, sandbox=sandbox, config=config)
+        agent = Agent(
+            Toolbox([*others, *mine, *tools]), model=model, sandbox=sandbox, config=config
+        )
         return agent.run("How windy is it where the ship Elbe lies?"), model
 
     return run
@@ -85,8 +87,32 @@ def test_the_model_plans_and_continues_searches(solve, strategy, replies):
     assert "def harbour_weather(*, harbour: str)" in second[-1].content
 
 
+def test_a_tool_named_in_documentation_is_shown(solve):
+    """In short, and in full once it was called."""
+    named = described(
+        "flag_colours", "The colours of a flag. " + "More of it. " * 9, ["first"], "flag"
+    )
+    naming = described("find_ships", "Find ships by name; see flag_colours.", ["name"], "ship")
+    wrong = "```python\nprint(flag_colours(flag='de')['last'])\n```"
+    solution, model = solve(PLAN, wrong, ANSWER, tools=[naming, named], max_repairs=1)
+    first = text(model.prompts[1])
+    assert "def flag_colours(*, flag: str) -> str: ...  # The colours of a flag." in first
+    assert "More of it" in model.prompts[2][-1].content
+    assert "flag_colours" in solution.tools
+
+
 def test_a_search_in_a_fence_is_a_search(solve):
     assert solve(PLAN, f"```python\n{SEARCH}\n```", ANSWER, max_repairs=0)[0].answer == "strong"
+
+
+def test_a_search_without_embedder_is_reported(solve):
+    notes = solve(PLAN, SEARCH, ANSWER)[0].notes
+    told = (
+        "Tools were searched by words alone: the embedding model 'minilm+paraphrase' is not"
+        " fetched; fetch it with 'atc models pull minilm+paraphrase'."
+    )
+    assert notes == (told,)
+    assert solve(PLAN, SEARCH, ANSWER, retrieval="planned:on=bm25")[0].notes == ()
 
 
 def test_searches_are_bounded(solve):

@@ -3,7 +3,7 @@
 import pytest
 
 from atc.pipeline.retrieve.base import Hit
-from atc.pipeline.retrieve.finder import Finder
+from atc.pipeline.retrieve.finder import READ, Finder, named_in_docs
 from atc.pipeline.retrieve.planned import in_turns, with_producers
 from protocols.protocol import Link
 from protocols.toolbox import Toolbox
@@ -108,3 +108,23 @@ def test_several_searches_are_merged_in_turns():
     found = in_turns(searches, BOX, k=4)
     assert [hit.tool for hit in found] == ["get_plane", "forecast", "list_departures", "search"]
     assert found[2].why == "producer of get_plane(tail)"
+
+
+def test_documentation_names_further_tools():
+    """By alias or original name; ordinary words, and tools that were found, are left out."""
+    search_by_name = {"type": "string", "description": "From searchCities, or get_town_1."}
+    box = Toolbox(
+        [
+            tool_lab.tool("get_town", None, description="A town; list_towns and forecast exist."),
+            tool_lab.tool("list_towns", None, {"city": search_by_name}),
+            tool_lab.tool("searchCities", None),
+            tool_lab.tool("forecast", None),
+            *(tool_lab.tool(f"other_{n}", None) for n in range(READ)),
+            tool_lab.tool("last_town", None, description="As get_weather does."),
+            tool_lab.tool("get_weather", None),
+        ]
+    )
+    assert named_in_docs(["get_town"], box) == ["list_towns"]
+    assert named_in_docs(["get_town", "list_towns"], box) == [box.find("searchCities").alias]
+    others = [f"other_{n}" for n in range(READ)]
+    assert named_in_docs([*others, "last_town"], box) == []
