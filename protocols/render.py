@@ -53,10 +53,12 @@ def stubs(
     on the argument says how to get such a value. The stubs after the first `nearest` ones have only
     required arguments, and name the others.
     """
-    shapes = _Shapes(detail)
+    shapes = Shapes(detail)
     functions = [
-        signature_line(tool) if tool.brief else _function(tool, shapes, among or tools)
-        for tool in tools.values()
+        signature_line(tool)
+        if tool.brief
+        else _function(tool, shapes, among or tools, whole=nearest is None or number < nearest)
+        for number, tool in enumerate(tools.values())
     ]
     return "\n\n".join([*shapes.declarations, *functions])
 

@@ -136,6 +136,7 @@ class Journal:
         entry = position.entry
         if (repeated := self._find_repeated(call, writes=writes)) is not None:
             return answer_from(repeated, call)
+        at_any_time = repeats == "pure" or (writes and repeats != "session")
         if (
             entry is not None
             and entry.call.outcome == "done"

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 
 from atc.core.config import Config, public
-from atc.core.events import Observer
+from atc.core.events import ConsentWaived, Observer
 from atc.core.task import TaskContext
 from atc.pipeline.retrieve.base import Retriever
 from atc.run.record import RunRecord
@@ -251,6 +251,6 @@ def make_parts(
         consent=consent,
         past=ResumedRun(record.past),
         redact=record.redact,
-        accept_orphans=options.accept_orphans,
+        accept_orphans=options.accept_orphans or consent.mode == "none",
         context=record.context,
     )

@@ -73,7 +73,15 @@ from sandbox.base import SandboxUnavailable
     help="Date and time of the programs' clock, such as 2023-11-30T09:15; UTC unless it says else.",
 )
 @options.budget_options
-def run(task: str, *, dry_run: bool, rules: str, now: str | None, **flags: Any) -> None:
+def run(
+    task: str,
+    *,
+    dry_run: bool,
+    rules: str,
+    now: str | None,
+    consent: ConsentMode,
+    **flags: Any,
+) -> None:
     """Solve TASK ('-' reads stdin) by one program over the given tools.
 
     The answer goes to stdout, what happens to stderr. Exit status: 0 solved, 1 failed, paused
@@ -89,7 +97,11 @@ def run(task: str, *, dry_run: bool, rules: str, now: str | None, **flags: Any) 
     rules = _read_rules(rules)
     read_context(rules, now)  # a mistake is reported before tools are read
     if not dry_run:
-        _solve(config, lambda agent, view: agent.run(task, rules=rules, now=now, observer=view))
+        _solve(
+            config,
+            lambda agent, view: agent.run(task, rules=rules, now=now, observer=view),
+            consent=consent,
+        )
     with _open_watched_agent(config, warm=False) as (agent, view):
         draft = agent.draft(task, rules=rules, now=now, observer=view)
     source = draft.program.source if draft.program else None

@@ -18,7 +18,10 @@ _YEARS = range(1970, 9999)
 
 
 class InvalidTask(AtcError):
-    """A task that cannot be solved: it, its rules or its date is no text, empty or too long."""
+    """Raised for a task that cannot be solved.
+
+    The task, its rules or its date is no text, is empty, or is too long.
+    """
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

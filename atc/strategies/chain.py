@@ -73,7 +73,11 @@ class Chain(Run):
         """
         config = self.parts.config
         messages = build_program_prompt(
-            self.prompt_task, self.tools, budget=self.parts.prompt_tokens, docs=config.docs
+            self.prompt_task,
+            self.tools,
+            budget=self.parts.prompt_tokens,
+            docs=config.docs,
+            nearest=self.nearest,
         )
         shown: Program | None = None  # the program that the last repair prompt shows
         while True:
@@ -241,7 +245,11 @@ def draft(task: str, parts: Parts) -> Draft:
     run = Chain(task, parts)
     tools = run.tools
     messages = build_program_prompt(
-        run.prompt_task, tools, budget=parts.prompt_tokens, docs=parts.config.docs
+        run.prompt_task,
+        tools,
+        budget=parts.prompt_tokens,
+        docs=parts.config.docs,
+        nearest=run.nearest,
     )
     try:
         program = new_program(

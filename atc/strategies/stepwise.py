@@ -104,13 +104,25 @@ class Stepwise(Run):
             self.known = fill(
                 "step_known", calls=escape_fences(format_results(calls, self.tools, most=room))
             )
-        rules = fill("step")
-        example = fill("step_example")
-        start = build_opening(
-            rules,
-            example,
+        self.turns = Turns(self._build_opening(), room - token_estimate(self.known))
+
+    def _build_opening(self) -> list[Message]:
+        """Build the opening of the conversation.
+
+        Before the first program, it describes all tools, and then those that matter for it.
+        """
+        parts = self.parts
+        tools = self.tools
+        sources = [attempt.program.source for attempt in self.attempts]
+        calls = [call for attempt in self.attempts for call in attempt.calls]
+        if sources and parts.config.docs == "full" and not parts.is_small:
+            ranked = tools if self.nearest is not None else rank_by_words(self.task, tools)
+            tools = select_full(tools, list(ranked)[:NEAREST], sources)
+        return build_opening(
+            fill("step"),
+            fill("step_example"),
             self.prompt_task,
-            self.tools,
+            drop_contradicted_links(tools, calls),
             told=_format_next,
             said=_format_piece,
             budget=parts.prompt_tokens,
