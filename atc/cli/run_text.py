@@ -32,7 +32,11 @@ def format_run(stored: StoredRun, *, prompts: bool) -> list[str]:
         f"when     {format_time(run.created)}, took {format_duration(run)}",
         f"model    {run.model or '-'}, asked {asked}, {usage.model_seconds:.1f} s, {tokens}",
         f"tools    {', '.join(run.tools) or '-'}",
-        *(["consent  none: nobody was asked, whatever a call did"] if run.unattended else []),
+        *(
+            ["consent  none: nobody was asked, whatever a call did"]
+            if run.consent == "none"
+            else []
+        ),
         *(f"note     {note}" for note in run.notes),
     ]
     for number, attempt in enumerate(stored.attempts, start=1):

@@ -44,7 +44,7 @@ _LISTED = (
     "model",
     "strategy",
     "sandbox",
-    "unattended",
+    "consent",
     "answer",
     "error",
     "attempt_count",
@@ -90,7 +90,7 @@ def list_(*, limit: int) -> None:
 
 def _status(run: RunSummary) -> str:
     """Return the status of a run, marked if nobody could be asked in it."""
-    return f"{run.status}, consent none" if run.unattended else run.status
+    return f"{run.status}, consent none" if run.consent == "none" else run.status
 
 
 def _list_entry(run: RunSummary) -> dict[str, Json]:

@@ -126,7 +126,7 @@ def write_event(db: Database, run: str, event: events.Event) -> None:
             trace = event.result.trace and replace(event.result.trace, calls=())
             _write_attempt(db, run, event.attempt, replace(event.result, trace=trace))
         case events.ConsentWaived():
-            change_run(db, run, unattended=True)
+            change_run(db, run, consent="none")
         case events.NoteAdded(sentence=sentence):
             said = read_run(db, run).notes
             # A resumed run may add the same note again.

@@ -74,8 +74,11 @@ class RunSummary:
     """Ways in which the run deviated from its settings, see `Solution.notes`."""
     identities: Mapping[str, str] = field(default_factory=dict)
     """The identity of each tool when the run began, keyed by the tool's alias."""
-    unattended: bool = False
-    """True if the run had no person who could be asked (`consent="none"`), at least once."""
+    consent: str = "ask"
+    """`none` if the run had no person who could be asked, at least once it was begun or resumed.
+
+    It is only shown: a run that is resumed asks, unless it is said again.
+    """
     gateway: bool = False
     """True if the programs were written by another agent, which is a client of a gateway."""
     lease: Lease | None = None

@@ -82,7 +82,7 @@ def test_a_resumed_run_does_not_inherit_it(agent, sent, tmp_path):
         again = agent(SEND, consent="ask", store=store)
         assert (again.resume(paused.run_id).status, sent) == ("paused", [])
         assert agent(SEND, store=store).resume(paused.run_id).status == "solved"
-        assert store.load(paused.run_id).summary.unattended
+        assert store.load(paused.run_id).summary.consent == "none"
 
 
 @pytest.mark.parametrize("given", ["None", "", "NONE", None, True, ["none"]])
@@ -135,6 +135,8 @@ def test_the_flag_is_recorded_and_shown(user):
     assert len(solution["skipped_questions"]) == 1
     assert "nobody is asked" in done.stderr
     assert "solved, consent none" in user.atc("runs", "list").stdout
+    (listed,) = json.loads(user.atc("runs", "list", "--json").stdout)
+    assert listed["consent"] == "none"
     assert "nobody was asked" in user.atc("runs", "show", "last").stdout
 
 

@@ -192,7 +192,7 @@ def _facts(stored: StoredRun, calls: Sequence[ToolCall]) -> dict[str, str]:
         "Repairs": str(max((attempt.round for attempt in stored.attempts), default=0)),
         "Strategy": run.strategy or "–",
         "Sandbox": backend or "–",
-        "Consent": "none: nobody was asked" if run.unattended else "asks",
+        "Consent": "none: nobody was asked" if run.consent == "none" else "asks",
     }
 
 
