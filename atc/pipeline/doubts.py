@@ -23,13 +23,8 @@ from atc.core.types import Finding, Program, parse_answer
 from atc.core.value_kinds import is_common, is_measure
 from atc.pipeline.attribute.dataflow import simple_name
 from atc.pipeline.autofix.paging import unread_pages
-from atc.pipeline.ignored_conditions import (
-    ProgramText,
-    find_ignored_fields,
-    find_unused_codes,
-    find_unused_numbers,
-)
-from atc.pipeline.slips import find_unit_slip, find_unused_variables, is_share_for_percent
+from atc.pipeline.guessed_links import find_proposable
+from atc.pipeline.task_codes import find_unused_codes
 from protocols.render import describe_origin
 from protocols.schema import Json
 from protocols.toolbox import Tool, Toolbox
@@ -235,9 +230,11 @@ def find_invented_values(
             continue
         if any(_is_part_of(value, output) for output in outputs):
             continue
+        proposed = find_proposable(tools, tool, tool.arguments[name])
+        origin = describe_origin(name, proposed) or "from the result of a function"
         message = (
             f"{value!r} for {name!r} of {tool.alias} is made up: the task does not give it. Take it"
-            f" {describe_origin(name, sources)}, or use a function that does not need it."
+            f" {origin}, or use a function that does not need it."
         )
         found.append(make_finding("made-up-value", keyword.value, message, tool=tool.alias))
     return tuple(found)

@@ -10,10 +10,23 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from atc.core.json_paths import EACH, find_places, walk
+from protocols.effects import acts
 from protocols.protocol import Link
 from protocols.schema import Json, parse_path
-from protocols.toolbox import Tool, Toolbox
+from protocols.toolbox import Producer, Tool, Toolbox
 from sandbox.trace import ToolCall
+
+
+def find_proposable(tools: Toolbox, tool: Tool, argument: str) -> list[Producer]:
+    """Return the producers of an argument's values that a message may propose, best first.
+
+    `argument` is the original name. A guess is no reason to propose a call that changes data.
+    """
+    return [
+        producer
+        for producer in tools.producers(tool, argument)
+        if producer.support != "guessed" or not acts(producer.tool.protocol)
+    ]
 
 
 def drop_contradicted_links(tools: Toolbox, calls: Iterable[ToolCall]) -> Toolbox:

@@ -126,10 +126,15 @@ def may_be_meant(name: str, protocol: ToolProtocol) -> bool:
     similar its name is.
     """
     kinds = (kind for word in name_words(name) if (kind := kind_of_word(word)) is not None)
-    if next(kinds, None) != "read" or not protocol.writes:
-        return True
+    return next(kinds, None) != "read" or not acts(protocol)
+
+
+def acts(protocol: ToolProtocol) -> bool:
+    """Return True if something says that a tool changes data, not only that nothing is known."""
+    if not protocol.writes:
+        return False
     action, why = likely_action(protocol)
-    return action == "read" or why == UNKNOWN_EFFECT
+    return action != "read" and why != UNKNOWN_EFFECT
 
 
 def _likely_action_of_method(

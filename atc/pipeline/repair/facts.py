@@ -15,8 +15,7 @@ from atc.core.types import Attempt, Fact, Fault
 from atc.pipeline.attribute import find_origins
 from atc.pipeline.autofix import autofix
 from atc.pipeline.autofix.lookups import search_for
-from atc.pipeline.guessed_links import drop_contradicted_links
-from atc.pipeline.repair.open_effects import ask_whether_refused, raised_writes
+from atc.pipeline.guessed_links import drop_contradicted_links, find_proposable
 from atc.pipeline.repair.responses import (
     describe_call,
     documentation,
@@ -313,7 +312,7 @@ def sources(case: RepairCase, fault: Fault, call: ToolCall | None) -> Iterator[s
     tool = case.tools[call.tool]
     before = [other for other in case.attempt.calls if other.index < call.index]
     for alias, value in call.arguments.items():
-        found = case.tools.producers(tool, tool.arguments.get(alias, alias))
+        found = find_proposable(case.tools, tool, tool.arguments.get(alias, alias))
         other = fault.path in call.arguments and alias != fault.path
         if (
             other
@@ -340,6 +339,6 @@ def find_producers(tool: Tool, fault: Fault, tools: Toolbox) -> list[Tool]:
         if fault.path in tool.arguments
         else [name for name in tool.arguments if name in tool.required]
     )
-    found = [tools.producers(tool, tool.arguments[alias or ""]) for alias in wanted]
+    found = [find_proposable(tools, tool, tool.arguments[alias or ""]) for alias in wanted]
     best = {producers[0].tool.alias: producers[0].tool for producers in found if producers}
     return [*best.values()][:_MOST_MAKERS]

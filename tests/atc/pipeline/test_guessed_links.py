@@ -2,7 +2,7 @@
 
 import pytest
 
-from atc.pipeline.guessed_links import drop_contradicted_links
+from atc.pipeline.guessed_links import drop_contradicted_links, find_proposable
 from protocols.protocol import Link, ToolProtocol
 from protocols.toolbox import Tool, Toolbox
 from sandbox.trace import ToolCall
@@ -53,3 +53,20 @@ def test_declared_links_are_never_dropped():
     )
     calls = [ORDER, call("swap", item_id="11", **REFUSED)]
     assert drop_contradicted_links(box(declared), calls)["swap"].protocol.links == (declared,)
+
+
+@pytest.mark.parametrize(
+    ("maker", "support", "count"),
+    [("get_order", "guessed", 1), ("create_order", "guessed", 0), ("create_order", "declared", 1)],
+)
+def test_guessed_writes_are_not_proposed(maker, support, count):
+    schema = {"type": "object", "properties": {"item_id": {"type": "string"}}}
+    link = Link(argument="item_id", tool=maker, path="item_id", support=support)
+    tools = Toolbox(
+        Tool(protocol, lambda _: None)
+        for protocol in (
+            ToolProtocol(name="get_item", input_schema=schema, links=(link,)),
+            ToolProtocol(name=maker),
+        )
+    )
+    assert len(find_proposable(tools, tools["get_item"], "item_id")) == count
