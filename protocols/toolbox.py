@@ -12,11 +12,21 @@ from functools import cached_property, partial
 from hashlib import sha256
 from typing import NamedTuple, Protocol, cast
 
-from protocols.errors import InvalidProtocol, ToolError, UnknownTool
-from protocols.naming import FreeNames, argument_aliases, identifier, tool_aliases
+from protocols.effects import may_be_meant
+from protocols.errors import InvalidProtocol, UnknownTool
+from protocols.naming import (
+    FreeNames,
+    argument_aliases,
+    closest_meanings,
+    identifier,
+    tool_aliases,
+)
 from protocols.protocol import Binding, EvidenceLevel, HttpBinding, ToolProtocol
 from protocols.schema import Json, JsonObject, parse_path, wrapper_key
 from protocols.worlds import Effect, Fresh, World
+
+_MOST_SIMILAR = 10
+"""Maximum number of similar names that are considered for the suggestions of an error."""
 
 Call = Callable[[JsonObject], Json]
 """A function that calls a tool and returns the full response. Raises `ToolError` if that fails.
@@ -298,8 +308,11 @@ class Toolbox(Mapping[str, Tool]):
         named = self._by_name.get(name, [])
         if len(named) == 1:
             return named[0]
-        known = [tool.alias for tool in named] or list(self._tools)
-        raise UnknownTool(name, known if suggest else ())
+        if named or not suggest:
+            raise UnknownTool(name, [tool.alias for tool in named] if suggest else ())
+        close = closest_meanings(name, list(self._tools), most=_MOST_SIMILAR, cutoff=0.5)
+        meant = [alias for alias in close if may_be_meant(name, self._tools[alias].protocol)]
+        raise UnknownTool(name, meant)
 
     def find_all(self, name: str) -> list[Tool]:
         """Return all tools that a setting may mean by `name`; see `Tool.names`.

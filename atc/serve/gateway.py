@@ -169,10 +169,8 @@ class Gateway:
         """Typed Python stubs of functions: arguments and response shapes.
 
         read_only = True
-
-        Raises:
-            UnknownTool: there is none of these tools; it carries the nearest names of the first.
         """
+        # Raises what `find_tools` raises. Clients read this docstring, so it is short.
         toolbox = self._agents.of(asking.get("client", "")).toolbox
         wanted, notes = find_tools(toolbox, validate_names(names))
         text, kept = describe_within_budget(wanted, budget=_DESCRIBED_AT_ONCE)

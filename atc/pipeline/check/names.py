@@ -28,6 +28,8 @@ PREDEFINED_NAMES = frozenset(dir(builtins)) | {
 }  # fmt: skip
 """Names that are available to every program in addition to its tools."""
 
+_MOST_SIMILAR = 40
+"""Maximum number of tools among which the one is searched that an unknown name means."""
 _FEW = 8
 """Maximum number of tools that a message lists.
 
@@ -91,7 +93,12 @@ def _explain_unknown_function(node: ast.Name, variables: list[str], tools: Toolb
     """
     name = node.id
     # `loose=False`: do not suggest a variable whose name is only a part of `name`.
-    fitting = [alias for alias, tool in tools.items() if may_be_meant(name, tool.protocol)]
+    similar = list(tools)
+    if len(similar) > _MOST_SIMILAR:
+        is_guess = may_guess(len(similar))
+        close = closest_meanings(name, similar, most=_MOST_SIMILAR, cutoff=0) if is_guess else []
+        similar = close or similar[:_MOST_SIMILAR]
+    fitting = [alias for alias in similar if may_be_meant(name, tools[alias].protocol)]
     near = find_nearest(name, fitting) or find_nearest(name, variables, loose=False)
     meant = f" Did you mean {near!r}?" if near else ""
     shown = fitting[:_FEW]
@@ -99,7 +106,7 @@ def _explain_unknown_function(node: ast.Name, variables: list[str], tools: Toolb
         shown = closest_meanings(name, fitting, most=_FEW, cutoff=0) or shown
     if len(shown) == len(tools):
         listed = "the tools are"
-    elif len(shown) == len(fitting):
+    elif len(shown) == len(fitting) and len(similar) == len(tools):
         listed = "the tools that may read are"
     else:
         listed = f"of {len(tools)} tools the nearest are"
