@@ -26,7 +26,13 @@ _DEEPEST = 5
 
 
 def build_program_prompt(
-    task: str, tools: Toolbox, *, budget: int, docs: Docs = "full", nearest: int | None = None
+    task: str,
+    tools: Toolbox,
+    *,
+    budget: int,
+    docs: Docs = "full",
+    nearest: int | None = None,
+    by_name: Sequence[str] = (),
 ) -> list[Message]:
     """Build the conversation that asks for a first program (I_c of the ATC paper).
 
@@ -34,10 +40,10 @@ def build_program_prompt(
     instructions, and a constant beginning of the prompt can be cached. `budget` is the number of
     tokens for the descriptions of the tools. `docs` is the kind of these descriptions, see
     `protocols.render.Docs`. If `nearest` is a number, the tools after the first `nearest` ones are
-    described without optional arguments.
+    described without optional arguments. The functions in `by_name` are only named.
     """
     text, chosen = describe_within_budget(tools, budget=budget, docs=docs, nearest=nearest)
-    asked = fill("task", stubs=text, task=task)
+    asked = fill("task", stubs=add_names(text, by_name), task=task)
     if docs == "full" and (unknown := find_undescribed(chosen.values())):
         asked += "\n\n" + fill("unknown_shapes", which=_say_which(unknown, chosen))
     return [
@@ -46,6 +52,11 @@ def build_program_prompt(
         Message("assistant", fill("example_program")),
         Message("user", asked),
     ]
+
+
+def add_names(stubs: str, names: Sequence[str]) -> str:
+    """Return the descriptions of tools, followed by the names of further ones, if there are any."""
+    return f"{stubs}\n\n{fill('functions_by_name', names=', '.join(names))}" if names else stubs
 
 
 def _say_which(undescribed: Sequence[str], tools: Toolbox) -> str:

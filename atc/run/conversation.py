@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from atc.core.prompts import fill
+from atc.pipeline.synthesize import add_names
 from protocols.model import Message
 from protocols.render import Docs, describe_within_budget, token_estimate
 from protocols.schema import Json
@@ -114,8 +115,6 @@ def build_opening(
     texts = [text.strip("\n") for text in sections[1::2]]
     begun = texts.pop(0) if sections[0] == "task" else fill("example_task")
     stubs = describe_within_budget(tools, budget=budget, docs=docs, nearest=nearest)[0]
-    if by_name:
-        stubs += f"\n\n{fill('functions_by_name', names=', '.join(by_name))}"
     return [
         Message("system", rules),
         Message("user", fill("example_task_names") if docs == "names" else begun),
@@ -123,7 +122,9 @@ def build_opening(
             Message("user", told(text)) if n % 2 else Message("assistant", said(text))
             for n, text in enumerate(texts)
         ),
-        Message("user", paragraphs([fill("task", stubs=stubs, task=task), more])),
+        Message(
+            "user", paragraphs([fill("task", stubs=add_names(stubs, by_name), task=task), more])
+        ),
     ]
 
 

@@ -9,6 +9,7 @@ import math
 import re
 from collections import Counter
 from collections.abc import Collection, Iterable
+from typing import NamedTuple
 
 from protocols.naming import singular, snake
 from protocols.toolbox import Tool, Toolbox
@@ -17,6 +18,18 @@ NEAREST = 10
 """Number of tools nearest to the task that every prompt shows in full."""
 _LEAST_LEFT_OUT = 5
 """If fewer tools would be left out, all are shown in full."""
+
+
+class ShownTools(NamedTuple):
+    """The tools that a prompt shows: in full, and by name only.
+
+    If `nearest` is a number, the tools after the first `nearest` ones are shown without optional
+    arguments.
+    """
+
+    full: Toolbox
+    by_name: tuple[str, ...] = ()
+    nearest: int | None = None
 
 
 def select_full(tools: Toolbox, nearest: Iterable[str], sources: Iterable[str]) -> Toolbox:

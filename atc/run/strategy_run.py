@@ -12,11 +12,11 @@ from atc.core.events import AttemptEnded, Observer, ToolsChosen
 from atc.core.task import TaskContext
 from atc.core.types import Attempt, Fault, FaultKind, Program, Solution, Status
 from atc.models.prices import FREE, Price, price_of
-from atc.pipeline.repair.open_effects import note_open_effects, raised_writes
+from atc.pipeline.guessed_links import drop_contradicted_links
 from atc.pipeline.retrieve.base import Retriever
 from atc.pipeline.retrieve.finder import READ, describe_words_alone, named_in_docs
 from atc.pipeline.retrieve.planned import in_turns
-from atc.run.focus import NEAREST
+from atc.run.focus import NEAREST, ShownTools, rank_by_words, select_full
 from atc.run.model_budget import BudgetedModel, BudgetSpent
 from atc.run.output_type import OutputType
 from atc.run.resume import ResumedRun
@@ -238,34 +238,24 @@ class Run:
             skipped_questions=tuple(parts.consent.skipped),
         )
 
-    def _settle_worlds(self) -> None:
-        """Bring the worlds of the run to where the last program is, if it gave the answer."""
-        for world in worlds_of(self.parts.toolbox):
-            if self.answer is not None and world.can_restart:
-                world.settle()
-            if world.note is not None:
-                self.meter.note(world.note)
+    def shown_tools(self) -> ShownTools:
+        """Return the tools that the next prompt shows.
 
-    def _orphans(self) -> list[ToolCall]:
-        """Return the writes that the last program does not make, in worlds that still exist.
-
-        The world of a factory has had the calls of the last program alone.
+        Before the first program these are all of `tools`, of which only a search makes the first
+        ones the nearest. Afterwards they are those that matter for the programs so far.
         """
-        tools = self.parts.toolbox
-        return [
-            call
-            for call in self.parts.journal.orphans()
-            if call.tool not in tools or tools[call.tool].fresh is None
-        ]
-
-    @property
-    def nearest(self) -> int | None:
-        """Number of tools at the beginning of `tools` that prompts describe with all arguments.
-
-        None means all tools. Only tools that a search found are in the order of their rank.
-        """
+        config = self.parts.config
+        if self.parts.is_small or config.docs != "full":
+            return ShownTools(self.tools)
         is_ranked = self.tool_search is not None
-        return NEAREST if is_ranked and not self.parts.is_small else None
+        sources = [attempt.program.source for attempt in self.attempts]
+        if not any(sources):
+            return ShownTools(self.tools, nearest=NEAREST if is_ranked else None)
+        ranked = list(self.tools) if is_ranked else rank_by_words(self.task, self.tools)
+        full = select_full(self.tools, ranked[:NEAREST], sources)
+        by_name = tuple(alias for alias in self.tools if alias not in full)
+        calls = [call for attempt in self.attempts for call in attempt.calls]
+        return ShownTools(drop_contradicted_links(full, calls), by_name)
 
     @property
     def paused(self) -> bool:

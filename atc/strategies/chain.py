@@ -20,6 +20,7 @@ from atc.run.passes import are_suspicions, rests_on_responses
 from atc.run.program_calls import find_writes
 from atc.run.program_tools import with_named, writing_tools
 from atc.run.strategy_run import Parts, Run
+from protocols.model import Message
 
 _MOST_LOOKS = 4
 """Number of programs of a run that may only look at values without being counted as a repair."""
@@ -72,15 +73,10 @@ class Chain(Run):
         The model gets each program's fault before it writes the next one.
         """
         config = self.parts.config
-        messages = build_program_prompt(
-            self.prompt_task,
-            self.tools,
-            budget=self.parts.prompt_tokens,
-            docs=config.docs,
-            nearest=self.nearest,
-        )
+        turns = list[Message]()
         shown: Program | None = None  # the program that the last repair prompt shows
-        while True:
+        for self.round in range(config.max_repairs + 1):
+            messages = [*self.opening(), *turns]
             program = new_program(
                 messages,
                 self.write,
@@ -112,7 +108,19 @@ class Chain(Run):
                 takes_lines=not self.parts.is_small,
             )
             shown = case.attempt.program
-            messages += correction(case, config.repair)
+            turns += correction(case, config.repair)
+
+    def opening(self) -> list[Message]:
+        """Build the messages that ask for a program, with the tools that matter by now."""
+        shown = self.shown_tools()
+        return build_program_prompt(
+            self.task,
+            shown.full,
+            budget=self.parts.prompt_tokens,
+            docs=self.parts.config.docs,
+            nearest=shown.nearest,
+            by_name=shown.by_name,
+        )
 
     def _is_settled(self, program: Program | None) -> bool:
         """Return True if a program was tried before and would end as it did then.
@@ -244,16 +252,9 @@ def draft(task: str, parts: Parts) -> Draft:
     """
     run = Chain(task, parts)
     tools = run.tools
-    messages = build_program_prompt(
-        run.prompt_task,
-        tools,
-        budget=parts.prompt_tokens,
-        docs=parts.config.docs,
-        nearest=run.nearest,
-    )
     try:
         program = new_program(
-            messages, run.write, known=(), most=1, temperature=parts.config.temperature
+            run.opening(), run.write, known=(), most=1, temperature=parts.config.temperature
         )
     except BudgetSpent as spent:
         run.meter.note(f"{spent.limit}: no more programs were written.")

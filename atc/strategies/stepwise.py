@@ -14,7 +14,6 @@ from typing import Any
 from atc.core.prompts import fill
 from atc.core.replies import says_same
 from atc.core.types import Attempt, Program, Solution
-from atc.pipeline.guessed_links import drop_contradicted_links
 from atc.pipeline.repair.facts import RepairCase, describe_writes, facts
 from atc.pipeline.repair.responses import escape_fences, format_results
 from atc.pipeline.synthesize import new_program
@@ -28,7 +27,6 @@ from atc.run.conversation import (
     room_for_turns,
     shown_value,
 )
-from atc.run.focus import NEAREST, rank_by_words, select_full
 from atc.run.growing_program import (
     GrowingProgram,
     first_block,
@@ -107,28 +105,20 @@ class Stepwise(Run):
         self.turns = Turns(self._build_opening(), room - token_estimate(self.known))
 
     def _build_opening(self) -> list[Message]:
-        """Build the opening of the conversation.
-
-        Before the first program, it describes all tools, and then those that matter for it.
-        """
+        """Build the opening of the conversation, with the tools that matter by now."""
         parts = self.parts
-        tools = self.tools
-        sources = [attempt.program.source for attempt in self.attempts]
-        calls = [call for attempt in self.attempts for call in attempt.calls]
-        if sources and parts.config.docs == "full" and not parts.is_small:
-            ranked = tools if self.nearest is not None else rank_by_words(self.task, tools)
-            tools = select_full(tools, list(ranked)[:NEAREST], sources)
+        shown = self.shown_tools()
         return build_opening(
             fill("step"),
             fill("step_example"),
-            self.prompt_task,
-            drop_contradicted_links(tools, calls),
+            self.task,
+            shown.full,
             told=_format_next,
             said=_format_piece,
             budget=parts.prompt_tokens,
             docs=parts.config.docs,
-            nearest=self.nearest if tools is self.tools else None,
-            by_name=[alias for alias in self.tools if alias not in tools],
+            nearest=shown.nearest,
+            by_name=shown.by_name,
             more=self.known,
         )
 

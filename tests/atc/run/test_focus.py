@@ -43,3 +43,16 @@ def test_later_pieces_see_the_other_tools_by_name(sandbox, tmp_path):
     assert "def find_ship(" in second
     assert "list_28, list_29" in second
     assert len(second) < 0.6 * len(first)
+
+
+def test_repairs_see_the_other_tools_by_name(sandbox, tmp_path):
+    model = ScriptedModel(
+        "```python\nprint(get_berth(ship_id=find_ship(name='Elbe')['key'])['berth'])\n```",
+        "line 1: print(get_berth(ship_id=find_ship(name='Elbe')['id'])['berth'])",
+    )
+    config = Config(strategy="chain", samples=1, cache_dir=tmp_path)
+    solution = Agent(TOOLS, model=model, sandbox=sandbox, config=config).run("Where is ship Elbe?")
+    assert solution.answer == "7"
+    assert "def list_29(" in model.prompts[0][3].content
+    assert "def list_29(" not in model.prompts[1][3].content
+    assert "list_28, list_29" in model.prompts[1][3].content
