@@ -13,7 +13,7 @@ from hashlib import sha256
 from typing import NamedTuple, Protocol, cast
 
 from protocols.effects import may_be_meant
-from protocols.errors import InvalidProtocol, UnknownTool
+from protocols.errors import InvalidProtocol, ToolError, UnknownTool
 from protocols.naming import (
     FreeNames,
     argument_aliases,

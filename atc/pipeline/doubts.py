@@ -24,7 +24,13 @@ from atc.core.value_kinds import is_common, is_measure
 from atc.pipeline.attribute.dataflow import simple_name
 from atc.pipeline.autofix.paging import unread_pages
 from atc.pipeline.guessed_links import find_proposable
-from atc.pipeline.task_codes import find_unused_codes
+from atc.pipeline.ignored_conditions import (
+    ProgramText,
+    find_ignored_fields,
+    find_unused_codes,
+    find_unused_numbers,
+)
+from atc.pipeline.slips import find_unit_slip, find_unused_variables, is_share_for_percent
 from protocols.render import describe_origin
 from protocols.schema import Json
 from protocols.toolbox import Tool, Toolbox

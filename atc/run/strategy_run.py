@@ -13,6 +13,7 @@ from atc.core.task import TaskContext
 from atc.core.types import Attempt, Fault, FaultKind, Program, Solution, Status
 from atc.models.prices import FREE, Price, price_of
 from atc.pipeline.guessed_links import drop_contradicted_links
+from atc.pipeline.repair.open_effects import note_open_effects, raised_writes
 from atc.pipeline.retrieve.base import Retriever
 from atc.pipeline.retrieve.finder import READ, describe_words_alone, named_in_docs
 from atc.pipeline.retrieve.planned import in_turns
@@ -237,6 +238,26 @@ class Run:
             notes=self.meter.notes,
             skipped_questions=tuple(parts.consent.skipped),
         )
+
+    def _settle_worlds(self) -> None:
+        """Bring the worlds of the run to where the last program is, if it gave the answer."""
+        for world in worlds_of(self.parts.toolbox):
+            if self.answer is not None and world.can_restart:
+                world.settle()
+            if world.note is not None:
+                self.meter.note(world.note)
+
+    def _orphans(self) -> list[ToolCall]:
+        """Return the writes that the last program does not make, in worlds that still exist.
+
+        The world of a factory has had the calls of the last program alone.
+        """
+        tools = self.parts.toolbox
+        return [
+            call
+            for call in self.parts.journal.orphans()
+            if call.tool not in tools or tools[call.tool].fresh is None
+        ]
 
     def shown_tools(self) -> ShownTools:
         """Return the tools that the next prompt shows.

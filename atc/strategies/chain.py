@@ -75,7 +75,7 @@ class Chain(Run):
         config = self.parts.config
         turns = list[Message]()
         shown: Program | None = None  # the program that the last repair prompt shows
-        for self.round in range(config.max_repairs + 1):
+        while True:
             messages = [*self.opening(), *turns]
             program = new_program(
                 messages,
@@ -114,7 +114,7 @@ class Chain(Run):
         """Build the messages that ask for a program, with the tools that matter by now."""
         shown = self.shown_tools()
         return build_program_prompt(
-            self.task,
+            self.prompt_task,
             shown.full,
             budget=self.parts.prompt_tokens,
             docs=self.parts.config.docs,

@@ -111,7 +111,7 @@ class Stepwise(Run):
         return build_opening(
             fill("step"),
             fill("step_example"),
-            self.task,
+            self.prompt_task,
             shown.full,
             told=_format_next,
             said=_format_piece,

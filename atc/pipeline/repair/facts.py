@@ -16,6 +16,7 @@ from atc.pipeline.attribute import find_origins
 from atc.pipeline.autofix import autofix
 from atc.pipeline.autofix.lookups import search_for
 from atc.pipeline.guessed_links import drop_contradicted_links, find_proposable
+from atc.pipeline.repair.open_effects import ask_whether_refused, raised_writes
 from atc.pipeline.repair.responses import (
     describe_call,
     documentation,
