@@ -72,7 +72,8 @@ if TYPE_CHECKING:
     from protocols.protocol import ToolProtocol
     from protocols.settings import InvokeSettings
     from protocols.sources import load_tools
-    from protocols.toolbox import Tool, Toolbox
+    from protocols.tool import Tool
+    from protocols.toolbox import Toolbox
     from sandbox.base import Sandbox, SandboxUnavailable
     from sandbox.trace import ToolCall, Trace
 

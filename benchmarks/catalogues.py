@@ -14,7 +14,8 @@ from typing import Any
 from protocols.protocol import ToolProtocol
 from protocols.schema import JsonObject
 from protocols.sources import load_tools
-from protocols.toolbox import Tool, Toolbox
+from protocols.tool import Tool
+from protocols.toolbox import Toolbox
 from toolflow_bench.services.document import document
 from toolflow_bench.services.service import NAMES, find_service
 

@@ -39,7 +39,8 @@ from benchmarks.retrieval.data import load_data
 from benchmarks.runner import suite
 from protocols.model import Ask
 from protocols.protocol import Annotations, ToolProtocol
-from protocols.toolbox import Tool, Toolbox
+from protocols.tool import Tool
+from protocols.toolbox import Toolbox
 from sandbox.choose import open_sandbox
 from toolflow_bench.grade import grade
 from toolflow_bench.task import Task, load_tasks

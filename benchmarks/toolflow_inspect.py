@@ -23,7 +23,7 @@ from inspect_ai.tool import ToolDef, ToolParams
 from inspect_ai.tool import ToolError as FailedCall
 
 from protocols.errors import ToolError
-from protocols.toolbox import Tool
+from protocols.tool import Tool
 from toolflow_bench.grade import grade
 from toolflow_bench.suites import choose_tasks, services_of
 from toolflow_bench.task import Task

@@ -22,7 +22,8 @@ from protocols.effects import is_known_read
 from protocols.errors import AtcError, ToolError
 from protocols.protocol import HttpBinding, PythonBinding, ToolProtocol, format_binding
 from protocols.schema import Json, JsonObject, resolve, types
-from protocols.toolbox import Tool, Toolbox
+from protocols.tool import Tool
+from protocols.toolbox import Toolbox
 
 _FAILED = re.compile(r"(?:[\w.]+ ){0,2}\w*(?:[Ee]rror|ERROR|Exception): .{1,400}")
 """A response that consists of an error message only: `Database error: no such table: notes`."""

@@ -35,7 +35,8 @@ from protocols.model import Ask
 from protocols.private_files import CannotWrite
 from protocols.protocol import Link, ToolProtocol
 from protocols.response import one_line
-from protocols.toolbox import Tool, Toolbox
+from protocols.tool import Tool
+from protocols.toolbox import Toolbox
 
 LINK_CALLS = 3
 """Number of calls of each tool that are reserved for testing links."""

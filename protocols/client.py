@@ -36,7 +36,7 @@ from protocols.response import Answer, UnreadableBody, one_line, read_body, to_j
 from protocols.schema import Json, JsonObject
 from protocols.secrets import replace_secrets
 from protocols.settings import Credential, InvokeSettings
-from protocols.toolbox import Call
+from protocols.tool import Call
 from protocols.urls import claims_to_be_near
 
 _BACKOFF_SECONDS = 0.25

@@ -10,7 +10,8 @@ from typing import Literal
 from protocols.links import means_another
 from protocols.schema import resolve, unwrap_schema
 from protocols.shapes import Detail, Shapes
-from protocols.toolbox import Producer, Tool, Toolbox
+from protocols.tool import Tool
+from protocols.toolbox import Producer, Toolbox
 from protocols.truncate import first_sentences
 
 _WHOLE = 20_000

@@ -10,7 +10,8 @@ from typing import Any, NamedTuple
 from protocols.errors import AtcError, Outcome, ToolError
 from protocols.protocol import HttpBinding, McpBinding
 from protocols.schema import Json, shape
-from protocols.toolbox import Tool, Toolbox
+from protocols.tool import Tool
+from protocols.toolbox import Toolbox
 from sandbox.arguments import BadArguments, Contract, contract, shorten
 from sandbox.base import Paused
 from sandbox.frames import fingerprint

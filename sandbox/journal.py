@@ -17,7 +17,7 @@ from operator import attrgetter
 from typing import NamedTuple
 
 from protocols.schema import JsonObject
-from protocols.toolbox import Tool
+from protocols.tool import Tool
 from protocols.worlds import Effect
 from sandbox.arguments import contract
 from sandbox.lost_writes import WriteRecovery

@@ -15,7 +15,8 @@ from typing import Literal, NamedTuple
 
 from protocols.errors import ToolError
 from protocols.schema import Json, JsonObject
-from protocols.toolbox import Tool, Toolbox
+from protocols.tool import Tool
+from protocols.toolbox import Toolbox
 from sandbox.trace import ToolCall
 from sandbox.write_verification import Verification, verify_write
 

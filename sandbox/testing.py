@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 
 from protocols.protocol import Annotations, ToolProtocol
 from protocols.schema import Json, JsonObject
-from protocols.toolbox import Tool
+from protocols.tool import Tool
 
 
 def make_tool(

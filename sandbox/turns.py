@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Mapping
 
-from protocols.toolbox import Tool
+from protocols.tool import Tool
 from protocols.worlds import World
 
 

@@ -17,7 +17,7 @@ import jsonschema_rs
 from protocols.naming import split_words
 from protocols.protocol import HttpBinding
 from protocols.schema import Json, JsonObject, iter_parts, resolve, types, wrapper_key
-from protocols.toolbox import Tool
+from protocols.tool import Tool
 from protocols.validate import BoundedValidator
 from protocols.verifiers import record_fields
 

@@ -22,7 +22,8 @@ from typing import Any, Literal, get_args
 from atc.core.types import Attempt, Program, Solution
 from atc.pipeline.attribute import attribute
 from protocols.schema import resolve
-from protocols.toolbox import Tool, Toolbox
+from protocols.tool import Tool
+from protocols.toolbox import Toolbox
 from sandbox.base import Sandbox
 from sandbox.journal import Journal
 from sandbox.limits import Limits

@@ -26,7 +26,8 @@ from protocols.errors import SourceUnavailable, ToolError
 from protocols.naming import identifier
 from protocols.protocol import Annotations, ToolProtocol
 from protocols.schema import Json, JsonObject
-from protocols.toolbox import Tool, Toolbox
+from protocols.tool import Tool
+from protocols.toolbox import Toolbox
 from toolflow_bench.services.faults import Faults
 from toolflow_bench.world import World
 

@@ -28,7 +28,8 @@ from atc.strategies.provided import GIVEN
 from protocols.model import Ask
 from protocols.schema import JsonObject
 from protocols.sources import absolute_source
-from protocols.toolbox import Tool, Toolbox
+from protocols.tool import Tool
+from protocols.toolbox import Toolbox
 from sandbox.base import Sandbox
 from sandbox.lost_writes import WriteRecovery
 from sandbox.trace import Pins

@@ -26,7 +26,8 @@ from protocols.private_files import keep_private, write_whole
 from protocols.protocol import Evidence, EvidenceLevel, dump
 from protocols.schema import Json, JsonObject, wrapper_key
 from protocols.secrets import find_embedded_secrets
-from protocols.toolbox import Tool, Toolbox
+from protocols.tool import Tool
+from protocols.toolbox import Toolbox
 from protocols.validate import validator
 from sandbox.trace import ToolCall
 

@@ -31,7 +31,8 @@ from protocols.private_files import NotPrivate, keep_private
 from protocols.protocol import Annotations, Evidence, ProgramBinding, ToolProtocol, load
 from protocols.python_source import parse_python
 from protocols.schema import Json, JsonObject
-from protocols.toolbox import Tool, Toolbox
+from protocols.tool import Tool
+from protocols.toolbox import Toolbox
 from sandbox.base import Sandbox
 from sandbox.limits import Limits
 from sandbox.replay import ReplayDiverged, ReplayJournal

@@ -20,7 +20,7 @@ from protocols.documentation import docs_page
 from protocols.errors import CredentialMissing, ToolError
 from protocols.protocol import HttpBinding
 from protocols.schema import Json, loads, type_name
-from protocols.toolbox import Tool
+from protocols.tool import Tool
 from protocols.validate import find_violation
 from sandbox.arguments import BadArguments, contract
 from sandbox.base import Paused

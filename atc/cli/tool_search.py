@@ -17,7 +17,7 @@ from atc.pipeline.retrieve.document import documents
 from atc.pipeline.retrieve.expand import expand_all
 from atc.pipeline.retrieve.finder import open_finder, open_index, resolve_method
 from atc.pipeline.retrieve.methods import read_method
-from protocols.toolbox import Tool
+from protocols.tool import Tool
 
 _METHODS = (
     "How: auto (default), bm25, dense, hybrid, blend, d2q, reinvoke, hyde, q2e, q2d, toolqp, "

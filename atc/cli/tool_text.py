@@ -6,7 +6,8 @@ from typing import Any
 
 from protocols.protocol import format_binding
 from protocols.render import FULL, stubs
-from protocols.toolbox import Tool, Toolbox
+from protocols.tool import Tool
+from protocols.toolbox import Toolbox
 
 
 def tool_document(tool: Tool) -> dict[str, Any]:

@@ -41,7 +41,8 @@ from protocols.private_files import check_folder
 from protocols.schema import JsonObject
 from protocols.settings import McpServer
 from protocols.sources import load_tools
-from protocols.toolbox import Tool, Toolbox
+from protocols.tool import Tool
+from protocols.toolbox import Toolbox
 from sandbox.base import Sandbox, SandboxUnavailable
 from sandbox.choose import open_sandbox
 

@@ -41,7 +41,7 @@ from atc.safety.redaction import Redactor
 from protocols.model import Completion
 from protocols.protocol import McpBinding
 from protocols.schema import Json
-from protocols.toolbox import Tool
+from protocols.tool import Tool
 from sandbox.trace import ToolCall
 
 CONTENT = "OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT"

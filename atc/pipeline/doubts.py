@@ -33,7 +33,8 @@ from atc.pipeline.ignored_conditions import (
 from atc.pipeline.slips import find_unit_slip, find_unused_variables, is_share_for_percent
 from protocols.render import describe_origin
 from protocols.schema import Json
-from protocols.toolbox import Tool, Toolbox
+from protocols.tool import Tool
+from protocols.toolbox import Toolbox
 from sandbox.trace import Trace
 
 _NOTHING = re.compile(r"^\W*(none|nan|inf|-inf|null|\[\s*\]|\{\s*\}|\(\s*\))\W*$", re.IGNORECASE)

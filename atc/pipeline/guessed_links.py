@@ -13,7 +13,8 @@ from atc.core.json_paths import EACH, find_places, walk
 from protocols.effects import acts
 from protocols.protocol import Link
 from protocols.schema import Json, parse_path
-from protocols.toolbox import Producer, Tool, Toolbox
+from protocols.tool import Tool
+from protocols.toolbox import Producer, Toolbox
 from sandbox.trace import ToolCall
 
 

@@ -15,7 +15,8 @@ from typing import Any, NamedTuple
 from atc.core.json_paths import walk_responses
 from atc.pipeline.check.argument_values import find_mismatch
 from protocols.schema import iter_parts, types
-from protocols.toolbox import Tool, Toolbox
+from protocols.tool import Tool
+from protocols.toolbox import Toolbox
 from sandbox.trace import ToolCall
 
 _BRACKETS = re.compile(r"\(((?:[A-Z0-9]{2,6})(?:(?:, | and | or )[A-Z0-9]{2,6})*)\)")

@@ -12,7 +12,8 @@ from atc.core.types import Program
 from protocols.model import Completion, Message
 from protocols.render import Docs, describe_within_budget
 from protocols.schema import Json, JsonObject, resolve, types, unwrap_schema
-from protocols.toolbox import Tool, Toolbox
+from protocols.tool import Tool
+from protocols.toolbox import Toolbox
 
 Complete = Callable[..., Completion]
 """Asks the model of a run: `complete(messages, purpose=…, temperature=…, seed=…)`.

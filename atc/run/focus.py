@@ -12,7 +12,8 @@ from collections.abc import Collection, Iterable
 from typing import NamedTuple
 
 from protocols.naming import singular, snake
-from protocols.toolbox import Tool, Toolbox
+from protocols.tool import Tool
+from protocols.toolbox import Toolbox
 
 NEAREST = 10
 """Number of tools nearest to the task that every prompt shows in full."""

@@ -17,7 +17,7 @@ from atc.safety.redaction import Redactor
 from atc.store import RunStore
 from atc.store.stored import StoredRun
 from protocols.errors import AtcError
-from protocols.toolbox import Tool
+from protocols.tool import Tool
 from sandbox.journal import Journal
 from sandbox.lost_writes import WriteRecovery
 from sandbox.trace import Pins, ToolCall

@@ -29,7 +29,8 @@ from protocols.model import Message
 from protocols.protocol import Annotations, ToolProtocol
 from protocols.render import describe_within_budget
 from protocols.schema import Json, JsonObject
-from protocols.toolbox import Tool, Toolbox
+from protocols.tool import Tool
+from protocols.toolbox import Toolbox
 from protocols.truncate import abridge_output, abridge_value, clip_text
 from sandbox.journal import Journal
 from sandbox.limits import Limits

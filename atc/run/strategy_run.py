@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
@@ -22,12 +22,12 @@ from atc.run.model_budget import BudgetedModel, BudgetSpent
 from atc.run.output_type import OutputType
 from atc.run.resume import ResumedRun
 from atc.run.tool_search import ToolSearch
+from atc.run.undone_writes import drop_undone
 from atc.run.worlds import worlds_of
 from atc.safety.consent import Consent
 from atc.safety.redaction import Redactor
 from protocols.model import Ask, Completion, Message
 from protocols.render import DETAILS, Docs, describe_within_budget, stubs, token_estimate
-from protocols.schema import Json
 from protocols.toolbox import Toolbox
 from sandbox.base import Sandbox
 from sandbox.journal import Journal
@@ -361,43 +361,3 @@ def _is_fitting(toolbox: Toolbox, budget: int, docs: Docs) -> bool:
         return False
     least = "\n".join(toolbox) if docs == "names" else stubs(toolbox, detail=DETAILS[-1])
     return token_estimate(least) <= budget
-
-
-def drop_undone(
-    orphans: Sequence[ToolCall], made: Sequence[ToolCall], tools: Toolbox
-) -> tuple[ToolCall, ...]:
-    """Return the writes in `orphans` that no later call has undone.
-
-    Orphans are writes that the final program does not make; `made` are the calls of the run. A call
-    undoes a write if its tool is declared destructive and each required argument of the call equals
-    the field of the same name in the write's response. If the response has no such field, the
-    write's argument of this name is compared.
-    """
-    return tuple(orphan for orphan in orphans if not _is_undone(orphan, made, tools))
-
-
-def _is_undone(orphan: ToolCall, made: Sequence[ToolCall], tools: Toolbox) -> bool:
-    return any(_is_undoing(call, orphan, tools) for call in made)
-
-
-def _is_undoing(call: ToolCall, orphan: ToolCall, tools: Toolbox) -> bool:
-    tool = tools.get(call.tool)
-    if tool is None or not tool.protocol.annotations.destructive or call.tool == orphan.tool:
-        return False
-    answered = dict(orphan.arguments) | _fields(orphan.result)
-    given = [(name, value) for name, value in call.arguments.items() if name in tool.required]
-    return bool(given) and all(
-        name in answered and answered[name] == value for name, value in given
-    )
-
-
-def _fields(value: Json) -> dict[str, Json]:
-    """Return the fields of a response, keyed by name.
-
-    If the response has only one field and its value is an object, as in `{"user": {…}}`, the fields
-    of this object are included.
-    """
-    if not isinstance(value, Mapping):
-        return {}
-    inner = next(iter(value.values())) if len(value) == 1 else None
-    return {**value, **inner} if isinstance(inner, Mapping) else dict(value)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from protocols.toolbox import Tool, Toolbox
+from protocols.tool import Tool
+from protocols.toolbox import Toolbox
 from protocols.worlds import World
 
 

@@ -30,7 +30,8 @@ from atc.store.questions import PastQuestion
 from atc.store.stored import StoredRun
 from protocols.errors import AtcError, ToolError
 from protocols.schema import JsonObject
-from protocols.toolbox import Tool, Toolbox
+from protocols.tool import Tool
+from protocols.toolbox import Toolbox
 from sandbox.base import CallDeclined, Paused
 from sandbox.journal import Journal
 from sandbox.limits import waiting_on_person

@@ -12,7 +12,7 @@ from functools import partial
 
 from atc.store.questions import HeldDigests, PastQuestion, Questions
 from protocols.schema import JsonObject
-from protocols.toolbox import Tool
+from protocols.tool import Tool
 
 
 def make_held_check(stores: Sequence[Questions]) -> Callable[[Tool, JsonObject], bool]:

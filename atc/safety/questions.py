@@ -23,7 +23,7 @@ from atc.safety.taint.values import equality_key, parse_url_host
 from protocols.protocol import HttpBinding, format_binding
 from protocols.schema import Json, JsonObject
 from protocols.settings import McpServer
-from protocols.toolbox import Tool
+from protocols.tool import Tool
 
 MOST_DECIDING = 100
 """Maximum number of values in a call that a person is asked about. Nobody would read more."""

@@ -19,7 +19,8 @@ from atc.core.config import Config
 from atc.safety.taint.trusted import split_rule
 from protocols.private_files import keep_private, write_whole
 from protocols.protocol import format_binding
-from protocols.toolbox import Tool, Toolbox
+from protocols.tool import Tool
+from protocols.toolbox import Toolbox
 
 KEYS = ("allow_writes", "trust")
 """Settings in which a user consents to something by naming a tool."""

@@ -8,7 +8,8 @@ from typing import Literal, get_args
 from atc.core.config import Config, InvalidConfig
 from protocols.protocol import HttpBinding, McpBinding
 from protocols.secrets.sources import mask_source
-from protocols.toolbox import Tool, Toolbox
+from protocols.tool import Tool
+from protocols.toolbox import Toolbox
 from protocols.urls import is_loopback, split_url
 
 ConsentMode = Literal["ask", "none"]

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from atc.store import RunStore
 from protocols.schema import JsonObject
-from protocols.toolbox import Tool, Toolbox
+from protocols.tool import Tool
+from protocols.toolbox import Toolbox
 from sandbox.arguments import contract
 from sandbox.journal import Journal, canonical_call
 from sandbox.trace import ToolCall

@@ -49,7 +49,8 @@ from protocols.protocol import dump
 from protocols.render import describe_within_budget, signature_line, stubs, token_estimate
 from protocols.schema import Json, JsonObject
 from protocols.sources import load_tools
-from protocols.toolbox import Tool, Toolbox
+from protocols.tool import Tool
+from protocols.toolbox import Toolbox
 from sandbox.arguments import shorten
 from sandbox.base import Paused
 

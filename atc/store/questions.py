@@ -16,7 +16,7 @@ from typing import Any, Literal, Protocol, TypeAlias
 
 from atc.store.same_call import spellings
 from protocols.schema import JsonObject
-from protocols.toolbox import Tool
+from protocols.tool import Tool
 
 QuestionState: TypeAlias = Literal["open", "declined", "allowed", "released"]
 """State of a question about a call of one run.

@@ -28,7 +28,7 @@ from protocols.errors import AtcError
 from protocols.http.request import DEFAULT_HEADERS, HttpRequest, RequestBuilder
 from protocols.protocol import HttpBinding, McpBinding, PythonBinding
 from protocols.schema import Json, JsonObject
-from protocols.toolbox import Tool
+from protocols.tool import Tool
 from protocols.urls import Origin, canonical_host, split_url
 from sandbox.arguments import contract
 from sandbox.journal import canonical_call

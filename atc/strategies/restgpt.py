@@ -28,7 +28,8 @@ from atc.run.strategy_run import Parts
 from protocols.model import Message
 from protocols.render import describe_within_budget, token_estimate
 from protocols.schema import Json
-from protocols.toolbox import Tool, Toolbox
+from protocols.tool import Tool
+from protocols.toolbox import Toolbox
 from protocols.truncate import abridge_value, clip_text
 from sandbox.trace import ToolCall
 

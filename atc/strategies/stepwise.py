@@ -37,7 +37,8 @@ from atc.run.growing_program import (
 from atc.run.passes import rests_on_responses
 from atc.run.program_calls import find_writes, number_calls, seen_output
 from atc.run.program_tools import trace_program, writing_tools
-from atc.run.strategy_run import Parts, Run, drop_undone
+from atc.run.strategy_run import Parts, Run
+from atc.run.undone_writes import drop_undone
 from atc.strategies.chain import UNCHANGED
 from protocols.model import Completion, Message
 from protocols.render import token_estimate

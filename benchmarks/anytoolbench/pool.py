@@ -9,7 +9,8 @@ from atc.pipeline.retrieve.document import ToolDocument
 from atc.pipeline.retrieve.hierarchy import Hierarchy
 from protocols.errors import AtcError, ToolError
 from protocols.schema import Json, JsonObject
-from protocols.toolbox import Tool, Toolbox
+from protocols.tool import Tool
+from protocols.toolbox import Toolbox
 from sandbox.arguments import BadArguments, contract
 
 

@@ -34,7 +34,8 @@ from protocols.client import Invoker, InvokeSettings
 from protocols.python_source import parse_python
 from protocols.schema import Json, JsonObject
 from protocols.sources import load_tools
-from protocols.toolbox import Tool, Toolbox
+from protocols.tool import Tool
+from protocols.toolbox import Toolbox
 from sandbox.base import Sandbox
 from sandbox.choose import open_sandbox
 from sandbox.journal import Journal

@@ -19,7 +19,8 @@ from atc.core.json_paths import JsonPath, format_json_path, generalize, get_at_p
 from protocols.errors import ToolError
 from protocols.python_source import parse_python
 from protocols.schema import Json
-from protocols.toolbox import Tool, Toolbox
+from protocols.tool import Tool
+from protocols.toolbox import Toolbox
 from sandbox.trace import ToolCall
 from toolflow_bench.task import Task
 

@@ -15,7 +15,7 @@ from benchmarks.blame.gold import Edit, ObservedGold, ObservedValue, Truth, can_
 from benchmarks.blame.guards import missing_guards
 from protocols.python_source import parse_python
 from protocols.schema import resolve
-from protocols.toolbox import Tool
+from protocols.tool import Tool
 from toolflow_bench.task import Task
 
 _PAGES = ("page", "page_number")

@@ -10,7 +10,8 @@ import json
 
 from atc.models.decode.formats import CallFormat
 from atc.models.decode.parse import read_call
-from protocols.toolbox import Tool, Toolbox
+from protocols.tool import Tool
+from protocols.toolbox import Toolbox
 
 
 def call_problem(text: str, tool: Tool, form: CallFormat) -> str:

@@ -27,7 +27,8 @@ from benchmarks.decoding.calls import call_problem
 from benchmarks.decoding.gold_calls import gold_rows
 from benchmarks.restbench.data import load_restbench
 from protocols.protocol import ToolProtocol
-from protocols.toolbox import Tool, Toolbox
+from protocols.tool import Tool
+from protocols.toolbox import Toolbox
 
 CALLS = 2_000
 FOLDER = Path("../shared/data")

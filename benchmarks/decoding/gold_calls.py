@@ -17,7 +17,8 @@ from benchmarks.decoding.calls import call_problem
 from benchmarks.decoding.questions import gold_texts, operations
 from benchmarks.restbench.data import RestWorld, items, load_restbench
 from protocols.schema import Json
-from protocols.toolbox import Tool, Toolbox
+from protocols.tool import Tool
+from protocols.toolbox import Toolbox
 
 _ORDERS = 6
 """Maximum number of orders in which the arguments of a call are tried."""

@@ -24,7 +24,8 @@ from protocols.errors import ToolError
 from protocols.model import Ask
 from protocols.protocol import ToolProtocol, load
 from protocols.schema import Json, JsonObject
-from protocols.toolbox import Tool, Toolbox
+from protocols.tool import Tool
+from protocols.toolbox import Toolbox
 
 FUNCQA = Path("../shared/data/funcqa")
 KAMEL = Path("../shared/data/kamel")

@@ -51,7 +51,8 @@ from protocols.errors import SourceUnavailable
 from protocols.protocol import HttpBinding, ToolProtocol
 from protocols.sources import load_tools
 from protocols.sources.openapi import read_openapi
-from protocols.toolbox import Tool, Toolbox
+from protocols.tool import Tool
+from protocols.toolbox import Toolbox
 from toolflow_bench.services.document import document
 from toolflow_bench.services.serve import serve
 from toolflow_bench.services.service import NAMES, find_service

@@ -22,7 +22,8 @@ from benchmarks.runner import InvalidData, read_json
 from protocols.errors import AtcError, ToolError
 from protocols.schema import Json
 from protocols.sources import load_tools
-from protocols.toolbox import Tool, Toolbox
+from protocols.tool import Tool
+from protocols.toolbox import Toolbox
 from sandbox.trace import ToolCall, Trace
 from toolflow_bench.final_state import Snapshot
 from toolflow_bench.grade import Verdict

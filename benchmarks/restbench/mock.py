@@ -16,7 +16,8 @@ from benchmarks.restbench.values import draw_number, label, scalar
 from protocols.errors import ToolError
 from protocols.protocol import HttpBinding
 from protocols.schema import Json, resolve
-from protocols.toolbox import Tool, Toolbox
+from protocols.tool import Tool
+from protocols.toolbox import Toolbox
 
 POPULATION = 60
 """Number of records of each kind from which the items of lists are drawn."""

@@ -24,7 +24,8 @@ import yaml
 
 from benchmarks.sandbox.shop import shop
 from protocols.errors import AtcError
-from protocols.toolbox import Tool, Toolbox
+from protocols.tool import Tool
+from protocols.toolbox import Toolbox
 from sandbox.base import Sandbox
 from sandbox.choose import NAMES, open_sandbox
 from sandbox.journal import Journal

@@ -28,7 +28,8 @@ from protocols.sources.kinds import SourceKinds, Which
 from protocols.sources.openapi import read_openapi
 from protocols.sources.python import is_module, read_functions, read_module
 from protocols.sources.trust import pin_binding, without_lax_hints
-from protocols.toolbox import Tool, Toolbox
+from protocols.tool import Tool
+from protocols.toolbox import Toolbox
 from protocols.urls import Origin, is_url, split_url
 from protocols.verifiers import guess_verifiers
 from protocols.worlds import World

@@ -11,7 +11,8 @@ from typing import Any, TypeAlias
 
 from protocols.errors import AtcError, SourceUnavailable
 from protocols.sources.kinds import SourceKinds
-from protocols.toolbox import Tool, Toolbox
+from protocols.tool import Tool
+from protocols.toolbox import Toolbox
 from protocols.worlds import Send
 
 Factory: TypeAlias = Callable[[], Any]

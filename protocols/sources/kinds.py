@@ -11,7 +11,7 @@ from protocols.naming import identifier
 from protocols.protocol import PythonBinding, ToolProtocol
 from protocols.schema import Json
 from protocols.sources.python import find_effect
-from protocols.toolbox import Tool
+from protocols.tool import Tool
 from protocols.worlds import World
 
 Which: TypeAlias = bool | Collection[str] | Callable[[ToolProtocol], bool]

@@ -14,7 +14,8 @@ from atc.core.config import Config
 from atc.strategies import anytool
 from atc.strategies.anytool import Options
 from protocols.errors import ToolError
-from protocols.toolbox import Tool, Toolbox
+from protocols.tool import Tool
+from protocols.toolbox import Toolbox
 from tests.labs import tools as tool_lab
 from tests.labs.acting import Solver
 from tests.labs.acting import turn as act

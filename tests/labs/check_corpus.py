@@ -12,7 +12,8 @@ from benchmarks.catalogues import protocol_of
 from benchmarks.shared_data import folder
 from protocols.protocol import ToolProtocol, load
 from protocols.sources.openapi import read_openapi
-from protocols.toolbox import Tool, Toolbox
+from protocols.tool import Tool
+from protocols.toolbox import Toolbox
 from tests.labs.paths import DATA
 from toolflow_bench.services.document import document
 from toolflow_bench.services.service import find_service

@@ -12,7 +12,8 @@ from llguidance import LLMatcher, LLTokenizer
 from atc.models.decode.grammar import compile_matcher
 from protocols.model import Completion, Message, Powers
 from protocols.protocol import ToolProtocol
-from protocols.toolbox import Tool, Toolbox
+from protocols.tool import Tool
+from protocols.toolbox import Toolbox
 
 NUMBER, TEXT = {"type": "number"}, {"type": "string"}
 

@@ -12,7 +12,8 @@ from probing.samples import Log, ProbeSettings
 from protocols.errors import ToolError
 from protocols.protocol import Annotations, HttpBinding, ToolProtocol
 from protocols.schema import Json, JsonObject
-from protocols.toolbox import Tool, Toolbox
+from protocols.tool import Tool
+from protocols.toolbox import Toolbox
 
 Answer = Callable[..., Json]
 

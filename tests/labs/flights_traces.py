@@ -12,7 +12,8 @@ from typing import Any
 from protocols.errors import ToolError
 from protocols.protocol import load
 from protocols.schema import JsonObject
-from protocols.toolbox import Tool, Toolbox
+from protocols.tool import Tool
+from protocols.toolbox import Toolbox
 from sandbox.base import Sandbox
 from sandbox.choose import open_sandbox
 from sandbox.journal import Journal

@@ -8,7 +8,8 @@ from probing.caller import Caller
 from probing.samples import Log, ProbeSettings, Sample, Value, ValueOrigin
 from protocols.client import Invoker, InvokeSettings
 from protocols.protocol import Annotations, HttpBinding, ToolProtocol
-from protocols.toolbox import Tool, Toolbox
+from protocols.tool import Tool
+from protocols.toolbox import Toolbox
 from tests.labs.loopback import serving
 
 

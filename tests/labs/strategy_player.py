@@ -19,7 +19,8 @@ from atc.pipeline.retrieve.base import Hit, Retrieval, Retriever
 from atc.store import Store
 from protocols.errors import ModelUnavailable, ToolError
 from protocols.model import Ask, Completion, Message, Powers
-from protocols.toolbox import Tool, Toolbox
+from protocols.tool import Tool
+from protocols.toolbox import Toolbox
 from sandbox.base import Sandbox
 from tests.labs.tools import TEXT, fenced, record, tool
 

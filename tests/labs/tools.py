@@ -8,7 +8,7 @@ from typing import Any
 from atc.models.scripted import ScriptedModel
 from protocols.protocol import Annotations, ToolProtocol
 from protocols.schema import Json, JsonObject
-from protocols.toolbox import Tool
+from protocols.tool import Tool
 
 TEXT = {"type": "string"}
 

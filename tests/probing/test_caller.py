@@ -8,7 +8,8 @@ from probing.call_plan import plan_probing, why_not
 from probing.caller import NotCalled, is_known_read
 from probing.samples import ProbeSettings
 from protocols.protocol import Annotations, McpBinding, PythonBinding, ToolProtocol
-from protocols.toolbox import Tool, Toolbox
+from protocols.tool import Tool
+from protocols.toolbox import Toolbox
 from tests.labs.loopback import Reply, serving
 from tests.labs.probing_tools import Lab, lab, tool
 

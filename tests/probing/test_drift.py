@@ -18,7 +18,8 @@ from probing.tool_facts import learn
 from protocols.client import Invoker
 from protocols.protocol import Annotations, HttpBinding, ToolProtocol
 from protocols.sources import load_tools
-from protocols.toolbox import Tool, Toolbox
+from protocols.tool import Tool
+from protocols.toolbox import Toolbox
 from tests.labs.loopback import Reply, serving
 from tests.labs.probing_tools import sample
 from tests.labs.tools import tool

@@ -13,7 +13,8 @@ from probing.samples import Log, ProbeSettings
 from protocols.client import Invoker
 from protocols.protocol import PythonBinding, ToolProtocol
 from protocols.sources import load_tools
-from protocols.toolbox import Tool, Toolbox
+from protocols.tool import Tool
+from protocols.toolbox import Toolbox
 from tests.labs.loopback import Reply, closed_port, serving, speaking
 from tests.labs.patience import PATIENCE
 from tests.labs.probing_tools import Lab, given, lab, tool

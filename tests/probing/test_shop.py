@@ -7,7 +7,8 @@ from probing.probe import probe
 from probing.samples import Log, ProbeSettings
 from protocols.client import Invoker, InvokeSettings
 from protocols.sources.openapi import read_openapi
-from protocols.toolbox import Tool, Toolbox
+from protocols.tool import Tool
+from protocols.toolbox import Toolbox
 from tests.labs import shop
 from tests.labs.patience import PATIENCE
 from toolflow_bench.services.serve import serve

@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 from protocols.errors import UnknownTool
 from protocols.naming import argument_aliases, closest_meanings, identifier, tool_aliases
 from protocols.protocol import ToolProtocol
-from protocols.toolbox import Tool, Toolbox
+from protocols.tool import Tool
+from protocols.toolbox import Toolbox
 
 tools = st.lists(
     st.tuples(

@@ -17,7 +17,8 @@ from protocols.render import (
     token_estimate,
 )
 from protocols.sources.openapi import read_openapi
-from protocols.toolbox import Tool, Toolbox
+from protocols.tool import Tool
+from protocols.toolbox import Toolbox
 from tests.labs.tools import tool
 
 

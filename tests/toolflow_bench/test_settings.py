@@ -9,7 +9,8 @@ import pytest
 
 from protocols.errors import SourceUnavailable, ToolError
 from protocols.protocol import Evidence, Example, Link, ToolProtocol, Verify
-from protocols.toolbox import Tool, Toolbox
+from protocols.tool import Tool
+from protocols.toolbox import Toolbox
 from toolflow_bench.services.faults import Faults
 from toolflow_bench.settings import (
     DRIFTING_SHARE,

@@ -20,7 +20,8 @@ from dataclasses import replace
 from protocols.errors import ToolError
 from protocols.python_source import parse_python
 from protocols.schema import Json, JsonObject, resolve, types
-from protocols.toolbox import Tool, Toolbox
+from protocols.tool import Tool
+from protocols.toolbox import Toolbox
 from sandbox.base import Sandbox
 from sandbox.journal import canonical_call
 from sandbox.trace import ToolCall

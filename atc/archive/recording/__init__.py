@@ -25,7 +25,8 @@ from protocols.errors import AtcError
 from protocols.protocol import ToolProtocol
 from protocols.schema import Json, JsonObject
 from protocols.secrets import PLACEHOLDER
-from protocols.toolbox import Tool, Toolbox
+from protocols.tool import Tool
+from protocols.toolbox import Toolbox
 from sandbox.base import Sandbox
 from sandbox.choose import AUTO, automatic, availability, open_sandbox
 from sandbox.limits import Limits

@@ -19,7 +19,7 @@ from protocols.effects import annotate_effects, is_safe
 from protocols.protocol import HttpBinding, ToolProtocol, dump, load
 from protocols.schema import Json, as_mapping
 from protocols.sources.operation import annotations_of
-from protocols.toolbox import Tool
+from protocols.tool import Tool
 
 FORMAT = "atc script 1"
 MAY_BE_WITHHELD = ("lend_credentials", "near_hosts")

@@ -28,7 +28,8 @@ from atc.models.decode.schema import (
     arguments_of,
     require_llguidance,
 )
-from protocols.toolbox import Tool, Toolbox
+from protocols.tool import Tool
+from protocols.toolbox import Toolbox
 
 if TYPE_CHECKING:
     from llguidance import LLMatcher, LLTokenizer

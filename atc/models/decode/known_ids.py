@@ -16,7 +16,8 @@ from atc.core.value_kinds import is_common, is_measure
 from protocols.links import argument_key, field_key
 from protocols.naming import VAGUE, singular, snake
 from protocols.schema import Json, resolve, types
-from protocols.toolbox import Tool, Toolbox
+from protocols.tool import Tool
+from protocols.toolbox import Toolbox
 from protocols.validate import validator
 
 _MOST_VALUES = 300

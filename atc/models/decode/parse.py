@@ -26,7 +26,8 @@ from atc.models.decode.literals import (
 from protocols.effects import may_be_meant
 from protocols.naming import closest_meanings
 from protocols.schema import Json
-from protocols.toolbox import Tool, Toolbox
+from protocols.tool import Tool
+from protocols.toolbox import Toolbox
 from sandbox.arguments import BadArguments, contract
 
 ErrorClass = Literal[

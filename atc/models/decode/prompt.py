@@ -18,7 +18,8 @@ from protocols.model import Message
 from protocols.protocol import load
 from protocols.render import Docs, describe_within_budget
 from protocols.schema import Json
-from protocols.toolbox import Tool, Toolbox
+from protocols.tool import Tool
+from protocols.toolbox import Toolbox
 
 _EXAMPLE_CALLS: tuple[tuple[str, dict[str, Json]], ...] = (
     ("exchange_rate", {"base": "CHF", "quote": "JPY", "year": 2019}),

@@ -23,7 +23,7 @@ from atc.models.decode.bound_schema import (
 )
 from atc.models.decode.errors import Undecodable
 from atc.models.decode.value_schemas import Impossible
-from protocols.toolbox import Tool
+from protocols.tool import Tool
 
 INSTALL = 'pip install "automatic-tool-chain[decode]"'
 

@@ -12,7 +12,7 @@ from atc.core.types import Cure, Fact, Fault, FaultKind
 from atc.pipeline.attribute.blame import AttributionTrace
 from atc.pipeline.attribute.facts import build_fault, describe_schema
 from protocols.schema import JsonObject
-from protocols.toolbox import Tool
+from protocols.tool import Tool
 from protocols.validate import Violation, find_violation
 from sandbox.trace import Failure, ToolCall, Trace
 

@@ -20,7 +20,8 @@ from atc.core.types import Program, parse_answer
 from atc.pipeline.attribute import find_origins
 from protocols.naming import singular
 from protocols.schema import resolve, types, unwrap_schema
-from protocols.toolbox import Tool, Toolbox, format_subscript
+from protocols.tool import Tool
+from protocols.toolbox import Toolbox, format_subscript
 from sandbox.trace import Trace
 
 _FURTHEST = 2

@@ -14,7 +14,8 @@ from atc.pipeline.autofix.paging import (
     is_number,
 )
 from protocols.schema import types
-from protocols.toolbox import Tool, Toolbox, format_subscript
+from protocols.tool import Tool
+from protocols.toolbox import Toolbox, format_subscript
 
 
 def read_every_page(program: Program, unread: UnreadPages, tools: Toolbox) -> Program | None:

@@ -11,7 +11,8 @@ from typing import Any
 
 from atc.core.types import Program
 from protocols.schema import Json, resolve
-from protocols.toolbox import Tool, Toolbox
+from protocols.tool import Tool
+from protocols.toolbox import Toolbox
 from sandbox.trace import ToolCall, Trace
 
 NUMBER_ARGUMENTS = ("page", "page_number")

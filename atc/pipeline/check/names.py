@@ -19,7 +19,8 @@ from atc.pipeline.check.syntax import (
 )
 from protocols.effects import may_be_meant
 from protocols.naming import closest_meanings
-from protocols.toolbox import Tool, Toolbox
+from protocols.tool import Tool
+from protocols.toolbox import Toolbox
 
 PREDEFINED_NAMES = frozenset(dir(builtins)) | {
     "ToolError", "look", "__name__", "__file__", "__doc__", "__builtins__", "__spec__",

@@ -12,7 +12,7 @@ from atc.pipeline.check import types as t
 from atc.pipeline.check.budget import spend
 from atc.pipeline.check.kinds import not_none, type_of_constant
 from protocols.schema import JsonObject, resolve, resolve_pointer, types
-from protocols.toolbox import Tool
+from protocols.tool import Tool
 
 _MOST_BRANCHES = 12
 _DEEPEST = 64

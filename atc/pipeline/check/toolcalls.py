@@ -16,7 +16,7 @@ from atc.pipeline.check.schema import field_type, silence_nulls
 from atc.pipeline.check.subscripts import need_value
 from protocols.effects.query_arguments import selects_response
 from protocols.schema import as_mapping, expand_combinations
-from protocols.toolbox import Tool
+from protocols.tool import Tool
 
 KeywordArguments = list[tuple[ast.AST, str, ast.expr, t.Type]]
 """Arguments passed by name: the node for findings, the name, the value and the value's type."""

@@ -28,7 +28,8 @@ from atc.pipeline.repair.responses import (
 from atc.pipeline.synthesize import Complete, is_described
 from protocols.model import Message
 from protocols.render import Docs
-from protocols.toolbox import Tool, Toolbox
+from protocols.tool import Tool
+from protocols.toolbox import Toolbox
 from protocols.truncate import abridge_value
 from sandbox.arguments import shorten
 from sandbox.trace import ToolCall

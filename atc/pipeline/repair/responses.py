@@ -17,7 +17,8 @@ from atc.core.types import Program
 from protocols.links import response_paths
 from protocols.render import DETAILS, FULL, stubs
 from protocols.schema import Json, parse_path, types
-from protocols.toolbox import Tool, Toolbox
+from protocols.tool import Tool
+from protocols.toolbox import Toolbox
 from protocols.truncate import abridge_value
 from sandbox.arguments import shorten
 from sandbox.trace import ToolCall

@@ -11,7 +11,7 @@ from typing import Any
 
 from protocols.links import response_paths
 from protocols.schema import JsonObject, parse_path
-from protocols.toolbox import Tool
+from protocols.tool import Tool
 
 _DEEPEST = 3
 """Maximum nesting depth of response fields that are indexed.

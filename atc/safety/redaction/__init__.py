@@ -32,7 +32,7 @@ from protocols.secrets import (
     secrets_of,
 )
 from protocols.secrets.sources import secrets_in
-from protocols.toolbox import Tool
+from protocols.tool import Tool
 from sandbox.trace import ToolCall
 
 _T = TypeVar("_T")

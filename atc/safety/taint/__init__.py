@@ -29,7 +29,8 @@ from atc.safety.taint.trusted import TrustRules, is_in_text
 from atc.safety.taint.values import EqualityKey, equality_key, parse_url_host
 from protocols.protocol import dump
 from protocols.schema import Json, JsonObject, iter_parts
-from protocols.toolbox import Tool, Toolbox
+from protocols.tool import Tool
+from protocols.toolbox import Toolbox
 from sandbox.trace import ToolCall
 
 __all__ = ["Taint", "TaintedValue"]

@@ -29,7 +29,8 @@ from atc.safety.taint.values import (
 from protocols.errors import UnknownTool
 from protocols.naming import closest_spellings
 from protocols.schema import Json, parse_path
-from protocols.toolbox import Tool, Toolbox
+from protocols.tool import Tool
+from protocols.toolbox import Toolbox
 from sandbox.trace import ToolCall
 
 _BLANK = r"\s\u00a0\u202f"

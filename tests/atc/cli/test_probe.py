@@ -11,7 +11,8 @@ import pytest
 from atc.cli import probe
 from probing.samples import Log, ProbeSettings
 from protocols.sources import load_tools
-from protocols.toolbox import Tool, Toolbox
+from protocols.tool import Tool
+from protocols.toolbox import Toolbox
 from tests.labs.loopback import Reply, Server, closed_port, serving
 from tests.labs.probing_tools import tool
 

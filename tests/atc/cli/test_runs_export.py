@@ -16,7 +16,8 @@ from atc.core.config import Config
 from atc.models.scripted import ScriptedModel
 from protocols.client import Invoker
 from protocols.protocol import HttpBinding
-from protocols.toolbox import Tool, Toolbox
+from protocols.tool import Tool
+from protocols.toolbox import Toolbox
 from tests.labs.loopback import Reply, serving
 from tests.labs.tools import record, tool
 

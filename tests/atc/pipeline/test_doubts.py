@@ -5,7 +5,8 @@ import pytest
 from atc.core.types import Program
 from atc.pipeline.doubts import doubts
 from protocols.protocol import ToolProtocol
-from protocols.toolbox import Tool, Toolbox
+from protocols.tool import Tool
+from protocols.toolbox import Toolbox
 from sandbox.trace import ToolCall, Trace
 
 SCHEMA = {"type": "object", "properties": {"cursor": {"type": "string"}, "q": {"type": "string"}}}

@@ -4,7 +4,8 @@ import pytest
 
 from atc.pipeline.guessed_links import drop_contradicted_links, find_proposable
 from protocols.protocol import Link, ToolProtocol
-from protocols.toolbox import Tool, Toolbox
+from protocols.tool import Tool
+from protocols.toolbox import Toolbox
 from sandbox.trace import ToolCall
 
 LINK = Link(argument="item_id", tool="get_order", path="items[].item_id", support="guessed")

@@ -11,7 +11,8 @@ from atc.pipeline.ignored_conditions import (
     find_unused_numbers,
 )
 from protocols.protocol import ToolProtocol
-from protocols.toolbox import Tool, Toolbox
+from protocols.tool import Tool
+from protocols.toolbox import Toolbox
 from sandbox.trace import ToolCall
 
 TEXT = {"type": "object", "properties": {"airport": {"type": "string"}}}

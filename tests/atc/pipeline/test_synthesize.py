@@ -8,7 +8,8 @@ from atc.core.types import Program
 from atc.pipeline.synthesize import build_program_prompt, new_program
 from protocols.model import Completion
 from protocols.protocol import ToolProtocol
-from protocols.toolbox import Tool, Toolbox
+from protocols.tool import Tool
+from protocols.toolbox import Toolbox
 
 TEXT = {"type": "string"}
 

@@ -27,7 +27,8 @@ from benchmarks.local import free_port
 from protocols.errors import ToolError
 from protocols.protocol import ToolProtocol
 from protocols.render import token_estimate
-from protocols.toolbox import Tool, Toolbox
+from protocols.tool import Tool
+from protocols.toolbox import Toolbox
 from tests.labs import commands
 from tests.labs.patience import PATIENCE
 from tests.labs.tools import tool

@@ -21,7 +21,8 @@ from atc.store import RunRefused, StoreUnavailable
 from atc.store.postgres import PostgresStore
 from benchmarks.postgres import PASSWORD
 from protocols.protocol import HttpBinding, ToolProtocol
-from protocols.toolbox import Tool, Toolbox
+from protocols.tool import Tool
+from protocols.toolbox import Toolbox
 from sandbox.trace import ToolCall
 from tests.labs.paths import ROOT
 from tests.labs.patience import PATIENCE

@@ -10,7 +10,8 @@ from protocols.protocol import Annotations, PythonBinding
 from protocols.render import stubs
 from protocols.sources import load_source, load_tools
 from protocols.sources.python import read_module
-from protocols.toolbox import Tool, Toolbox
+from protocols.tool import Tool
+from protocols.toolbox import Toolbox
 from protocols.validate import find_violation, validator
 from sandbox.arguments import contract
 

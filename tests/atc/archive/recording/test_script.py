@@ -14,7 +14,8 @@ import pytest
 from atc.archive.recording import InvalidRecording, Recording
 from atc.archive.recording.script import to_script
 from protocols.protocol import Annotations, HttpBinding, McpBinding, PythonBinding, ToolProtocol
-from protocols.toolbox import Tool, Toolbox
+from protocols.tool import Tool
+from protocols.toolbox import Toolbox
 from sandbox.trace import Trace
 from tests.labs.loopback import Reply, serving
 

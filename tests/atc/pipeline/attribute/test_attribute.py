@@ -14,7 +14,8 @@ from atc.pipeline.attribute import attribute
 from atc.pipeline.check import check
 from protocols.errors import Outcome, ToolError
 from protocols.protocol import ToolProtocol
-from protocols.toolbox import Tool, Toolbox
+from protocols.tool import Tool
+from protocols.toolbox import Toolbox
 from sandbox.trace import Failure, Frame, ToolCall, Trace
 from tests.labs.flights_traces import TOOLS, trace_of
 from tests.labs.paths import DATA

@@ -15,7 +15,8 @@ from atc.pipeline.repair.responses import documentation, format_results, seen_fi
 from atc.safety.redaction import Redactor
 from protocols.model import Completion, Message
 from protocols.protocol import ToolProtocol
-from protocols.toolbox import Tool, Toolbox
+from protocols.tool import Tool
+from protocols.toolbox import Toolbox
 from sandbox.trace import ToolCall
 from tests.labs.flights_traces import TOOLS, trace_of
 

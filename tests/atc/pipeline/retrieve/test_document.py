@@ -12,7 +12,8 @@ from atc.pipeline.retrieve.document import (
     words_text,
 )
 from protocols.protocol import ToolProtocol
-from protocols.toolbox import Tool, Toolbox
+from protocols.tool import Tool
+from protocols.toolbox import Toolbox
 
 TOOL = Tool(
     protocol=ToolProtocol(

@@ -19,7 +19,8 @@ from atc.core.types import Program
 from atc.safety.redaction import Redactor
 from protocols.protocol import ToolProtocol
 from protocols.secrets import PLACEHOLDER, is_blank_or_mask
-from protocols.toolbox import Tool, Toolbox
+from protocols.tool import Tool
+from protocols.toolbox import Toolbox
 from sandbox.trace import ToolCall
 
 

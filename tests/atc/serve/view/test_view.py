@@ -33,7 +33,7 @@ from atc.serve.view.source import diff_programs, highlight_lines
 from atc.store import RunStore, Store
 from protocols.model import Completion, Message
 from protocols.protocol import ToolProtocol
-from protocols.toolbox import Tool
+from protocols.tool import Tool
 from sandbox.trace import Failure, ToolCall, Trace
 from tests.labs.browser import HOSTILE, Browser, needs_chromium
 from tests.labs.patience import PATIENCE
