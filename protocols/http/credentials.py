@@ -133,13 +133,13 @@ def refused_credential_remedy(
 ) -> str:
     """Return a one-line message that says what a person must do after a 401 or 403.
 
-    `problem` is the message of the service. `sent` are the credentials of the call: where the
+    `problem` is the message of the service, or "". `sent` are the credentials of the call: where the
     secret of each was read (or ""), keyed by name.
     """
     shown = " and ".join(
         f"{name!r} ({place})" if place else f"{name!r}" for name, place in sent.items()
     )
-    said = f"(HTTP {status}: {problem.rstrip('.')})"
+    said = f"(HTTP {status}: {problem.rstrip('.')})" if problem else f"(HTTP {status})"
     if status == 401:
         return f"{tool}: {origin.netloc} refused the credential {shown} {said}; renew it."
     return (

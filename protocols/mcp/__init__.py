@@ -17,7 +17,7 @@ from protocols.errors import (
     SourceUnavailable,
     ToolError,
 )
-from protocols.http.credentials import add_secrets
+from protocols.http.credentials import add_secrets, refused_credential_remedy
 from protocols.http.oauth import Keyring
 from protocols.http.request import HttpRequest, refuse_unless_json
 from protocols.naming import identifier
@@ -183,12 +183,12 @@ class Servers:
                 answer = None if lost.answer is None else mask(lost.answer)
                 text = answer or f"{tool}: the MCP server {name!r}: {mask(lost.body)}"
                 kept = answer and answer[:_MAX_ANSWER]
-                remedy = lost.remedy
-                if remedy is not None:
-                    where = f"the MCP server {name!r} ({self.place(binding)})"
-                    remedy = one_line(mask(f"{tool}: {where}: {remedy}"), limit=_MAX_REMEDY)
                 raise ToolError(
-                    None, one_line(text), outcome=lost.outcome, answer=kept, remedy=remedy
+                    lost.status,
+                    one_line(text),
+                    outcome=lost.outcome,
+                    answer=kept,
+                    remedy=self._remedy(tool, binding, lost),
                 ) from None
             except TypeError as problem:
                 raise ToolError(
@@ -196,6 +196,20 @@ class Servers:
                 ) from None
 
         return call
+
+    def _remedy(self, tool: str, binding: McpBinding, lost: ToolError) -> str | None:
+        """Return what a person must do after a call has failed with `lost`, see `ToolError`."""
+        server = self._known[binding.server].server
+        if lost.status == 401 and server.credential:
+            self._keyring.reject([server.credential])
+            place = {server.credential: self._keyring.place_of(server.credential)}
+            origin, _ = split_url(server.url)
+            return refused_credential_remedy(tool, origin, 401, "", place)
+        if lost.remedy is None:
+            return None
+        where = f"the MCP server {binding.server!r} ({self.place(binding)})"
+        problem = self._keyring.mask(f"{tool}: {where}: {lost.remedy}")
+        return one_line(problem, limit=_MAX_REMEDY)
 
     def place(self, binding: object) -> str:
         """Return the command or address of the MCP server that a binding names, without secrets.

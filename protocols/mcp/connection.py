@@ -32,7 +32,7 @@ from pydantic import BaseModel, ValidationError
 from protocols.errors import Outcome, ToolError
 from protocols.http.oauth import Keyring
 from protocols.http.redirect_page import SIGN_IN_SECONDS
-from protocols.mcp.http import over_http
+from protocols.mcp.http import DENIED, over_http
 from protocols.mcp.log import ServerLogTail
 from protocols.mcp.stdio import over_stdio
 from protocols.response import one_line
@@ -182,6 +182,10 @@ class Connection:
         except ValidationError as error:
             problem = f"its answer is none that MCP knows ({error.error_count()} errors)"
         except MCPError as error:
+            if error.code == DENIED and error.data in (401, 403):
+                # The next call connects again, with the credential as it is then.
+                self.closed = self.closed or error.data == 401
+                raise ToolError(error.data, error.message, outcome="refused") from None
             if error.code != CONNECTION_CLOSED:
                 # The SDK itself also creates errors with other codes.
                 outcome = "refused" if error.code in _NOT_RUN else failed

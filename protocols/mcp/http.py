@@ -49,6 +49,11 @@ _WITHIN_SECONDS = 60.0
 
 When a stream ends, the SDK opens it again as soon as the server allows this.
 """
+DENIED = -32_093
+"""Code of the JSON-RPC error that stands for a response with status 401 or 403.
+
+Its `data` is the status. The SDK itself would hide the status.
+"""
 _DECODED = ("content-encoding", "content-length", "transfer-encoding")
 
 
@@ -65,7 +70,13 @@ async def over_http(
     root = split_url(url)[0].host
     names = NameResolver(keyring.homes | {root} if settings.near_hosts else None, root=root)
     seconds = max(settings.start_seconds, settings.timeout_seconds)
-    exchanges = LimitedTransport(names, max_bytes=settings.max_body_bytes, seconds=seconds, log=log)
+    exchanges = LimitedTransport(
+        names,
+        max_bytes=settings.max_body_bytes,
+        seconds=seconds,
+        log=log,
+        signs_in=not server.credential,
+    )
     with ExitStack() as stack:
         auth = None
         if not server.credential and (
@@ -87,12 +98,20 @@ class LimitedTransport(httpx2.AsyncBaseTransport):
     """An `httpx2` transport that connects only to allowed IP addresses and limits responses."""
 
     def __init__(
-        self, names: NameResolver, *, max_bytes: int, seconds: float, log: ServerLogTail
+        self,
+        names: NameResolver,
+        *,
+        max_bytes: int,
+        seconds: float,
+        log: ServerLogTail,
+        signs_in: bool = True,
     ) -> None:
         """Create a transport that allows `seconds` and `max_bytes` for each response.
 
-        Event streams that do not belong to a call have only the size limit.
+        Event streams that do not belong to a call have only the size limit. If `signs_in` is False,
+        a status 401 leads to no sign-in, and the caller is told.
         """
+        self._signs_in = signs_in
         self._names = names
         self._limit = max_bytes
         self._seconds = seconds
@@ -127,6 +146,9 @@ class LimitedTransport(httpx2.AsyncBaseTransport):
             self._note(f"nothing within {seconds:g} s")
             return httpx2.Response(504, request=request)
         self._note(f"HTTP {answer.status_code}" if answer.is_error else "")
+        if answer.status_code in (401, 403) and not self._signs_in and request.method == "POST":
+            await answer.aclose()
+            return _denial(answer.status_code, request)
         answer.stream = LimitedStream(answer.stream, self._limit)
         headers = httpx2.Headers(
             [one for one in answer.headers.multi_items() if one[0].lower() not in _DECODED]
@@ -230,6 +252,13 @@ class LimitedTransport(httpx2.AsyncBaseTransport):
         The SDK only reports that there was an error.
         """
         self._log.replace(problem)
+
+
+def _denial(status: int, request: httpx2.Request) -> httpx2.Response:
+    """Return a response with the JSON-RPC error `DENIED`."""
+    error = {"code": DENIED, "message": f"HTTP {status}", "data": status}
+    message = {"jsonrpc": "2.0", "id": None, "error": error}
+    return httpx2.Response(status, json=message, request=request)
 
 
 def _origin_of(url: str) -> Origin:

@@ -126,6 +126,35 @@ def test_a_call_that_goes_wrong(reply, says):
         assert says in reading.body
 
 
+def test_a_refused_credential_is_named_and_read_again():
+    known = ["old-t0ken-value"]
+    inner = speaking_mcp()
+
+    def answer(seen):
+        fits = seen.headers.get("authorization") == f"Bearer {known[-1]}"
+        return inner(seen) if fits else Reply(401, {"error": "expired"})
+
+    with serving(answer) as server:
+
+        def read_again():
+            return {"key": Credential(value=known[-1], hosts=(server.netloc,))}, {}
+
+        settings = InvokeSettings(
+            servers={"sums": McpServer(url=f"{server.url}/mcp", credential="key")},
+            credentials=read_again()[0],
+            places={"key": "the variable KEY"},
+            read_again=read_again,
+        )
+        with Invoker(settings) as invoker:
+            tool = load_tools("mcp:sums", invoker=invoker)["add_note"]
+            known.append("new-t0ken-value")
+            error = failure(tool)
+            assert (error.status, error.outcome) == (401, "refused")
+            told = f"add_note: {server.netloc} refused the credential 'key' (the variable KEY)"
+            assert error.remedy == f"{told} (HTTP 401); renew it."
+            assert tool.call({}) == {"result": 3}
+
+
 def test_a_server_that_refuses_says_its_status():
     said = pytest.raises(SourceUnavailable, match=r"\(it said: HTTP 401\)")
     with serving(lambda _: Reply(401)) as server, Invoker() as invoker, said:
