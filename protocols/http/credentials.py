@@ -133,8 +133,8 @@ def refused_credential_remedy(
 ) -> str:
     """Return a one-line message that says what a person must do after a 401 or 403.
 
-    `problem` is the message of the service, or "". `sent` are the credentials of the call: where the
-    secret of each was read (or ""), keyed by name.
+    `problem` is the message of the service, or "". `sent` are the credentials of the call: where
+    the secret of each was read (or ""), keyed by name.
     """
     shown = " and ".join(
         f"{name!r} ({place})" if place else f"{name!r}" for name, place in sent.items()
