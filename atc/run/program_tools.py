@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from atc.core.events import ToolsNamed
 from atc.core.types import Program
-from atc.run.remedies import pause_for_remedy
+from atc.run.remedies import pause_for_remedy, skipped_remedies
 from atc.run.strategy_run import Run
 from protocols.protocol import ProgramBinding
 from protocols.toolbox import Toolbox
@@ -61,4 +61,6 @@ def trace_program(run: Run, program: Program, tools: Toolbox) -> Trace:
     named = dict.fromkeys([*program.names, *_inner_tools(program, tools)])
     parts.observer(ToolsNamed({alias: tools[alias].protocol for alias in named if alias in tools}))
     trace = parts.sandbox.run(program.source, tools, limits=limits, journal=parts.journal)
+    for sentence in skipped_remedies(trace):
+        run.meter.note(sentence)
     return pause_for_remedy(trace, program, parts.toolbox, parts.journal)

@@ -24,10 +24,11 @@ def pause_for_remedy(trace: Trace, program: Program, tools: Toolbox, journal: Jo
     failure = trace.failure
     if failure is None or failure.kind != "exception":
         return trace
-    call = find_failed_call(failure, trace) or _find_caught_call(failure, trace, program)
+    uncaught = find_failed_call(failure, trace) or _find_grouped_call(failure, trace)
+    call = uncaught or _find_caught_call(failure, trace, program)
     if call is None or call.remedy is None:
         return trace
-    if call.status == 403 and (call.index != failure.call or _has_worked(call, tools, journal)):
+    if call.status == 403 and (uncaught is None or _has_worked(call, tools, journal)):
         return trace
     pause = Failure(
         kind="paused",
@@ -39,16 +40,32 @@ def pause_for_remedy(trace: Trace, program: Program, tools: Toolbox, journal: Jo
     return replace(trace, failure=pause)
 
 
-def _find_caught_call(failure: Failure, trace: Trace, program: Program) -> ToolCall | None:
-    """Return the failed call whose error the program turned into another exception, or None.
+def skipped_remedies(trace: Trace) -> list[str]:
+    """Return the remedies of calls without which the program has ended well, as sentences.
 
-    Its handler has raised that exception, or it is the group of a `TaskGroup`.
+    Its answer counts, but the user should know what was missing. A 403 is left out, because a
+    program may well have to find out what it is allowed to do.
     """
+    if trace.failure is not None:
+        return []
+    remedies = [call.remedy for call in trace.calls if call.remedy and call.status != 403]
+    return [f"the program went on without a call: {one}" for one in dict.fromkeys(remedies)]
+
+
+def _find_grouped_call(failure: Failure, trace: Trace) -> ToolCall | None:
+    """Return a call that failed in a `TaskGroup`, whose exception is a group, or None."""
+    return _last_with_remedy(trace) if "ExceptionGroup" in failure.type else None
+
+
+def _find_caught_call(failure: Failure, trace: Trace, program: Program) -> ToolCall | None:
+    """Return the failed call whose error a handler turned into the failure, or None."""
     handlers = [node for node in ast.walk(program.tree) if isinstance(node, ast.ExceptHandler)]
     line = failure.line or 0
     is_handled = any(node.lineno <= line <= (node.end_lineno or 0) for node in handlers)
-    if not is_handled and "ExceptionGroup" not in failure.type:
-        return None
+    return _last_with_remedy(trace) if is_handled else None
+
+
+def _last_with_remedy(trace: Trace) -> ToolCall | None:
     return next((call for call in reversed(trace.calls) if call.remedy is not None), None)
 
 

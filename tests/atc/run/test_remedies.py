@@ -114,10 +114,12 @@ print(done)
 """
     solution = run(Service(), program)[2]
     assert (solution.status, solution.answer) == ("solved", "['one']")
+    assert solution.notes == (f"the program went on without a call: {REMEDY}",)
 
 
-def test_a_403_pauses_if_nothing_succeeded(run):
-    _, model, solution = run(Service(status=403, takes=0), LOOP)
+@pytest.mark.parametrize("program", [LOOP, AT_ONCE], ids=["one by one", "at once"])
+def test_a_403_pauses_if_nothing_succeeded(run, program):
+    _, model, solution = run(Service(status=403, takes=0), program)
     assert (solution.status, len(model.prompts)) == ("paused", 1)
 
 
