@@ -9,7 +9,7 @@ import inspect
 import random
 import shlex
 import time
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping
 from dataclasses import replace
 from functools import partial
 from itertools import takewhile
@@ -35,6 +35,7 @@ from protocols.protocol import HttpBinding, McpBinding, ProgramBinding, PythonBi
 from protocols.response import Answer, UnreadableBody, one_line, read_body, to_json
 from protocols.schema import Json, JsonObject
 from protocols.secrets import replace_secrets
+from protocols.secrets.names import is_secret
 from protocols.settings import Credential, InvokeSettings
 from protocols.tool import Call
 from protocols.urls import claims_to_be_near
@@ -147,6 +148,9 @@ class HttpCall:
         self._fixed = [
             RequestSecret(place="header", name=name, value=value) for name, value in fixed.items()
         ]
+        self._secret_headers = tuple(
+            name for name, value in fixed.items() if is_secret(name, value)
+        )
         own = [
             build_request_secret(n, known[n], binding.schemes.get(n, {}))
             for n in binding.credential_names
@@ -184,7 +188,9 @@ class HttpCall:
             curl=self._curl(self._build(hidden, idempotency_key), secrets),
             retry_after=answer.retry_after,
             answer=mask(answer.text()) if answer.headers or answer.body else None,
-            remedy=self._remedy(answer, [secret.credential for secret in secrets]),
+            remedy=self._remedy(
+                answer, tuple(one.credential for one in secrets) or self._secret_headers
+            ),
         )
 
     def _secrets(self) -> list[RequestSecret]:
@@ -198,13 +204,14 @@ class HttpCall:
 
     @property
     def credentials(self) -> tuple[str, ...]:
-        """The names of the credentials that a call sends."""
-        return self._keyring.names(self._binding.credentials, self._plan.origin)
+        """The names of the credentials that a call sends, else of its headers with secrets."""
+        names = self._keyring.names(self._binding.credentials, self._plan.origin)
+        return names or self._secret_headers
 
-    def _remedy(self, answer: Answer, sent: Sequence[str]) -> str | None:
+    def _remedy(self, answer: Answer, sent: tuple[str, ...]) -> str | None:
         """Return what a person must do so that the call can succeed; None if that is not known.
 
-        `sent` are the names of the credentials of the call.
+        `sent` are the names of the credentials of the call, see `credentials`.
         """
         tool = self._protocol.name
         problem = one_line(self._keyring.mask(answer.problem))
@@ -213,7 +220,9 @@ class HttpCall:
         if not sent or answer.status not in (401, 403):
             return None
         places = {name: self._keyring.place_of(name) for name in sent}
-        if answer.status == 401:
+        if sent == self._secret_headers:
+            places = dict.fromkeys(sent, "a header of your settings")
+        elif answer.status == 401:
             self._keyring.reject(sent)
         return refused_credential_remedy(tool, self._plan.origin, answer.status, problem, places)
 

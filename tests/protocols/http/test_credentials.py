@@ -173,6 +173,10 @@ def test_a_refused_credential_is_named_with_its_place(tmp_path, status, what):
         )
         assert refusal(tools["open_page"]) is None, "nothing was sent, so nothing can be renewed"
         assert (tools["get_me"].credentials, tools["open_page"].credentials) == (("key",), ())
+        headers = {server.netloc: {"Authorization": "Bearer k2", "X-Version": "7"}}
+        fixed = refusal(tools_of(tmp_path, told, headers=headers)["open_page"])
+        assert (fixed is None) == (what is None)
+        assert fixed is None or "'Authorization' (a header of your settings)" in fixed
 
 
 def test_a_renewed_secret_is_read_again(tmp_path):
