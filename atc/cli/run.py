@@ -17,6 +17,7 @@ import click
 from atc.agent import Agent
 from atc.archive.learned_schemas import find_changed_tools
 from atc.cli import options, output
+from atc.cli.earlier_runs import describe_lost_writes, require_no_unfinished_run
 from atc.cli.errors import ExitCode, error_document
 from atc.cli.output import has_person
 from atc.cli.settings import load_config
@@ -96,12 +97,14 @@ def run(
     task = readable(output.read_text("-") if task == "-" else task)
     rules = _read_rules(rules)
     read_context(rules, now)  # a mistake is reported before tools are read
+
+    def begin(agent: Agent, view: RunView) -> Solution:
+        with view.pause_status():
+            require_no_unfinished_run(agent, task)
+        return agent.run(task, rules=rules, now=now, observer=view)
+
     if not dry_run:
-        _solve(
-            config,
-            lambda agent, view: agent.run(task, rules=rules, now=now, observer=view),
-            consent=consent,
-        )
+        _solve(config, begin)
     with _open_watched_agent(config, warm=False) as (agent, view):
         draft = agent.draft(task, rules=rules, now=now, observer=view)
     source = draft.program.source if draft.program else None
@@ -272,8 +275,12 @@ def _solve(
             with redirect_stdout(sys.stderr):
                 solution = run(agent, view)
         except (KeyboardInterrupt, ModelUnavailable, SandboxUnavailable):
-            begun = name != "last" or [one.run_id for one in agent.store.list(1)] != latest
+            newest = [one.run_id for one in agent.store.list(1)]
+            begun = name != "last" or newest != latest
             if begun:
+                current = newest[0] if name == "last" else name
+                if lost := describe_lost_writes(agent.store, agent.toolbox, current):
+                    output.say(lost)
                 output.say(f"Go on with: {_format_runs_command('resume', name)}")
             raise
     redact = Redactor(agent.toolbox)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from reprlib import repr as shortened
 from typing import Any, Self, TypeAlias
 
 from atc.core.parallel import ModelRequest
@@ -28,6 +29,9 @@ class ScriptedModel:
     Words are counted as tokens, so that counts are reproducible. `prompts` contains the messages of
     each call so far, and `options` the other arguments of each call. `powers` are the constraints
     that the model claims to enforce, but its replies are returned unchanged.
+
+    Raises:
+        TypeError: a reply is something else, such as a list of replies.
     """
 
     prompt_tokens = 4000
@@ -38,6 +42,12 @@ class ScriptedModel:
         name: str = "scripted",
         powers: Powers = Powers(),  # noqa: B008
     ) -> None:
+        for number, reply in enumerate(replies, start=1):
+            if not (isinstance(reply, str | Exception) or callable(reply)):
+                raise TypeError(
+                    f"reply {number} of a ScriptedModel must be a text, an exception or a function,"
+                    f" got {shortened(reply)}; of a list of texts write ScriptedModel(*texts)."
+                )
         self.name = name
         self.powers = powers
         self.prompts: list[list[Message]] = []

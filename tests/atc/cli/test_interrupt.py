@@ -1,5 +1,6 @@
 """Ctrl-C, Ctrl-D and wrong words at the command line: what was sent, and how to go on, in one sentence."""
 
+import json
 import os
 import threading
 from contextlib import ExitStack
@@ -32,7 +33,9 @@ def document_of(server):
     return ("--tools", f"{server.url}/doc")
 
 
-def test_ctrl_c_tells_of_a_write_being_sent(user, stack):
+@pytest.fixture
+def hanging(stack):
+    """A shop that does not answer orders, and an event that is set by the first one."""
     on_the_wire, stop = threading.Event(), threading.Event()
     stack.callback(stop.set)
     told = {"200": {"description": ""}}
@@ -45,7 +48,11 @@ def test_ctrl_c_tells_of_a_write_being_sent(user, stack):
             stop.wait(PATIENCE)
         return Reply(body=document)
 
-    server = stack.enter_context(serving(answer))
+    return stack.enter_context(serving(answer)), on_the_wire
+
+
+def test_ctrl_c_tells_of_a_write_being_sent(user, hanging):
+    server, on_the_wire = hanging
     words = ("tools", "call", "order", *document_of(server), "--allow-writes", "order")
     process, ours = begin(user.work, user.env, *words)
     assert on_the_wire.wait(PATIENCE)
@@ -55,6 +62,30 @@ def test_ctrl_c_tells_of_a_write_being_sent(user, stack):
     assert said.endswith(
         "atc: interrupted; order was sent and its answer is not known: look at the service before you repeat it.\n"
     ), said
+
+
+def test_a_repeated_command_sends_no_lost_write(user, hanging):
+    """Another task is not held up, and a yes at a terminal begins a new run."""
+    server, on_the_wire = hanging
+    script = user.work / "script.json"
+    script.write_text(json.dumps(["```python\nprint(order())\n```"]))
+    words = ["run", "Order.", *document_of(server), "--allow-writes", "order"]
+    words += ["--model", f"scripted:{script}", "--strategy", "chain"]
+    process, ours = begin(user.work, user.env, *words)
+    assert on_the_wire.wait(PATIENCE)
+    os.write(ours, CTRL_C)
+    said, code = finish(process, ours)
+    assert code == 130
+    assert "order was sent and its answer is not known: look at the service.\n" in said
+    assert "Go on with: atc runs resume last\n" in said
+    again = user.atc(*words)
+    assert (again.returncode, writes(server)) == (2, ["/order"])
+    assert "of this task is interrupted and has sent 1 write (order)" in again.stderr
+    assert "Go on with it: atc runs resume 2" in again.stderr
+    script.write_text(json.dumps(["```python\nprint(6 * 7)\n```"]))
+    assert user.atc("run", "Compute.", *words[2:]).returncode == 0
+    said, code = at_a_terminal(user.work, user.env, *words, typed=[b"y\n"])
+    assert code == 0, said
 
 
 @pytest.mark.parametrize("key", [CTRL_C, CTRL_D])

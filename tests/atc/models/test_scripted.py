@@ -22,3 +22,9 @@ def test_replies_come_in_order_until_the_end(tmp_path):
 def test_an_exception_in_the_script_is_raised():
     with pytest.raises(ValueError, match="down"):
         ScriptedModel(ValueError("down"))(ASK)
+
+
+@pytest.mark.parametrize("reply", [["print(1)"], None, 7])
+def test_a_list_of_replies_is_explained(reply):
+    with pytest.raises(TypeError, match=r"reply 1 .* write ScriptedModel\(\*texts\)"):
+        ScriptedModel(reply)
