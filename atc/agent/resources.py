@@ -30,6 +30,8 @@ class AgentResources:
 
     config: Config
     toolbox: Toolbox
+    in_shell: bool = False
+    """True if a command uses the agent, so that messages name commands and not methods."""
     _store: RunStore | None
     _model: Ask | None
     _sandbox: Sandbox | None

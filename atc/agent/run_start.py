@@ -199,14 +199,15 @@ def make_parts(
     questions: Sequence[Questions],
     ask_person: AskPerson | None = None,
     given: bool = False,
-    mode: ConsentMode = "ask",
+    in_shell: bool = False,
 ) -> Parts:
     """Return the components of one run. Its tools ask for consent before they are called.
 
     If `mode` is `none`, they do not ask, and writes that the final program does not make remain.
 
     `given` is True if the caller writes the programs. In such a run, consent that was stored
-    earlier does not count, and tools may be used that the first program did not name.
+    earlier does not count, and tools may be used that the first program did not name. `in_shell` is
+    True if a command has started the run.
     """
     if options.max_seconds is not None:
         config = replace(config, max_seconds=options.max_seconds)
@@ -229,6 +230,7 @@ def make_parts(
         held=held,
         mode=mode if client is None else "ask",
         agent=client is not None or (record.past is not None and record.past.summary.gateway),
+        in_shell=in_shell,
         cover=lambda text: record.redact(text),
     )
     record.redact = Redactor(consent.toolbox)

@@ -165,6 +165,7 @@ def open_agent(
             questions=questions,
             consent=consent,
         )
+        agent.in_shell = True
         yield stack.enter_context(agent)
 
 

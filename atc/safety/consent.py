@@ -17,12 +17,13 @@ from dataclasses import replace
 from functools import partial
 
 from atc.core.config import Config
-from atc.core.quoting import command, quote_name, safe_shell_argument
-from atc.core.types import Program, SkippedQuestion
+from atc.core.quoting import quote_name, safe_shell_argument
+from atc.core.types import Program
 from atc.safety.held_calls import HeldCalls
 from atc.safety.pause_text import describe_problems, hint_further
 from atc.safety.questions import MOST_DECIDING, AskPerson, Question, is_readable, most_beside
 from atc.safety.redaction import Redactor
+from atc.safety.remedies import Remedies
 from atc.safety.taint import Taint, TaintedValue
 from atc.safety.taint.trusted import find_named_tool
 from atc.safety.unattended import ConsentMode
@@ -52,9 +53,9 @@ class Consent:
     person's yes, even if its tool only reads. A yes allows each call of its question once.
 
     If there is no person to ask, or the person says no, the call is not sent and the run pauses.
-    The message says how to continue. The command for this is left out if `agent` is True, because
-    then an agent reads the message and could execute it. It is also left out if it contains a
-    secret that `cover` redacts.
+    The message says how to continue: with a command, or with a method of the agent if `in_shell` is
+    False. This is left out if `agent` is True, because then an agent reads the message and could
+    execute it. It is also left out if it contains a secret that `cover` redacts.
 
     If `mode` is `none`, there is no person: a call that would require a yes is sent, and listed in
     `skipped`. A call that is held is not sent even then.
@@ -80,6 +81,7 @@ class Consent:
         before_write: Callable[[Tool, JsonObject], None] | None = None,
         mode: ConsentMode = "ask",
         agent: bool = False,
+        in_shell: bool = True,
         cover: Callable[[str], str] = str,
     ) -> None:
         self.mode = mode
@@ -88,8 +90,7 @@ class Consent:
         self._tools = tools
         self._ask_person = ask_person
         self._before_write = before_write
-        resume = command("atc", "runs", "resume", journal.run) if journal.run is not None else None
-        self._resume = resume or ""
+        self._remedies = Remedies(run=journal.run, in_shell=in_shell)
         self._held = held
         self._agent = agent
         self._cover = cover
@@ -306,10 +307,8 @@ class Consent:
                 f"{problem}; nothing was sent. Only a person can allow it: do not send it again"
                 " unless one asks for it."
             )
-        return (
-            f"{problem}; nothing was sent, and no option sends it. To decide anew, run this on a"
-            f" terminal: {self._resume or 'the same command again'}"
-        )
+        way = self._remedies.decide("To decide anew")
+        return f"{problem}; nothing was sent, and no option sends it. {way}"
 
     def _message(self, question: Question, held: Sequence[PastQuestion], *, unallowed: bool) -> str:
         """Return a message: which call was not sent and why, and which command allows it."""
@@ -329,11 +328,9 @@ class Consent:
         if self._agent:
             return f"{message} A person must decide, in the client's dialog or on a terminal"
         if options is None:
-            again = self._resume or "the task again"
-            return f"{message} To see it whole and decide, run this on a terminal: {again}"
-        resume = f": {self._resume}" if self._resume else ""
-        hint = hint_further(question, self._tools, unallowed=unallowed)
-        return f"{message} Allow it with{resume} {' '.join(options)}{hint}"
+            return f"{message} {self._remedies.decide('To see it whole and decide')}"
+        hint = _hint(question, unallowed=unallowed)
+        return f"{message} {self._remedies.allow(options)}{hint}"
 
     def _options(self, question: Question, *, unallowed: bool) -> list[str] | None:
         """Return the command-line options that allow a call, quoted for a shell.

@@ -160,7 +160,7 @@ def test_the_rule_named_in_a_pause_resumes_it(agent, sent, tmp_path):
             [("read_mail", {})],
         )
         assert "it equals sender in the response of read_mail" in failure.message
-        assert "--trust read_mail:sender" in failure.message
+        assert "trust=['read_mail:sender']" in failure.message
         again = (
             agent(PROGRAM, store=store, trust=("value=x",))
             .resume(paused.run_id)
@@ -168,9 +168,9 @@ def test_the_rule_named_in_a_pause_resumes_it(agent, sent, tmp_path):
             .trace.failure
         )
         assert (
-            f"atc runs resume {paused.run_id} --trust value=x --trust read_mail:sender"
-            in again.message
-        )
+            "Allow it with Agent(…, trust=['value=x', 'read_mail:sender'])"
+            f" and agent.resume({paused.run_id!r})"
+        ) in again.message
         done = agent(PROGRAM, store=store, trust=("read_mail:sender",)).resume(paused.run_id)
     assert (done.status, done.answer) == ("solved", "sent")
     assert sent == [("read_mail", {}), ("send-mail", {"to": EVE, "text": "hi"})]
