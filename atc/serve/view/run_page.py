@@ -181,9 +181,11 @@ def _facts(stored: StoredRun, calls: Sequence[ToolCall]) -> dict[str, str]:
     cached = f" ({usage.cached_tokens:,} cached)" if usage.cached_tokens else ""
     price = price_of(run.model, run.config.get("model_price")) if usage.model_calls else FREE
     backend = next((a.trace.backend for a in stored.attempts[::-1] if a.trace), run.sandbox)
+    clock = {"Date given": run.context.now} if run.context.now else {}
     return {
         "Run": run.run_id,
         "Begun": format_moment(run.created),
+        **clock,
         "Took": took,
         "Model": run.model or "–",
         "Tokens": f"{usage.input_tokens:,} in{cached}, {usage.output_tokens:,} out",

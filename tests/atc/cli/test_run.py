@@ -43,6 +43,7 @@ def test_rules_and_date_go_through_stored_runs(atc_) -> None:
     exported = json.loads(Path("run.json").read_text())
     assert exported["context"]["rules"] == "Say the day first."
     assert atc_("runs", "replay", "run.json")[0] == 0
+    assert '<p class="said">Say the day first.</p>' in atc_("runs", "export", "last", "--html")[1]
     code, _, err = atc_(*words, "--rules", "polciy.md")
     assert (code, "polciy.md" in err) == (2, True), err
     code, _, err = atc_(*words, "--now", "yesterday")
