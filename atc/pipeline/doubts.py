@@ -50,17 +50,19 @@ _ALLOWED = re.compile(
 
 
 def doubts(
-    task: str, program: Program, trace: Trace, answer: str, tools: Toolbox
+    task: str, program: Program, trace: Trace, answer: str, tools: Toolbox, *, rules: str = ""
 ) -> tuple[str, ...]:
-    """Return the reasons why a program's answer is doubtful, as sentences for the model.
+    """Return sentences for the model that say why `answer` is doubtful; empty if it is not.
 
-    The result is empty if there are none.
+    With `rules`, which are not the user's words, a sentence of the program may be a right answer:
+    the refusal that they demand.
     """
     answer = answer.strip()
     nodes = list(ast.walk(program.tree))
     return (
-        *_doubt_empty_answer(task, program, nodes, trace, answer),
-        *_doubt_form(task, nodes, trace, answer),
+        *_doubt_empty_answer(f"{task}\n{rules}", program, nodes, trace, answer),
+        *(() if rules else _doubt_constant(task, nodes, answer)),
+        *_doubt_form(task, trace, answer),
         *_doubt_first_page(program, trace, tools),
         *_doubt_failed_calls(trace),
         *_doubt_slips(task, program, trace, answer, tools),
@@ -82,12 +84,8 @@ def _doubt_empty_answer(
         yield from islice(_find_unmatched_texts(program, nodes, trace, answer), 1)
 
 
-def _doubt_form(task: str, nodes: list[ast.AST], trace: Trace, answer: str) -> Iterator[str]:
-    """Yield doubts about an answer that cannot be what the task asks for.
-
-    It is a constant text of the program, a value that is not computed yet (such as a coroutine), or
-    a whole record of a response.
-    """
+def _doubt_constant(task: str, nodes: list[ast.AST], answer: str) -> Iterator[str]:
+    """Yield a doubt about an answer that is a constant text of the program."""
     # A constant sentence of the program ("No plane found") contains nothing that a call returned.
     constants = [node.value for node in nodes if isinstance(node, ast.Constant)]
     texts = {value.strip() for value in constants if isinstance(value, str)}
@@ -97,6 +95,10 @@ def _doubt_form(task: str, nodes: list[ast.AST], trace: Trace, answer: str) -> I
             f"It printed {answer!r}, a text of its own that holds nothing of what the functions"
             " returned."
         )
+
+
+def _doubt_form(task: str, trace: Trace, answer: str) -> Iterator[str]:
+    """Yield doubts about an answer that is an unfinished value or a record."""
     unfinished = _UNFINISHED.search(answer)
     if unfinished is not None:
         yield (

@@ -181,7 +181,14 @@ class Passes:
         answer = attempt.answer
         if answer is None or attempt.trace is None:
             return attempt
-        found = doubts(self.run.task, attempt.program, attempt.trace, answer, self.tools)
+        found = doubts(
+            self.run.task,
+            attempt.program,
+            attempt.trace,
+            answer,
+            self.tools,
+            rules=self.run.parts.context.rules,
+        )
         return replace(attempt, doubts=found)
 
     def doubt_reading(self, attempt: Attempt) -> Attempt:

@@ -147,6 +147,14 @@ def test_rules_are_not_the_users_words(sandbox):
     assert run("Say hello to ann@example.org.", rules).attempts[0].doubts == ()
 
 
+def test_a_refusal_that_rules_demand_is_undoubted(agent):
+    program = "print('Only the owner may close it.')"
+    rules = "Only the owner may close a ticket."
+    solution = agent(program).run("Close ticket 7.", rules=rules)
+    assert (solution.answer, solution.attempts[-1].doubts) == ("Only the owner may close it.", ())
+    assert agent(program, program).run("Close ticket 7.").attempts[0].doubts
+
+
 def test_a_cost_limit_needs_a_price(agent):
     with pytest.raises(InvalidConfig, match="model_price"):
         agent("print(1)", max_cost=0.01).run("Say it.")
