@@ -108,6 +108,7 @@ class ProgramRunner(AgentResources):
             ask_person=self.ask_person,
             questions=self.questions,
             given=given is not None,
+            mode=self.consent,
             in_shell=self.in_shell,
         )
 

@@ -199,6 +199,7 @@ def make_parts(
     questions: Sequence[Questions],
     ask_person: AskPerson | None = None,
     given: bool = False,
+    mode: ConsentMode = "ask",
     in_shell: bool = False,
 ) -> Parts:
     """Return the components of one run. Its tools ask for consent before they are called.

@@ -104,7 +104,7 @@ def run(
         return agent.run(task, rules=rules, now=now, observer=view)
 
     if not dry_run:
-        _solve(config, begin)
+        _solve(config, begin, consent=consent)
     with _open_watched_agent(config, warm=False) as (agent, view):
         draft = agent.draft(task, rules=rules, now=now, observer=view)
     source = draft.program.source if draft.program else None

@@ -18,7 +18,7 @@ from functools import partial
 
 from atc.core.config import Config
 from atc.core.quoting import quote_name, safe_shell_argument
-from atc.core.types import Program
+from atc.core.types import Program, SkippedQuestion
 from atc.safety.held_calls import HeldCalls
 from atc.safety.pause_text import describe_problems, hint_further
 from atc.safety.questions import MOST_DECIDING, AskPerson, Question, is_readable, most_beside
@@ -329,7 +329,7 @@ class Consent:
             return f"{message} A person must decide, in the client's dialog or on a terminal"
         if options is None:
             return f"{message} {self._remedies.decide('To see it whole and decide')}"
-        hint = _hint(question, unallowed=unallowed)
+        hint = hint_further(question, self._tools, unallowed=unallowed)
         return f"{message} {self._remedies.allow(options)}{hint}"
 
     def _options(self, question: Question, *, unallowed: bool) -> list[str] | None:
