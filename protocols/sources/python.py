@@ -17,7 +17,7 @@ import types
 import typing
 import warnings
 import zlib
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from importlib.machinery import PathFinder
 from pathlib import Path
 from types import FunctionType, MethodType, ModuleType
@@ -184,7 +184,7 @@ def _read(
         is_guess = output is None and guess is not None
         protocol = ToolProtocol(
             name=name,
-            description=text.description,
+            description=_description(text, inspect.signature(function).parameters),
             input_schema=input_schema,
             output_schema=guess if output is None else output,
             annotations=Annotations(
@@ -199,6 +199,19 @@ def _read(
         protocols.append(protocol)
         functions[f"{module}:{name}"] = _wrap_function(function, adapters)
     return protocols, functions
+
+
+def _description(text: FunctionText, parameters: Mapping[str, inspect.Parameter]) -> str:
+    """Return the description of a function, with what is said of arguments that it does not have.
+
+    Such an argument is often a misspelled name, or a key of a dict that another argument takes.
+    """
+    unknown = [
+        f"{name}: {about}"
+        for name, about in text.arguments.items()
+        if name not in parameters and about
+    ]
+    return " ".join(filter(None, [text.description, *unknown]))
 
 
 def _input_schema(

@@ -248,7 +248,7 @@ def test_a_module_that_fails_says_why(tmp_path):
 
 
 PLOT = '''
-def plot(value=None, size: int = 3, day=None):
+def plot(value=None, size: int = 3, day=None, **more):
     """Plot a value.
 
     Parameters
@@ -256,6 +256,10 @@ def plot(value=None, size: int = 3, day=None):
     value : {'visits', 'users'}, optional
     size : int
         In pixels.
+    hue : str
+        A colour.
+    more : dict
+        Passed on.
 
     Returns
     -------
@@ -275,6 +279,9 @@ def test_documented_types_bind_no_call(tmp_path):
     }
     assert protocol.parameters["size"]["type"] == "integer"
     assert (protocol.output_schema, protocol.evidence.level) == ({"type": "string"}, "guessed")
+    assert protocol.description == (
+        "Plot a value. Returns: file_path : str Where the plot is. hue: A colour."
+    )
     stub = stubs(Toolbox([Tool(protocol, functions["plots:plot"])]))
     assert "(*, value: Literal['visits', 'users'] = None, size: int = 3" in stub
     assert "-> str:" in stub
