@@ -254,6 +254,8 @@ class _ResponsePlace(NamedTuple):
     """
     needs: frozenset[str]
     """Names of the ids without which the tool cannot be called."""
+    is_listing: bool
+    """True if the tool lists the things that the field identifies, and needs no id for that."""
 
 
 def guess_links(protocols: Sequence[ToolProtocol]) -> list[ToolProtocol]:
@@ -294,7 +296,8 @@ def _guess_argument_links(
     keyed by the name of an argument that could take their value (see `field_key`).
     """
     keys = _keys_of(protocol, argument)
-    if means_another(argument) and _has_counterpart(protocol, argument, keys):
+    is_other = means_another(argument)
+    if is_other and _has_counterpart(protocol, argument, keys):
         return  # the tools that give the known thing are no source of the other one
     wanted = _argument_types(protocol, argument)
     found: dict[str, _ResponsePlace] = {}
@@ -313,8 +316,11 @@ def _guess_argument_links(
             reads += not is_write
             if reads > LINKS_PER_ARGUMENT:
                 break  # enough reads; all other fields come after them
-    if means_another(argument) and (unnamed or len(found) > LINKS_PER_ARGUMENT):
-        return  # some of the possible sources could not be shown
+    # Only with a list of such things is it likely that the other one is among the sources. A ticket
+    # alone gives the known assignee, which is the wrong value for `new_assignee_id`.
+    is_listed = any(place.is_listing for place in found.values())
+    if is_other and (unnamed or len(found) > LINKS_PER_ARGUMENT or not is_listed):
+        return
     for place in sorted(found.values(), key=lambda place: place.rank[0])[:LINKS_PER_ARGUMENT]:
         yield Link(argument=argument, tool=place.tool, path=place.path, support="guessed")
 
@@ -368,7 +374,8 @@ def _iter_keyed_places(
                 path.count("."),
             )
             rank = (protocol.writes, not home, *effort, protocol.name, path)
-            yield key, _ResponsePlace(protocol.name, path, kinds, rank, needs)
+            is_listing = home and "[]" in path and not needs and not protocol.writes
+            yield key, _ResponsePlace(protocol.name, path, kinds, rank, needs, is_listing)
 
 
 def _argument_types(protocol: ToolProtocol, argument: str) -> set[str]:

@@ -132,6 +132,14 @@ def test_a_tool_called_unseen_is_shown(solve):
     assert "def harbour_weather(*, harbour: str)" in model.prompts[2][-1].content
 
 
+def test_a_tool_shown_by_a_search_counts_as_seen(solve):
+    wrong = ANSWER.replace("['wind']", "['speed']")
+    solution, model = solve(PLAN, SEARCH, wrong, ANSWER, max_repairs=2)
+    assert (solution.status, solution.answer) == ("solved", "strong")
+    assert "def harbour_weather(*, harbour: str)" in text(model.prompts[3])
+    assert "Functions that you called" not in text(model.prompts[3])
+
+
 @pytest.mark.parametrize("strategy", ["react", "dfsdt"])
 def test_turn_by_turn_strategies_search_by_calls(solve, strategy):
     solution, model = solve(
