@@ -132,7 +132,7 @@ def test_a_tool_called_unseen_is_shown(solve):
     assert "def harbour_weather(*, harbour: str)" in model.prompts[2][-1].content
 
 
-def test_a_tool_shown_by_a_search_counts_as_seen(solve):
+def test_a_tool_that_a_search_showed_is_seen(solve):
     wrong = ANSWER.replace("['wind']", "['speed']")
     solution, model = solve(PLAN, SEARCH, wrong, ANSWER, max_repairs=2)
     assert (solution.status, solution.answer) == ("solved", "strong")
