@@ -155,6 +155,13 @@ def signature_line(tool: Tool, *, whole: bool = True) -> str:
     return f"{signature} ...  # {sentence}"
 
 
+def call_form(tool: Tool) -> str:
+    """Return how a tool is called, as `get_city(city_id: str)`. Optional arguments are left out."""
+    stub = _function(tool, Shapes(_LINE), Toolbox(), whole=False)
+    signature = stub.partition("\n")[0].removeprefix("def ").rpartition(" -> ")[0]
+    return signature.replace("(*, ", "(", 1)
+
+
 def token_estimate(text: str) -> int:
     """Return the approximate number of tokens of `text`.
 

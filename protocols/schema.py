@@ -369,6 +369,12 @@ def unwrap_schema(schema: JsonObject | None) -> JsonObject:
     return top if key is None else resolve(top["properties"][key], root)
 
 
+_MOST_ITEMS = 10
+"""Maximum number of items of a list whose structure `shape` looks at."""
+_MOST_SHAPES = 3
+"""Maximum number of different structures of items that `shape` shows for one list."""
+
+
 def shape(value: Json, *, depth: int = 3) -> str:
     """Return a one-line sketch of a value's structure.
 
@@ -383,10 +389,10 @@ def shape(value: Json, *, depth: int = 3) -> str:
             )
             return "{" + inside + (", …" if len(value) > 12 else "") + "}"
         case list():
-            return (
-                f"[{shape(value[0], depth=depth - 1) if depth else '…'}] × {len(value)}"
-                if value
-                else "[]"
-            )
+            if not value:
+                return "[]"
+            shapes = [shape(item, depth=depth - 1) for item in value[:_MOST_ITEMS]] if depth else []
+            kinds = list(dict.fromkeys(shapes))[:_MOST_SHAPES] or ["…"]
+            return f"[{' | '.join(kinds)}] × {len(value)}"
         case _:
             return type_name(value)

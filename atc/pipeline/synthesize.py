@@ -41,7 +41,8 @@ def build_program_prompt(
     instructions, and a constant beginning of the prompt can be cached. `budget` is the number of
     tokens for the descriptions of the tools. `docs` is the kind of these descriptions, see
     `protocols.render.Docs`. If `nearest` is a number, the tools after the first `nearest` ones are
-    described without optional arguments. The functions in `by_name` are only named.
+    described without optional arguments. The calls in `by_name`, such as `get_city(city_id: str)`,
+    are listed below the descriptions.
     """
     text, chosen = describe_within_budget(tools, budget=budget, docs=docs, nearest=nearest)
     asked = fill("task", stubs=add_names(text, by_name), task=task)
@@ -55,9 +56,12 @@ def build_program_prompt(
     ]
 
 
-def add_names(stubs: str, names: Sequence[str]) -> str:
-    """Return the descriptions of tools, followed by the names of further ones, if there are any."""
-    return f"{stubs}\n\n{fill('functions_by_name', names=', '.join(names))}" if names else stubs
+def add_names(stubs: str, calls: Sequence[str]) -> str:
+    """Return descriptions of tools, followed by the calls of further ones, if there are any."""
+    if not calls:
+        return stubs
+    lines = "\n".join(f"# {call}" for call in calls)
+    return f"{stubs}\n\n{fill('functions_by_name', calls=lines)}"
 
 
 def _say_which(undescribed: Sequence[str], tools: Toolbox) -> str:

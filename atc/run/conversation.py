@@ -106,8 +106,8 @@ def build_opening(
     """Build the opening of a conversation: rules, a worked example, and the task with its tools.
 
     The example is from another domain. The tools are described in at most `budget` tokens, those
-    after the first `nearest` ones without optional arguments. The functions in `by_name` are only
-    named. The text `example` has sections, each below a line `=== kind`, which are alternately
+    after the first `nearest` ones without optional arguments. The calls in `by_name` are listed
+    below. The text `example` has sections, each below a line `=== kind`, which are alternately
     replies of the model, formatted by `said`, and feedback, formatted by `told`. If the first
     section is of the kind `task`, it replaces the usual example task.
     """

@@ -22,10 +22,10 @@ _LEAST_LEFT_OUT = 5
 
 
 class ShownTools(NamedTuple):
-    """The tools that a prompt shows: in full, and by name only.
+    """The tools that a prompt shows: in full, and by their name and required arguments only.
 
-    If `nearest` is a number, the tools after the first `nearest` ones are shown without optional
-    arguments.
+    The latter are in `by_name`, each as a call: `get_city(city_id: str)`. If `nearest` is a number,
+    the tools after the first `nearest` ones are shown without optional arguments.
     """
 
     full: Toolbox

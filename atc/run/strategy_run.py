@@ -27,7 +27,7 @@ from atc.run.worlds import worlds_of
 from atc.safety.consent import Consent
 from atc.safety.redaction import Redactor
 from protocols.model import Ask, Completion, Message
-from protocols.render import DETAILS, Docs, describe_within_budget, stubs, token_estimate
+from protocols.render import DETAILS, Docs, call_form, describe_within_budget, stubs, token_estimate
 from protocols.toolbox import Toolbox
 from sandbox.base import Sandbox
 from sandbox.journal import Journal
@@ -274,7 +274,7 @@ class Run:
             return ShownTools(self.tools, nearest=NEAREST if is_ranked else None)
         ranked = list(self.tools) if is_ranked else rank_by_words(self.task, self.tools)
         full = select_full(self.tools, ranked[:NEAREST], sources)
-        by_name = tuple(alias for alias in self.tools if alias not in full)
+        by_name = tuple(call_form(tool) for alias, tool in self.tools.items() if alias not in full)
         calls = [call for attempt in self.attempts for call in attempt.calls]
         return ShownTools(drop_contradicted_links(full, calls), by_name)
 
