@@ -90,7 +90,8 @@ def _doubt_constant(task: str, nodes: list[ast.AST], answer: str) -> Iterator[st
     constants = [node.value for node in nodes if isinstance(node, ast.Constant)]
     texts = {value.strip() for value in constants if isinstance(value, str)}
     is_allowed = answer in task or _ALLOWED.search(task)
-    if " " in answer and answer in texts and not is_allowed:
+    is_text = isinstance(parse_answer(answer), str)
+    if " " in answer and is_text and answer in texts and not is_allowed:
         yield (
             f"It printed {answer!r}, a text of its own that holds nothing of what the functions"
             " returned."

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import os
 import signal
+import sqlite3
 import subprocess
 import sys
 import tempfile
-from contextlib import ExitStack
+from contextlib import ExitStack, closing
 from pathlib import Path
 
 import pytest
@@ -213,6 +214,19 @@ def going(stack, user) -> Going:
     return Going(stack, user)
 
 
+def stop_between_transactions(process: int, store: Path) -> None:
+    """Stop a process while it holds no lock of its store."""
+    while True:
+        os.kill(process, signal.SIGSTOP)
+        with closing(sqlite3.connect(store, timeout=0)) as db:
+            try:
+                db.execute("BEGIN IMMEDIATE")
+            except sqlite3.OperationalError:
+                os.kill(process, signal.SIGCONT)
+            else:
+                return
+
+
 CONTAINER = ("unshare", "-p", "-f", "--kill-child", "--mount-proc")
 
 
@@ -251,7 +265,7 @@ def test_a_stopped_process_sends_nothing_once_replaced(going, user):
     """It stands in a container; its run is taken from outside, and then it comes back."""
     begun = going.begin(*CONTAINER)
     inside = int(Path(f"/proc/{begun.pid}/task/{begun.pid}/children").read_text().split()[0])
-    os.kill(inside, signal.SIGSTOP)
+    stop_between_transactions(inside, user.home / "state" / "atc" / "runs.sqlite")
     going.go.set()
     done = user.atc("runs", "resume", "last")
     assert (done.returncode, writes(going.shop)) == (0, ["/order"]), done

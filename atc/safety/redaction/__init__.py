@@ -133,7 +133,8 @@ class Redactor:
             case Completion(text=text):
                 if (program := program_in_reply(text)) is not None:
                     self.learn_program(program)
-                self.learn_program(readable_lines(line_edits(text)))
+                if edits := line_edits(text):
+                    self.learn_program(readable_lines(edits))
                 changed = replace(thing, text=self(text))
             case tuple():
                 changed = tuple(self.value(item) for item in thing)

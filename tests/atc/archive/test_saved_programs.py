@@ -295,7 +295,8 @@ def test_sources_bring_no_saved_tool(saved, atc_, config, tmp_path):
 
 def test_a_saved_tool_contains_no_secret(solved, atc_, config):
     key = "sk-abcdefghijklmnopqrstuvwxyz012345"
-    solved(f'token = "{key}"\nprint(len(list_orders(city="Bonn")), len(token))\n')
+    program = f'token = "{key}"\nprint(len(list_orders(city="Bonn")), len(token))\n'
+    solved(program, "How many orders has Bonn?")
     code, _, err = atc_("runs", "save", "last", "--as-tool", "counted")
     assert code == 2
     assert "make it a parameter" in err
