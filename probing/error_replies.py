@@ -12,7 +12,6 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import replace
 from functools import lru_cache
 from typing import cast
@@ -24,23 +23,27 @@ from probing.name_distance import (
     url_text,
 )
 from probing.refusals import reply_of
+from probing.reply_documents import (
+    CODE_KEYS,
+    MESSAGE_KEYS,
+    MOST_ENTRIES,
+    iter_messages,
+    read_document,
+    split_path,
+    words_of_error,
+)
 from probing.samples import Sample
 from protocols.naming import snake
 from protocols.response import one_line
 from protocols.schema import Json
 
-_MOST = 60
-"""Maximum number of entries that are read of each object or list in a reply."""
 _PLACES = frozenset(REPLIES["places"])
 """Words for the part of a request that contains the arguments, such as `body` and `query`."""
 _NOT_FIELDS = frozenset(REPLIES["no_arguments"])
 """Keys of error replies that are never names of arguments."""
 _SELDOM_FIELDS = frozenset(REPLIES["seldom"])
 """Keys that are names of arguments only in an object whose values are all lists or objects."""
-_TEXTS = REPLIES["texts"]
 _PLACE_KEYS = REPLIES["place_keys"]
-_WORDS = REPLIES["complaints"]
-_CODES = REPLIES["codes"]
 _PLAIN = frozenset({"date", "field", "format", "name", "number", "text", "time", "type", "value"})
 """Argument names that are common words. In a sentence they count only if quoted or at its start."""
 _Complaint = tuple[tuple[str, ...], str, Mapping[str, Json]]
@@ -108,7 +111,7 @@ class _Reader:
         In a JSON reply, complaints (objects that report one error) are read first. Messages that
         belong to no complaint follow. Any other reply is read as sentences.
         """
-        document = _document(text)
+        document = read_document(text)
         if not isinstance(document, dict | list):
             yield from self._sentences(text)
             return
@@ -116,7 +119,7 @@ class _Reader:
         for path, words, parameters in self._complaints(document):
             read.add(words)
             yield from self._complaint(path, words, parameters)
-        for message in _messages(document):
+        for message in iter_messages(document):
             if not any(message in words for words in read):
                 yield from self._sentences(message)
 
@@ -128,16 +131,16 @@ class _Reader:
                 return
             node = queue.pop(0)
             if isinstance(node, list):
-                queue += node[:_MOST]
+                queue += node[:MOST_ENTRIES]
             elif isinstance(node, Mapping) and (path := self._find_path(node)):
                 parameters = dict(node)
                 for part in node.values():
                     if isinstance(part, Mapping):
                         parameters.update(part)
-                yield path, _words_of(node), parameters
+                yield path, words_of_error(node), parameters
             elif isinstance(node, Mapping):
                 yield from self._field_map(node, top=node is document)
-                for key, part in list(node.items())[:_MOST]:
+                for key, part in list(node.items())[:MOST_ENTRIES]:
                     is_echo = key in ("input", "value", "body", "query")
                     if (
                         isinstance(part, dict | list)
@@ -155,12 +158,12 @@ class _Reader:
         if isinstance(source, Mapping):  # JSON:API
             node = {**node, "pointer": source.get("pointer"), "parameter": source.get("parameter")}
         if "timestamp" in node or not any(
-            isinstance(node.get(key), str) for key in (*_WORDS, *_CODES)
+            isinstance(node.get(key), str) for key in (*MESSAGE_KEYS, *CODE_KEYS)
         ):
             return ()
         for key in _PLACE_KEYS:
             value = node.get(key)
-            path = tuple(map(str, value)) if isinstance(value, list) else _steps(value)
+            path = tuple(map(str, value)) if isinstance(value, list) else split_path(value)
             if not path or len(path) > 20 or " " in path[-1]:
                 continue
             is_sure = key in _PLACE_KEYS[:11] or isinstance(value, list)
@@ -176,7 +179,7 @@ class _Reader:
         whole reply.
         """
         only_messages = all(isinstance(value, list | Mapping) for value in node.values())
-        for key, value in list(node.items())[:_MOST]:
+        for key, value in list(node.items())[:MOST_ENTRIES]:
             folded = key.lower()
             is_known = self.find_argument(key) is not None
             is_seldom = folded in _SELDOM_FIELDS and not only_messages
@@ -184,7 +187,7 @@ class _Reader:
                 continue
             messages = self._field_messages(key, value, top=top, is_known=is_known)
             if messages:
-                path = (key,) if is_known else _steps(key)
+                path = (key,) if is_known else split_path(key)
                 yield from ((path, message, {}) for message in messages[:20])
 
     def _field_messages(self, key: str, value: Json, *, top: bool, is_known: bool) -> Sequence[str]:
@@ -194,7 +197,7 @@ class _Reader:
         reply, and `is_known` if the field is named like an argument.
         """
         if isinstance(value, Mapping) and key.lower() not in _PLACES and not self._find_path(value):
-            value = _words_of(value)
+            value = words_of_error(value)
         if isinstance(value, str):
             # A text at the top, or one that names an argument, may be about another field.
             about_field = is_known or not (top or self._find_named_arguments(value))
@@ -333,9 +336,6 @@ def _is_missing(
     return bool(parameters) and "unknown" not in kinds and spelled.lower() not in _PLACES
 
 
-_ISSUES = re.compile(r"\[\s*\{")
-
-
 def _argument_in(path: tuple[str, ...]) -> str:
     """Return the argument's name in a path such as ("body", "limit"): here "limit".
 
@@ -343,62 +343,3 @@ def _argument_in(path: tuple[str, ...]) -> str:
     are such words, return the last one. Return "" for an empty path.
     """
     return next((step for step in path if step.lower() not in _PLACES), path[-1] if path else "")
-
-
-def _steps(text: Json) -> tuple[str, ...]:
-    """Split the path to an argument into its parts, whatever notation the error reply uses.
-
-    Notations are `/data/attributes/limit`, `body.limit` and `items[0].price`, for example. Return
-    an empty tuple if `text` is not a string.
-    """
-    found = re.split(r"[/.\[\]]+", text[:300].lstrip("$#")) if isinstance(text, str) else []
-    return tuple(part for part in found if part)
-
-
-def _words_of(node: Mapping[str, Json]) -> str:
-    """Return the message of an error in a JSON reply, followed by its error code in words."""
-    words = [str(node[key]) for key in _WORDS if isinstance(node.get(key), str)]
-    words += [
-        snake(str(node[key])).replace("_", " ") for key in _CODES if isinstance(node.get(key), str)
-    ]
-    return ". ".join(words)
-
-
-def _document(text: str) -> Json:
-    """Return the JSON value of a reply, or a list of JSON objects that the reply's text contains.
-
-    Messages of the library Zod contain such a list. Return None if the reply contains neither.
-    """
-    listed = _ISSUES.search(text)
-    for part in (text, text[listed.start() : text.rfind("]") + 1] if listed else ""):
-        with suppress(ValueError, RecursionError):
-            return cast("Json", json.loads(part, object_hook=_unfold))
-    return None
-
-
-def _unfold(node: dict[str, Json]) -> dict[str, Json]:
-    lists = {
-        key: _document(part)
-        for key, part in node.items()
-        if isinstance(part, str) and _ISSUES.match(part)
-    }
-    return node | {key: part for key, part in lists.items() if part is not None}
-
-
-def _messages(document: Json, depth: int = 5) -> Iterator[str]:
-    """Yield the texts in a JSON reply that may be messages.
-
-    These are the strings that have a key such as `message`, and strings that contain a space.
-    `depth` is the number of levels of nesting that are read.
-    """
-    if isinstance(document, str):
-        yield document
-    elif isinstance(document, list) and depth:
-        for part in document[:20]:
-            yield from _messages(part, depth - 1)
-    elif isinstance(document, Mapping) and depth:
-        for key, part in list(document.items())[:_MOST]:
-            if isinstance(part, str) and (key.lower() in _TEXTS or " " in part):
-                yield part
-            elif isinstance(part, dict | list):
-                yield from _messages(part, depth - 1)

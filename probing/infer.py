@@ -280,15 +280,9 @@ def _merge_fields(
 ) -> dict[str, Any]:
     """Return a known schema of objects, completed with the fields of an inferred schema.
 
-    If the known schema describes the objects as a map, no fields are added.
-
-    Args:
-        known: the known schema, to which all `objects` conform.
-        found: the schema that was inferred from `objects`.
-        root: the document in which the references of `known` are resolved.
-        objects: the objects at this path of the responses.
-        depth: the number of levels that are merged. Below, only the known schema is used.
-        data_of: returns the keys of objects that are data and not names of fields.
+    If the known schema describes the objects as a map, no fields are added. `objects` are the
+    objects at this path of the responses. They conform to `known`, and `found` was inferred from
+    them. The other parameters are those of `_merge_schemas`.
     """
     merged = dict(known)
     named = dict(known.get("properties", {}))

@@ -22,7 +22,16 @@ from probing.record_fields import (
     iter_records,
     value_texts,
 )
-from probing.record_matching import CreatedRecord, Id, is_among, match_record, record_ids
+from probing.record_matching import (
+    CreatedRecord,
+    Id,
+    identifying_parts,
+    identity_key,
+    is_among,
+    match_record,
+    parent_ids,
+    record_ids,
+)
 from probing.refusals import may_have_acted, refusal_in
 from probing.samples import Log, Sample
 from probing.tool_roles import ToolRoles, is_same_noun
@@ -182,7 +191,7 @@ class CreatedRecords:
         if not may_have_acted(self._roles.protocol(sample.tool), sample):
             return
         noun = self._roles.noun(sample.tool)
-        identifying = self._identifying_parts(sample)
+        identifying = identifying_parts(self._roles, sample)
         answered = self._ids_in_response(sample)
         known = self._known_ids(noun)
         updates = self._roles.kinds[sample.tool] == "update"
@@ -244,30 +253,16 @@ class CreatedRecords:
     ) -> CreatedRecord | None:
         """Return the known record with the id or name of the one that a call created, or None."""
         noun = self._roles.noun(sample.tool)
-        key = self._identity_key(sample)
+        key = identity_key(self._roles, sample)
         for record in self._records:
             if not record.is_present or record.noun != noun:
                 continue
             if record.answered_ids & answered:
                 return record
             without_ids = not new_ids and not record.answered_ids
-            if without_ids and key and key == self._identity_key(record.calls[0]):
+            if without_ids and key and key == identity_key(self._roles, record.calls[0]):
                 return record
         return None
-
-    def _identifying_parts(self, sample: Sample) -> list[tuple[str, Json]]:
-        """Return the (name, value) pairs in a call's arguments that identify a record."""
-        return [
-            (key, part)
-            for key, part in argument_parts(sample.plain_arguments)
-            if self._roles.identifies_record(sample.tool, key)
-        ]
-
-    def _identity_key(self, sample: Sample) -> frozenset[str]:
-        """Return the ids in a call's arguments or, if there are none, the names of records."""
-        parts = self._identifying_parts(sample)
-        ids = [(key, part) for key, part in parts if is_id_name(key)]
-        return frozenset(url_text(part) for _, part in ids or parts)
 
     def _ids_in_response(self, sample: Sample) -> set[Id]:
         """Return the ids of the created record in a response, without ids that the call sent."""
@@ -301,22 +296,13 @@ class CreatedRecords:
         of its container. If no id of the record is confirmed, a text of the record that contains
         the random mark is enough.
         """
-        ids = record.ids | record.answered_ids | self._parent_ids(record)
+        ids = record.ids | record.answered_ids | parent_ids(self._roles, record)
         for noun, text in removed:
             if any(text == known and is_same_noun(id_noun, noun) for id_noun, known in ids):
                 return True
         if record.ids or not self._roles.works_on(tool, record.noun):
             return False
         return any(text in record.marks for _, text in removed)
-
-    def _parent_ids(self, record: CreatedRecord) -> set[Id]:
-        """Return the ids of a record's containers, such as `bucket_id` of a record in a bucket."""
-        return {
-            (self._roles.argument_noun(record.tool, key), url_text(part))
-            for call in record.calls
-            for key, part in argument_parts(call.plain_arguments)
-            if self._roles.is_parent(record.tool, key)
-        }
 
     def _read_response(self, sample: Sample) -> None:
         """Store the records, ids and values that a successful response contains."""

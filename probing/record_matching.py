@@ -7,11 +7,11 @@ from dataclasses import dataclass, field
 
 from probing.marker import ProbeMarker
 from probing.name_distance import url_text
-from probing.record_fields import id_fields, iter_records
+from probing.record_fields import argument_parts, id_fields, is_id_name, iter_records
 from probing.samples import Sample
-from probing.tool_roles import is_same_noun
+from probing.tool_roles import ToolRoles, is_same_noun
 from protocols.naming import singular, snake
-from protocols.schema import JsonObject
+from protocols.schema import Json, JsonObject
 
 Id = tuple[str, str]
 """An id of a record: the kind of record as a noun, and the text of the id: `("note", "17")`."""
@@ -105,3 +105,29 @@ def _sent_records(record: CreatedRecord) -> Iterator[JsonObject]:
     for call in record.calls:
         for fields, _ in iter_records(call.plain_arguments):
             yield fields
+
+
+def identifying_parts(roles: ToolRoles, sample: Sample) -> list[tuple[str, Json]]:
+    """Return the (name, value) pairs in a call's arguments that identify a record."""
+    return [
+        (key, part)
+        for key, part in argument_parts(sample.plain_arguments)
+        if roles.identifies_record(sample.tool, key)
+    ]
+
+
+def identity_key(roles: ToolRoles, sample: Sample) -> frozenset[str]:
+    """Return the ids in a call's arguments or, if there are none, the names of records."""
+    parts = identifying_parts(roles, sample)
+    ids = [(key, part) for key, part in parts if is_id_name(key)]
+    return frozenset(url_text(part) for _, part in ids or parts)
+
+
+def parent_ids(roles: ToolRoles, record: CreatedRecord) -> set[Id]:
+    """Return the ids of a record's containers, such as `bucket_id` of a record in a bucket."""
+    return {
+        (roles.argument_noun(record.tool, key), url_text(part))
+        for call in record.calls
+        for key, part in argument_parts(call.plain_arguments)
+        if roles.is_parent(record.tool, key)
+    }

@@ -10,7 +10,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from probing.document import Disclosure, protocols_of, status_of
+from probing.disclosure import Disclosure
+from probing.document import protocols_of, status_of
 from probing.probe import Probed
 from probing.samples import FOLDER, Sample
 from probing.tool_facts import ToolFacts

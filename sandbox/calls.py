@@ -5,11 +5,11 @@ from __future__ import annotations
 import json
 import threading
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from typing import Any
 
 from protocols.errors import AtcError, Outcome, ToolError
 from protocols.protocol import HttpBinding, McpBinding
-from protocols.schema import Json, shape
+from protocols.schema import Json
 from protocols.tool import Tool
 from protocols.toolbox import Toolbox
 from sandbox.arguments import BadArguments, Contract, contract, shorten
@@ -18,35 +18,13 @@ from sandbox.frames import fingerprint
 from sandbox.journal import Journal
 from sandbox.limits import LONGEST_WAIT_SECONDS, Clock, Limits
 from sandbox.lost_writes import PendingWrite, UnconfirmedWrite, WriteResult
+from sandbox.replies import CallReply, encode, reply_with_value
 from sandbox.trace import Failure, Frame, ToolCall, ValueHint
 from sandbox.turns import Turns
 from sandbox.wire import CallRequest, RunEnded, limit_exceeded, protocol_violation
 
 UNKNOWN_OUTCOME = "UnknownOutcome"
 """Type of the failure that pauses a run because it is unknown whether a call changed data."""
-PREVIEW_CHARACTERS = 2000
-
-encode = json.JSONEncoder(check_circular=False, separators=(",", ":")).encode
-"""Return a value as compact JSON in ASCII.
-
-Raises `TypeError`, `ValueError` or `RecursionError` if the value is not JSON."""
-
-
-class CallReply(NamedTuple):
-    """The reply that the program gets to a tool call: a value, or an error."""
-
-    number: int
-    encoded: str = "null"  # the value as JSON, in ASCII
-    error: str | None = None
-    status: int | None = None
-
-    def line(self) -> bytes:
-        """Return the reply as a frame, that is, as one line of JSON."""
-        if self.error is None:
-            return f'{{"id":{self.number},"value":{self.encoded}}}\n'.encode("ascii")
-        return (
-            encode({"id": self.number, "error": self.error, "status": self.status}) + "\n"
-        ).encode("ascii")
 
 
 @dataclass(eq=False, slots=True)
@@ -139,7 +117,7 @@ class Calls:
             return CallReply(found.index, error=found.error, status=found.status)
         tool.note_answer(found.arguments, found.result)
         value = tool.unwrap(found.result)
-        return self._reply(found.index, value, encode(value))
+        return reply_with_value(found.index, value, encode(value), self._limits)
 
     def finish(self, opened: OpenCall) -> CallReply:
         """Make an open call, record its outcome, and return the reply.
@@ -169,7 +147,7 @@ class Calls:
         self._record(
             self._outcome(opened, result=sent.response, outcome="done", drift=drift, note=sent.note)
         )
-        return self._reply(opened.asked.index, value, encoded)
+        return reply_with_value(opened.asked.index, value, encoded, self._limits)
 
     def stop_sending(self) -> None:
         """Send no more tool calls. Open calls that were not sent yet get the outcome `not_run`."""
@@ -316,17 +294,6 @@ class Calls:
         )
         # Calls that the program has begun beside this one do not depend on its result.
         raise _pause_run(opened, UNKNOWN_OUTCOME, message, makes_calls=True) from problem
-
-    def _reply(self, number: int, value: Json, encoded: str) -> CallReply:
-        """Return a reply with a value, or with a preview if the value is too large.
-
-        The preview is an object with keys of its own. A program that expects the full value then
-        fails at once with a missing key, instead of working with incomplete data.
-        """
-        if len(encoded) > self._limits.result_bytes:
-            sketch = {"_shape": shape(value), "_preview": encoded[:PREVIEW_CHARACTERS]}
-            encoded = encode({"_truncated": True, "_bytes": len(encoded), **sketch})
-        return CallReply(number, encoded)
 
     def _fail_call(
         self, opened: OpenCall, error: Exception, outcome: Outcome | None = None

@@ -22,20 +22,20 @@ from __future__ import annotations
 
 import contextvars
 import re
-import signal
 import socket
 import threading
 from collections import deque
 from contextlib import suppress
 from dataclasses import asdict, replace
-from typing import NamedTuple, Protocol
+from typing import Protocol
 
 from protocols.protocol import ProgramBinding
 from protocols.schema import Json
 from protocols.toolbox import Toolbox
 from sandbox import wire, workers
 from sandbox.base import SandboxUnavailable
-from sandbox.calls import CallReply, Calls, OpenCall, RunOver, encode
+from sandbox.calls import Calls, OpenCall, RunOver
+from sandbox.exits import Exit, explain_exit, kernel_limit
 from sandbox.frames import FRAME_BYTES
 from sandbox.journal import Journal
 from sandbox.limits import (
@@ -47,18 +47,8 @@ from sandbox.limits import (
     cancelled,
     running,
 )
+from sandbox.replies import CallReply, encode
 from sandbox.trace import Failure, Trace
-
-
-class Exit(NamedTuple):
-    """How a child process ended: its exit code or signal, and the processor time that it used.
-
-    One of `code` and `signal` is None. `cpu_seconds` is 0.0 if unknown.
-    """
-
-    code: int | None
-    signal: int | None
-    cpu_seconds: float
 
 
 class Child(Protocol):
@@ -131,7 +121,9 @@ def serve_program(
         stdout="".join(run.stdout),
         looked=tuple(run.looked),
         value=run.value,
-        failure=_explain(child.end(), limits) if isinstance(ended, wire.ChannelClosed) else ended,
+        failure=explain_exit(child.end(), limits)
+        if isinstance(ended, wire.ChannelClosed)
+        else ended,
         seconds=clock.elapsed(),
         backend=backend,
         pins=pins,
@@ -374,37 +366,3 @@ class _Run:
         found = map(self._calls.confirm_hint, reported.hints if own == reported.frames else ())
         hints = tuple(hint for hint in found if hint is not None)
         return replace(reported, frames=own, call=reported.call if known else None, hints=hints)
-
-
-def kernel_limit(name: str, limits: Limits) -> Failure:
-    """Return the failure of a program that exceeded a limit which the kernel enforces.
-
-    `name` is "memory_bytes" or "cpu_seconds".
-    """
-    if name == "memory_bytes":
-        text = f"the program needed more than {limits.memory_bytes / 2**20:,.0f} MiB of memory"
-    else:
-        text = f"the program used more than {limits.cpu_seconds:g} s of processor time"
-    return Failure(kind="limit", type=name, message=f"{name}: {text}")
-
-
-def _explain(exit_: Exit, limits: Limits) -> Failure:
-    """Return the failure of a program whose process ended without reporting a reason."""
-    if exit_.signal == signal.SIGXCPU or exit_.cpu_seconds >= limits.cpu_seconds:
-        return kernel_limit("cpu_seconds", limits)
-    if exit_.signal in (
-        signal.SIGSEGV,
-        signal.SIGBUS,
-        signal.SIGABRT,
-        signal.SIGFPE,
-        signal.SIGILL,
-        signal.SIGSYS,
-    ):
-        name = signal.Signals(exit_.signal).name
-        return Failure(
-            kind="exception", type="Crash", message=f"the program crashed the interpreter ({name})"
-        )
-    how = f"exit code {exit_.code}" if exit_.signal is None else f"signal {exit_.signal}"
-    return Failure(
-        kind="exception", type="ProcessExit", message=f"the program ended its own process ({how})"
-    )

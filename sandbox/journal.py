@@ -14,12 +14,12 @@ from bisect import insort
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from operator import attrgetter
-from typing import NamedTuple
 
 from protocols.schema import JsonObject
 from protocols.tool import Tool
 from protocols.worlds import Effect
 from sandbox.arguments import contract
+from sandbox.journal_entries import CallPosition, JournalEntry
 from sandbox.lost_writes import WriteRecovery
 from sandbox.trace import Pins, ToolCall
 from sandbox.write_verification import sorted_json
@@ -83,12 +83,12 @@ class Journal:
     If one of them failed, it fails in the same way, also if an equal call has succeeded since."""
     execution: int = -1
     """Number of the current execution, starting with 0; -1 before the first one."""
-    _completed: dict[str, list[_Entry]] = field(default_factory=dict)
+    _completed: dict[str, list[JournalEntry]] = field(default_factory=dict)
     _issued: dict[str, int] = field(default_factory=dict)
     _repeats: bool = True
     """True if all calls of this execution so far were the same as in `preanswered`."""
     _history: tuple[str, ...] = ()
-    _positions: dict[int, _CallPosition] = field(default_factory=dict)
+    _positions: dict[int, CallPosition] = field(default_factory=dict)
     _unconfirmed: dict[str, ToolCall] = field(default_factory=dict)
     _failures: dict[tuple[int, int], ToolCall] = field(default_factory=dict)
     """Failed calls after which the program continued, for an execution that is repeated.
@@ -152,7 +152,7 @@ class Journal:
 
     def _issue(
         self, call: ToolCall, defaults: JsonObject, *, writes: bool, repeats: Effect | None
-    ) -> _CallPosition:
+    ) -> CallPosition:
         """Note that the program makes a call now, and return its position among equal calls.
 
         The arguments are those of `find_answer`.
@@ -166,7 +166,7 @@ class Journal:
         entries = self._completed.get(idempotency_key_of, ())
         # Entries of this execution are never an answer: they are numbered below `occurrence`.
         entry = entries[occurrence] if occurrence < len(entries) else None
-        position = _CallPosition(idempotency_key_of, occurrence, entry, self._history, writes)
+        position = CallPosition(idempotency_key_of, occurrence, entry, self._history, writes)
         if writes or repeats == "session":
             self._history = (*self._history, idempotency_key_of)
         return position
@@ -299,14 +299,14 @@ class Journal:
         """Return the writes that may or may not have taken effect."""
         return tuple(call for call in self.writes() if call.outcome == "unknown")
 
-    def _write_entries(self) -> list[tuple[str, int, _Entry]]:
+    def _write_entries(self) -> list[tuple[str, int, JournalEntry]]:
         return [
             one
             for one in self._entries_in_order()
             if one[2].writes and one[2].call.outcome in ("done", "unknown")
         ]
 
-    def _entries_in_order(self) -> list[tuple[str, int, _Entry]]:
+    def _entries_in_order(self) -> list[tuple[str, int, JournalEntry]]:
         # Copies, because another thread may record an outcome meanwhile.
         found = [
             (key, k, entry)
@@ -341,9 +341,9 @@ class Journal:
             self._forget(position, call)
 
     def _enter(
-        self, position: _CallPosition, call: ToolCall, execution: int, intended: float | None
+        self, position: CallPosition, call: ToolCall, execution: int, intended: float | None
     ) -> None:
-        entry = _Entry(
+        entry = JournalEntry(
             (execution, call.index), call, position.history, position.writes, intended or 0.0
         )
         entries = self._completed.setdefault(position.key, [])
@@ -352,7 +352,7 @@ class Journal:
         else:
             insort(entries, entry, key=attrgetter("order"))
 
-    def _forget(self, position: _CallPosition, call: ToolCall) -> None:
+    def _forget(self, position: CallPosition, call: ToolCall) -> None:
         """Store that a write did not take effect, because its tool refused it after all.
 
         Before, its outcome was unknown. The recorded call is kept with the new outcome, so that the
@@ -364,36 +364,6 @@ class Journal:
             and position.entry.call.outcome == "unknown"
         ):
             self._completed[position.key][position.occurrence] = position.entry._replace(call=call)
-
-
-class _CallPosition(NamedTuple):
-    """The position of an open call among the calls with the same tool and arguments.
-
-    `key` is the same text for all equal calls, and `occurrence` is the number of equal calls before
-    this one. `entry` is the call of an earlier execution with the same key and occurrence, or None.
-    `history` are the keys of all writes before the call.
-    """
-
-    key: str
-    occurrence: int
-    entry: _Entry | None
-    history: tuple[str, ...]
-    writes: bool
-
-
-class _Entry(NamedTuple):
-    """A recorded call that may answer later ones, with what the journal must know about it.
-
-    It was successful, or it is a write whose outcome is or was unknown. `order` is its position
-    among all calls: the number of the execution, and the index in it. `history` are the keys of the
-    writes before it. `intended` is the Unix time at which it was about to be sent, or 0.0.
-    """
-
-    order: tuple[int, int]
-    call: ToolCall
-    history: tuple[str, ...]
-    writes: bool
-    intended: float
 
 
 def answer_from(found: ToolCall, asked: ToolCall) -> ToolCall:

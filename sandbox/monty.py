@@ -30,6 +30,7 @@ from protocols.toolbox import Toolbox
 from sandbox import workers
 from sandbox.base import OnDemandSandbox, SandboxUnavailable
 from sandbox.channel import Channel
+from sandbox.exits import Exit
 from sandbox.frames import (
     FRAME_BYTES,
     escape_lone_surrogates,
@@ -38,7 +39,7 @@ from sandbox.frames import (
     shorten,
     to_plain_json,
 )
-from sandbox.host import Exit, serve_program
+from sandbox.host import serve_program
 from sandbox.journal import Journal
 from sandbox.limits import Limits
 from sandbox.trace import Trace

@@ -21,7 +21,8 @@ from typing_extensions import TypeIs
 
 from atc.archive.learned_schemas import structure
 from atc.archive.recording import RecordedTools, create_redactor, find_final_attempt
-from atc.core.types import Program, parse_answer
+from atc.core.answers import parse_answer
+from atc.core.types import Program
 from atc.pipeline.check import check
 from atc.store.stored import StoredRun
 from probing.infer import count_fields, infer

@@ -43,8 +43,8 @@ from atc.cli.settings import load_config
 from atc.core.config import SETTINGS, Config
 from atc.core.text import count
 from probing.call_plan import plan_probing
-from probing.drift import CALLS, earlier_samples, recheck
 from probing.probe import Probed, probe
+from probing.recheck import CALLS, earlier_samples, recheck
 from probing.samples import FOLDER, Log, ProbeSettings, Watch
 from protocols.sources import load_source
 from protocols.toolbox import Toolbox

@@ -12,7 +12,7 @@ from typing import Literal, Self
 from protocols.errors import AtcError
 from protocols.model import Completion
 from protocols.python_source import parse_python
-from protocols.schema import JsonObject, JsonValue
+from protocols.schema import JsonObject
 from protocols.toolbox import Toolbox
 from sandbox.trace import ToolCall, Trace
 
@@ -160,23 +160,6 @@ class Fault:
     line: int | None = None
     evidence: tuple[Fact, ...] = ()
     cure: Cure = "program"
-
-
-def parse_answer(text: str) -> JsonValue:
-    """Return the value that a program's output represents as JSON or as a Python `repr`.
-
-    Any other output is returned as text, for example `1,234` and `+49…`.
-    """
-    for read in (
-        (json.loads, ast.literal_eval) if text[:1] in "[({'\"NTF" else (json.loads,)
-    ):  # NTF: None, True …
-        try:
-            value: JsonValue = read(text)
-            json.dumps(value, allow_nan=False)
-        except (ValueError, TypeError, SyntaxError, RecursionError, MemoryError):
-            continue
-        return value
-    return text
 
 
 @dataclass(frozen=True, slots=True)

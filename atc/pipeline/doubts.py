@@ -17,9 +17,10 @@ from itertools import islice
 from typing import TypeGuard
 
 from atc.core.answer_print import print_name
+from atc.core.answers import parse_answer
 from atc.core.json_paths import walk_responses
 from atc.core.messages import make_finding
-from atc.core.types import Finding, Program, parse_answer
+from atc.core.types import Finding, Program
 from atc.core.value_kinds import is_common, is_measure
 from atc.pipeline.attribute.dataflow import simple_name
 from atc.pipeline.autofix.paging import unread_pages

@@ -10,7 +10,7 @@ import re
 from collections.abc import Collection, Iterator, Sequence
 from typing import NamedTuple
 
-from atc.core.types import parse_answer
+from atc.core.answers import parse_answer
 
 # --- values that are never used
 

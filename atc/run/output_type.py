@@ -10,8 +10,9 @@ from typing import Generic, TypeVar, cast
 
 from pydantic import PydanticUserError, TypeAdapter, ValidationError
 
+from atc.core.answers import parse_answer
 from atc.core.prompts import fill
-from atc.core.types import Attempt, Fault, Solution, parse_answer
+from atc.core.types import Attempt, Fault, Solution
 from atc.store.stored import first_problem
 from protocols.schema import dumps
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import NotRequired, TypedDict
 
+from atc.core.answers import parse_answer
 from atc.core.messages import format_tool_call
-from atc.core.types import Attempt, Fault, Finding, Program, Solution, parse_answer
+from atc.core.types import Attempt, Fault, Finding, Program, Solution
 from atc.pipeline.attribute.failed_calls import REMEDY_NEEDED
 from protocols.protocol import ProgramBinding
 from protocols.schema import Json, JsonValue, shape

@@ -16,7 +16,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from atc.core.types import Attempt, Program, Solution
-from benchmarks.restbench.mock import REFERENCE, Mock, MockOperation, Thing, singular
+from benchmarks.restbench.mock import REFERENCE, Mock, Thing
+from benchmarks.restbench.operations import MockOperation, singular
 from benchmarks.restbench.values import scalar
 from benchmarks.runner import InvalidData, read_json
 from protocols.errors import AtcError, ToolError

@@ -12,11 +12,10 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, NamedTuple
 
+from benchmarks.restbench.operations import DEEPEST, MockOperation, singular
 from benchmarks.restbench.values import draw_number, label, scalar
 from protocols.errors import ToolError
-from protocols.protocol import HttpBinding
-from protocols.schema import Json, resolve
-from protocols.tool import Tool
+from protocols.schema import Json
 from protocols.toolbox import Toolbox
 
 POPULATION = 60
@@ -28,67 +27,16 @@ REFERENCE = re.compile(r"(.*_)?(ids?|uris?)")
 _LABELS = ("name", "title", "display_name", "original_name", "original_title")
 _GENERIC = frozenset({"", "results", "items", "parts"})
 _TELLING_NOTHING = frozenset({"id", "url", "type", *_LABELS})
-_IRREGULAR = {"movies": "movie", "series": "series", "people": "person"}
 _ENTRIES = 10
 """Number of items in a list."""
 _INNER = 3
 """Number of items in a list that is a field of a record."""
-_DEEPEST = 5
-"""Maximum number of levels of nested objects in a response."""
 _PAGES: Mapping[str, Json] = {
     **dict.fromkeys(("page", "pages", "total_pages"), 1),
     **dict.fromkeys(("total", "total_results", "limit"), _ENTRIES),
     **dict.fromkeys(("next", "previous"), ""),
     "offset": 0,
 }
-
-
-def singular(word: str) -> str:
-    """Return the singular of a plural word: `companies` → `company`, `tracks` → `track`."""
-    if word in _IRREGULAR:
-        return _IRREGULAR[word]
-    if word.endswith("ies"):
-        return word[:-3] + "y"
-    return word[:-1] if word.endswith("s") and not word.endswith(("ss", "us", "is")) else word
-
-
-@dataclass(frozen=True, slots=True)
-class MockOperation:
-    """An operation of the API document. `path` lacks the server's own path, such as `/3`."""
-
-    tool: Tool
-    method: str
-    path: str
-    response: Mapping[str, Any]
-
-    @classmethod
-    def of(cls, tool: Tool) -> MockOperation:
-        binding = tool.protocol.binding
-        assert isinstance(binding, HttpBinding)
-        path = re.sub(r"^https?://[^/]+(/v?\d+)?", "", binding.url.split("?")[0])
-        response = tool.protocol.output_schema or {}
-        return cls(tool, binding.method, path, _inline_references(response, response, _DEEPEST + 1))
-
-    @property
-    def name(self) -> str:
-        """Method and path as in gold paths, such as `GET /search/person`."""
-        return f"{self.method} {self.path}"
-
-    @property
-    def segments(self) -> list[str]:
-        """The segments of the operation's path. A parameter is in braces."""
-        return [part for part in self.path.split("/") if part]
-
-    @property
-    def words(self) -> list[str]:
-        """The words in the path, in the singular and from last to first.
-
-        Parameters are left out.
-        """
-        fixed = [part for part in self.segments if not part.startswith("{")]
-        return [
-            singular(word) for part in reversed(fixed) for word in reversed(re.split(r"[_-]", part))
-        ]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -306,7 +254,7 @@ class Mock:
         if "properties" in schema:
             kind = self.kind_of(schema, name, asked.operation)
             one = self._any(kind, *key) if kind else None
-            return self._object(asked, schema, one, key, depth + 1) if depth < _DEEPEST else {}
+            return self._object(asked, schema, one, key, depth + 1) if depth < DEEPEST else {}
         if owner is not None:
             return self._fact(owner, name, schema, key)
         if name == "id" and asked.thing is not None:
@@ -332,7 +280,7 @@ class Mock:
         listed = list[Json]()
         if owner is None and asked.kind and kind in self.kinds:
             kind = asked.kind  # /trending/tv: the schema knows movies only
-        for number in range(1, 1 + (_INNER if owner else _ENTRIES) if depth < _DEEPEST else 1):
+        for number in range(1, 1 + (_INNER if owner else _ENTRIES) if depth < DEEPEST else 1):
             one = self._any(kind, *key, number) if kind else None
             if kind in self.parts:
                 one = self._thing(
@@ -384,21 +332,3 @@ def references(value: Json, name: str = "") -> Iterator[str]:
             yield from references(part, key)
     elif isinstance(value, str | int) and REFERENCE.fullmatch(name) and name != "snapshot_id":
         yield from (text.strip() for text in str(value).split(",") if text.strip())
-
-
-def _inline_references(part: Json, root: Mapping[str, Any], depth: int) -> Any:
-    """Replace each `$ref` in a schema with the schema to which it refers, up to a depth."""
-    if isinstance(part, list):
-        return [_inline_references(one, root, depth) for one in part]
-    if not isinstance(part, Mapping):
-        return part
-    if "$ref" in part:
-        return _inline_references(resolve(part, root), root, depth - 1) if depth else {}
-    if "" in part:  # a list to which TMDB's document gives no name
-        part = {
-            **{key: value for key, value in part.items() if key},
-            "results": {"items": part[""]},
-        }
-    return {
-        key: _inline_references(value, root, depth) for key, value in part.items() if key != "$defs"
-    }

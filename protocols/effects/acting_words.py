@@ -9,7 +9,8 @@ from collections.abc import Sequence
 from itertools import pairwise
 
 from protocols.effects.phrases import CLOSED, DETERMINERS
-from protocols.effects.verbs import ACTING, CAN_BE_VERB, GRAMMAR, READS, STRICT, VERBS, base_form
+from protocols.effects.verbs import ACTING, CAN_BE_VERB, GRAMMAR, READS, STRICT, VERBS
+from protocols.effects.word_forms import base_form
 from protocols.naming import singular
 
 _CALL = GRAMMAR["call"]

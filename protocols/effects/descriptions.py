@@ -24,6 +24,7 @@ from protocols.effects.doubts import (
     find_passive_side_effect,
     find_passive_verb,
 )
+from protocols.effects.phrasal_verbs import find_acting_phrasal_verb
 from protocols.effects.phrases import (
     CLOSED,
     DETERMINERS,
@@ -33,7 +34,8 @@ from protocols.effects.phrases import (
     reads_in_another_language,
     verb_of_action_noun,
 )
-from protocols.effects.verbs import CAN_BE_VERB, GRAMMAR, READS, STRICT, VERBS, base_form
+from protocols.effects.verbs import CAN_BE_VERB, GRAMMAR, READS, STRICT, VERBS
+from protocols.effects.word_forms import base_form
 from protocols.naming import singular
 
 Voice = Literal["reads", "acts", "thing", "information", "unclear", ""]
@@ -65,7 +67,6 @@ _LINE_END = re.compile(r"(?<=[^\W\d_,])\n(?=[a-z])")
 _WORD = re.compile(r"[^\W\d_]+(?:['’-][^\W\d_]+)*|\d+|[,&/:(]", re.UNICODE)
 _AFTER_NOUNS = GRAMMAR["after_nouns"]
 _CALL = GRAMMAR["call"]
-_PARTICLES = GRAMMAR["particles"]
 _LAST_PARTICLES = GRAMMAR["last_particles"]
 _OPENERS = frozenset(
     ["at", "based", "by", "for", "from", "given", "if", "in", "on", "to", "using", "when", "with"]
@@ -363,42 +364,13 @@ def _classify_reading_verb(verb: str, words: list[str]) -> Statement:
     if second := second_verb(words):
         return Statement("acts", second)
     clause = _first_clause(words)
-    if phrasal := _acting_phrasal_verb(verb, words, clause):
+    if phrasal := find_acting_phrasal_verb(verb, words, clause):
         return Statement("acts", phrasal)
     if verb in ("get", "have") and is_causative(clause):
         return Statement("acts", f"{verb} … {clause[-1]}")
     if doubt := find_doubt(verb, words, clause):
         return Statement("unclear", doubt)
     return Statement("reads", words[0])
-
-
-def _acting_phrasal_verb(verb: str, words: Sequence[str], clause: Sequence[str]) -> str:
-    """Return a phrasal verb which says that the call is a write, or "".
-
-    Examples: `check in`, `read … out`. `clause` are the words up to the first punctuation mark.
-    """
-    after = words[1] if len(words) > 1 else ""
-    seeks = verb in READS["seeking"] and after != "down"
-    if after in _PARTICLES and f"{verb} {after}" != "return back" and not seeks:
-        return f"{verb} {after}"
-    if after == "on" and verb != "search":
-        return f"{verb} {after}"
-    checks = verb == "check" and after in ("in", "out")
-    if checks or (_ends_with_particle(words, clause) and verb not in ("find", "look", "search")):
-        return f"{verb} … {clause[-1]}"
-    return ""
-
-
-def _ends_with_particle(words: Sequence[str], clause: Sequence[str]) -> bool:
-    """Return True if a clause ends with a word such as `off` that belongs to its verb.
-
-    Example: `turn the light off`.
-    """
-    if len(clause) < len(words) and words[len(clause)] in ("/", ":"):
-        return False
-    if len(clause) < 2 or clause[-1] not in _LAST_PARTICLES:
-        return False
-    return clause[-2] not in {"are", "is", "was", "were", "it"}
 
 
 def _first_clause(words: Sequence[str]) -> list[str]:

@@ -6,7 +6,8 @@ import re
 from collections.abc import Sequence
 from typing import Literal, NamedTuple
 
-from protocols.effects.verbs import ACTING, CAN_BE_VERB, GRAMMAR, READS, STRICT, VERBS, base_form
+from protocols.effects.verbs import ACTING, CAN_BE_VERB, GRAMMAR, READS, STRICT, VERBS
+from protocols.effects.word_forms import base_form
 from protocols.naming import singular
 
 PhraseKind = Literal["information", "things", "thing", "action", "nothing"]

@@ -15,10 +15,10 @@ from protocols.effects.verbs import (
     READS,
     STRICT,
     VERBS,
-    base_form,
     known_values,
     name_words,
 )
+from protocols.effects.word_forms import base_form
 from protocols.naming import ID_WORDS, singular, snake
 from protocols.protocol import HttpBinding, ToolProtocol
 from protocols.schema import Json, resolve, types

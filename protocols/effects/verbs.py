@@ -81,16 +81,6 @@ _ARTICLES = frozenset(
 )
 
 
-_IRREGULAR = {
-    "bought": "buy",
-    "built": "build",
-    "given": "give",
-    "paid": "pay",
-    "sent": "send",
-    "sold": "sell",
-}
-
-
 def kind_of_word(word: str) -> VerbKind | None:
     """Return what a verb does: *read*, *create*, *update*, *remove* or *end*.
 
@@ -362,21 +352,6 @@ def _find_verb_in_text(text: str) -> str:
         if len(words) > 1 and singular(words[0]) in _NOUNS_TOO and words[1] in _ARTICLES
         else ""
     )
-
-
-def base_form(word: str, known: frozenset[str]) -> str:
-    """Return the base form of a verb if it is in `known`, else "".
-
-    Examples: `returns`, `returning` → `return`.
-    """
-    stems = [word, *filter(None, [_IRREGULAR.get(word)])]
-    if word.endswith(("ies", "ied")):
-        stems.append(f"{word[:-3]}y")
-    for ending in ("s", "es", "ing", "ed", "d"):
-        if word.endswith(ending) and len(word) > len(ending) + 1:
-            stem = word.removesuffix(ending)
-            stems += [stem, f"{stem}e", stem[:-1] if stem[-1:] == stem[-2:-1] else stem]
-    return next((stem for stem in stems if stem in known), "")
 
 
 def name_words(text: str) -> list[str]:

@@ -26,7 +26,8 @@ from protocols.toolbox import Toolbox
 from sandbox import workers
 from sandbox.base import OnDemandSandbox, SandboxUnavailable
 from sandbox.docker import engine
-from sandbox.host import Exit, kernel_limit, serve_program
+from sandbox.exits import Exit, kernel_limit
+from sandbox.host import serve_program
 from sandbox.journal import Journal
 from sandbox.limits import Limits
 from sandbox.trace import Trace

@@ -25,7 +25,8 @@ from typing import Any
 from protocols.toolbox import Toolbox
 from sandbox import workers
 from sandbox.base import OnDemandSandbox, SandboxUnavailable
-from sandbox.host import Exit, serve_program
+from sandbox.exits import Exit
+from sandbox.host import serve_program
 from sandbox.journal import Journal
 from sandbox.layers.names import LAYERS, REQUIRED, SWITCHED_OFF
 from sandbox.limits import Limits

@@ -15,7 +15,8 @@ from atc.models.decode.formats import FUNCTION
 from atc.models.decode.write_call import Sampling
 from atc.models.scripted import ScriptedModel
 from benchmarks.decoding import questions as funcqa
-from benchmarks.decoding.arms import DecodingArm, DecodingRow, report, run_arms, write_backtracking
+from benchmarks.decoding.arms import DecodingArm, DecodingRow, report, run_arms
+from benchmarks.decoding.rivals import write_backtracking
 from protocols.model import Completion, Message, Powers
 from tests.labs.constrained_endpoint import TOOLS
 from toolflow_bench.rows import InvalidRunFile

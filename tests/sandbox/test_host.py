@@ -17,8 +17,9 @@ from benchmarks.sandbox.shop import shop
 from protocols.errors import ToolError
 from protocols.toolbox import Toolbox
 from sandbox.base import SandboxUnavailable
+from sandbox.exits import Exit
 from sandbox.frames import FRAME_BYTES, fingerprint
-from sandbox.host import Exit, serve_program
+from sandbox.host import serve_program
 from sandbox.journal import Journal
 from sandbox.limits import Limits, waiting_on_person
 from sandbox.lost_writes import WriteRecovery
@@ -177,29 +178,6 @@ def test_a_child_not_reading_meets_the_limit():
     assert (
         serve_bytes(b"", tools=tools, child=child, wall_seconds=0.2).failure.type == "wall_seconds"
     )
-
-
-@pytest.mark.parametrize(
-    ("exit_", "type_", "message"),
-    [
-        (Exit(3, None, 0.0), "ProcessExit", "the program ended its own process (exit code 3)"),
-        (Exit(None, 9, 0.0), "ProcessExit", "the program ended its own process (signal 9)"),
-        (Exit(None, 11, 0.0), "Crash", "the program crashed the interpreter (SIGSEGV)"),
-        (
-            Exit(None, 24, 0.0),
-            "cpu_seconds",
-            "cpu_seconds: the program used more than 30 s of processor time",
-        ),
-        (
-            Exit(None, 9, 31.0),
-            "cpu_seconds",
-            "cpu_seconds: the program used more than 30 s of processor time",
-        ),
-    ],
-)
-def test_how_a_silent_death_is_told(exit_, type_, message):
-    failure = serve_bytes(b"", child=FakeChild(exit_=exit_)).failure
-    assert (failure.type, failure.message) == (type_, message)
 
 
 def test_hints_without_evidence_are_dropped():

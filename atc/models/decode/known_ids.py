@@ -12,7 +12,14 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from atc.core.value_kinds import is_common, is_measure
+from atc.core.value_kinds import is_common
+from atc.models.decode.id_schemas import (
+    SMALL,
+    allows_known_code,
+    has_id_pattern,
+    is_free,
+    is_text_of_date,
+)
 from protocols.links import argument_key, field_key
 from protocols.naming import VAGUE, singular, snake
 from protocols.schema import Json, resolve, types
@@ -26,22 +33,6 @@ _MOST_NAMED = 3
 """Maximum number of tools that a message names as those that return an id."""
 _MOST_PLACES = 5_000
 """Maximum number of values inspected in one result."""
-_SMALL = 100
-_DATES = (
-    "2013-07-04",
-    "2013-07",
-    "2013-07-04T08:30:00Z",
-    "2013-07-04T08:30:00",
-    "2013-07-04 08:30:00",
-    "07/04/2013",
-)
-_NO_DATES = ("BOS", "a", "x1", "12", "abcde", "1234567890", "a-b")
-_DATE_FORMATS = ("date", "date-time", "time", "duration")
-_DATE_NAMES = re.compile(r"(^|_)(date|datetime|day|month|time|since|until)$", re.IGNORECASE)
-_OPAQUE = re.compile(r"\[(?=[^\]]*[a-z]-[a-z])(?=[^\]]*\d)[^\]]*\]\{\d+\}")
-"""Matches a pattern with a fixed number of characters, each a lower-case letter or a digit."""
-_LETTERS = re.compile(r"\[[^\]]*[A-Za-z]-[A-Za-z][^\]]*\]|\{[^}]*\}")
-"""Matches character classes with letters, and repetition counts, in a pattern."""
 _ID_NAMES = re.compile(
     r"(^|_)(id|ids|key|code|number|no|num|ref|reference|uuid)$|[a-z]I[dD]s?$", re.IGNORECASE
 )
@@ -163,10 +154,10 @@ class KnownIds:
             schema = resolve(tool.protocol.parameters[name], root)
             items = schema.get("items") if "array" in types(schema) else None
             one = resolve(items, root) if isinstance(items, Mapping) else schema
-            made = bool(self._tools.producers(tool, name)) and not _is_free(alias, schema)
-            if not (made or _is_of_ids(schema)):
+            made = bool(self._tools.producers(tool, name)) and not is_free(alias, schema)
+            if not (made or has_id_pattern(schema)):
                 continue
-            if not (_is_text_of_date(alias, one) or _is_known_code(one)):
+            if not (is_text_of_date(alias, one) or allows_known_code(one)):
                 yield _Id(alias, name, one)
 
     def _find_yielding_tools(self, tool: Tool, one: _Id) -> Sequence[str]:
@@ -224,7 +215,7 @@ class _ArgumentMatcher:
         self._keys = {key, snake(one.name)} - {None}
         self._noun, _, field = (key or "").rpartition("_")
         self._vague = field if field in VAGUE else ""
-        self._opaque = _is_of_ids(one.schema)
+        self._opaque = has_id_pattern(one.schema)
 
     def __call__(self, field: _ResultValues) -> bool:
         protocol = field.tool.protocol
@@ -261,11 +252,11 @@ class _TaskWords:
                 if isinstance(v, str | int) and (is_common(v) or str(v).casefold() in self._text)
             ]
         if _ID_NAMES.search(argument) is None:
-            return [*self._numbers, *self._words, *range(_SMALL)]
+            return [*self._numbers, *self._words, *range(SMALL)]
         numbers = [
             number
             for number in self._numbers
-            if number >= _SMALL or self._is_named(number, argument)
+            if number >= SMALL or self._is_named(number, argument)
         ]
         if "pattern" in schema:
             return [*numbers, *self._words]
@@ -289,54 +280,6 @@ class _TaskWords:
 def _is_code(word: str) -> bool:
     """Return True if a word looks like a code or an id: `JFK`, `ab12`, `main_street`, `p-4`."""
     return bool(re.search(r"\d|\w[_-]\w", word)) or (word.isupper() and len(word) > 1)
-
-
-def _is_free(argument: str, schema: Mapping[str, Any]) -> bool:
-    """Return True if the caller may choose the value freely, as for a date, a flag or a radius."""
-    kinds = set(types(schema))
-    if kinds and kinds <= {"boolean", "null", "object"}:
-        return True
-    if kinds and kinds <= {"integer", "number", "null"}:
-        most = schema.get("maximum")
-        return is_measure(argument) or (isinstance(most, int) and most < _SMALL)
-    if schema.get("format") in _DATE_FORMATS:
-        return True
-    matches = _matcher(schema.get("pattern"))
-    return matches is not None and any(map(matches, _DATES)) and not any(map(matches, _NO_DATES))
-
-
-def _is_text_of_date(argument: str, schema: Mapping[str, Any]) -> bool:
-    """Return True if the argument is an unrestricted string whose name says that it is a date."""
-    plain = schema.get("type") == "string" and not schema.keys() & {
-        "pattern",
-        "enum",
-        "const",
-        "maxLength",
-    }
-    return plain and _DATE_NAMES.search(argument) is not None
-
-
-def _is_of_ids(schema: Mapping[str, Any]) -> bool:
-    """Return True if the schema's pattern matches only opaque ids, as `^st_[a-z2-7]{5}$` does."""
-    return _OPAQUE.search(str(schema.get("pattern", ""))) is not None
-
-
-def _is_known_code(schema: Mapping[str, Any]) -> bool:
-    """Return True if the schema's pattern allows a code without digits, such as `BOS` for Boston.
-
-    A model may know such codes.
-    """
-    pattern = schema.get("pattern")
-    if not isinstance(pattern, str) or "enum" in schema or _is_of_ids(schema):
-        return False
-    return re.search(r"\\d|\d", _LETTERS.sub("", pattern)) is None
-
-
-def _matcher(pattern: Any) -> Any:
-    try:
-        return validator({"pattern": pattern}).is_valid if isinstance(pattern, str) else None
-    except ValueError:
-        return None
 
 
 def _collect_values(tool: Tool, value: Json) -> list[_ResultValues]:

@@ -12,8 +12,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+from atc.core.answers import parse_answer
 from atc.core.json_paths import EACH, KEY, JsonPath
-from atc.core.types import parse_answer
 from atc.pipeline.attribute.dataflow import Tree, constant_step, is_on_line, position, simple_name
 from protocols.python_source import evaluate_literal
 from protocols.schema import Json

@@ -15,8 +15,9 @@ from itertools import product
 from typing import NamedTuple
 
 from atc.core.answer_print import print_name
+from atc.core.answers import parse_answer
 from atc.core.source_edits import SourceOffsets, apply_edits
-from atc.core.types import Program, parse_answer
+from atc.core.types import Program
 from atc.pipeline.attribute import find_origins
 from protocols.naming import singular
 from protocols.schema import resolve, types, unwrap_schema

@@ -16,7 +16,7 @@ from typing import Literal
 from atc.safety.taint.contacts import is_contact, is_email
 from atc.safety.taint.encodings import find_decodings
 from atc.safety.taint.number_words import is_spelled_number
-from atc.safety.taint.values import CURRENCIES, currency
+from atc.safety.taint.values import currency
 from protocols.naming import PAYS, SENDS, TELLS, singular, snake
 from protocols.protocol import ToolProtocol
 from protocols.schema import JsonObject
@@ -32,7 +32,6 @@ NAMES: Mapping[str, frozenset[str]] = {
 """Words that occur in names of fields and tools, grouped by their meaning; see `names.toml`."""
 
 _LONGEST_NAME = 100
-_LONGEST_UNIT = 40
 HOW_MUCH = re.compile(r"[^\D0]|[一二三四五六七八九十百千万億兆]")
 """A digit other than zero, or a Chinese numeral."""
 _MOST_WORDS = 4
@@ -57,9 +56,6 @@ _DATE = re.compile(r"\d{4}-\d\d-\d\d(?!\d)")
 _UUID = re.compile(r"[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}", re.IGNORECASE)
 _URL_FORMATS = frozenset({"uri", "url", "iri", "uri-reference", "iri-reference"})
 _HOST_FORMATS = frozenset({"hostname", "idn-hostname", "ipv4", "ipv6"})
-_LABEL = re.compile(r"[^\W_]*[^\w\s]?|[\w/-]+(?: [\w/-]+){0,3}")
-_PREFIXED = re.compile(r"[\w-]+[:/](?=[A-Z]{3,4}\Z)")
-"""The part before the code in `iso4217:USD`."""
 _NAME = re.compile(r"[\w\s/.$#@~%&;*+()\[\]'\":\\-]*")
 """A text that may be a label or the path to a field, but that cannot contain fields itself."""
 _PLAIN = re.compile(r"[\w\s/.-]*", re.ASCII)
@@ -342,52 +338,6 @@ def _is_id(text: str) -> bool:
     """Return True if a text is an id: `cus_1234`, `pm-9000` or a UUID, but not `eur_9000`."""
     prefix = re.match(r"([A-Za-z]{1,12})[_-]\w", text)
     return _UUID.fullmatch(text) is not None or (prefix is not None and currency(prefix[1]) is None)
-
-
-def is_unit_field(name: str) -> bool:
-    """Return True if a field of this name gives the unit of an amount.
-
-    Examples are `currency`, `unit` and `decimals`.
-    """
-    words = words_of(name)
-    while len(words) > 1 and words[-1] in NAMES["unit_suffixes"]:
-        words = words[:-1]
-    if words[-1:] == ("token",):
-        return len(words) == 1
-    if len(words) > 1 and words[-1] == "in":  # `pay_in`, `denominated_in`
-        return True
-    return bool({*words} & NAMES["unit_names"] or {*words[-1:]} & NAMES["unit_endings"])
-
-
-def is_unit(text: str) -> bool:
-    """Return True if the text is a currency or another unit of amounts.
-
-    Examples are `kEUR`, `cents` and `thousands`.
-    """
-    text = unicodedata.normalize("NFKC", text).strip()
-    if len(text) > _LONGEST_UNIT:
-        return False
-    prefixed = _PREFIXED.match(text)
-    if prefixed is not None and text[prefixed.end() :] in CURRENCIES:
-        return True
-    text = text.rstrip(".!").replace(",", "")
-    if not _LABEL.fullmatch(text):
-        return False
-    halves = (text[: len(text) // 2], text[len(text) // 2 :])
-    is_pair = text.isupper() and all(half in CURRENCIES for half in halves)  # `EURUSD`
-    if is_pair or currency(text) is not None:
-        return True
-    words = words_of(text)
-    return bool({*words} & NAMES["units"]) or any(
-        len(word) > 2 and currency(word) is not None for word in words
-    )
-
-
-def is_unit_flag(name: str) -> bool:
-    """Return True if a flag of this name gives the unit of an amount: `in_cents`, `use_usd`."""
-    words = words_of(name)
-    is_currency = any(len(word) > 2 and currency(word) is not None for word in words)
-    return is_currency or bool({*words} & NAMES["units"])
 
 
 def is_page_token(name: str) -> bool:

@@ -10,15 +10,9 @@ from collections.abc import Iterator
 from typing import get_args
 
 from atc.safety.taint.guarantees import Guarantees
-from atc.safety.taint.guesses import (
-    Guesses,
-    Sensitivity,
-    is_unit,
-    is_unit_field,
-    is_unit_flag,
-    may_be_part_of_amount,
-)
+from atc.safety.taint.guesses import Guesses, Sensitivity, may_be_part_of_amount
 from atc.safety.taint.leaves import Leaf, Mark, Position, SensitiveKind
+from atc.safety.taint.units import is_unit, is_unit_field, is_unit_flag
 from atc.safety.taint.values import number
 from protocols.schema import Json, JsonObject
 

@@ -20,12 +20,13 @@ from dataclasses import replace
 from atc.core.json_paths import KEY
 from atc.safety.taint.encodings import decode_numbers
 from atc.safety.taint.framed import parse_unambiguous
-from atc.safety.taint.guesses import Guesses, is_unit, is_value_name
+from atc.safety.taint.guesses import Guesses, is_value_name
 from atc.safety.taint.kinds import ArgumentKinds
 from atc.safety.taint.leaves import Leaf, Mark, Position, TooMuchWork, WorkBudget
 from atc.safety.taint.pairs import find_named_beside, find_named_fields, find_naming_arguments
 from atc.safety.taint.pieces import find_pieces, join_pieces, read_whole_numbers
 from atc.safety.taint.text_search import TextSearch
+from atc.safety.taint.units import is_unit
 from atc.safety.taint.values import EqualityKey, equality_key
 from protocols.protocol import ToolProtocol
 from protocols.schema import Json, JsonObject, expand_combinations, iter_member_schemas

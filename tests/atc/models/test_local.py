@@ -15,7 +15,7 @@ import pytest
 
 from atc.models import lark, llama
 from atc.models.local import LocalModel, is_repeating
-from benchmarks.decoding.arms import TokenPlace, top_tokens
+from benchmarks.decoding.rivals import TokenPlace, top_tokens
 from protocols.errors import ModelUnavailable
 from protocols.model import Message, Powers
 from tests.labs.paths import LABS, ROOT

@@ -5,8 +5,8 @@ from functools import partial
 
 import pytest
 
+from atc.core.answers import parse_answer
 from atc.core.events import NoteAdded
-from atc.core.types import parse_answer
 from atc.models.scripted import ScriptedModel
 from atc.strategies import dfsdt, react
 from protocols.model import Powers

@@ -1,0 +1,45 @@
+"""Replies to the tool calls of a program, as the frames that its process gets."""
+
+from __future__ import annotations
+
+import json
+from typing import NamedTuple
+
+from protocols.schema import Json, shape
+from sandbox.limits import Limits
+
+_PREVIEW_CHARACTERS = 2000
+encode = json.JSONEncoder(check_circular=False, separators=(",", ":")).encode
+"""Return a value as compact JSON in ASCII.
+
+Raises `TypeError`, `ValueError` or `RecursionError` if the value is not JSON."""
+
+
+class CallReply(NamedTuple):
+    """The reply that the program gets to a tool call: a value, or an error."""
+
+    number: int
+    encoded: str = "null"  # the value as JSON, in ASCII
+    error: str | None = None
+    status: int | None = None
+
+    def line(self) -> bytes:
+        """Return the reply as a frame, that is, as one line of JSON."""
+        if self.error is None:
+            return f'{{"id":{self.number},"value":{self.encoded}}}\n'.encode("ascii")
+        return (
+            encode({"id": self.number, "error": self.error, "status": self.status}) + "\n"
+        ).encode("ascii")
+
+
+def reply_with_value(number: int, value: Json, encoded: str, limits: Limits) -> CallReply:
+    """Return the reply to call `number` with a value, or with a preview if the value is too large.
+
+    `encoded` is the value as JSON. The preview is an object with keys of its own. A program that
+    expects the full value then fails at once with a missing key, instead of working with incomplete
+    data.
+    """
+    if len(encoded) > limits.result_bytes:
+        sketch = {"_shape": shape(value), "_preview": encoded[:_PREVIEW_CHARACTERS]}
+        encoded = encode({"_truncated": True, "_bytes": len(encoded), **sketch})
+    return CallReply(number, encoded)
