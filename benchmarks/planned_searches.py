@@ -1,13 +1,22 @@
-"""Share of tasks whose needed tools are all found by planned searches among thousands of tools.
+"""Measures for how many tasks planned searches find all needed tools among thousands of tools.
 
-A model has planned the searches. SEARCHES is a file with one JSON object on each line: `{"task": id
-of a ToolFlow task, "queries": [...]}`. The index has ToolFlow's operations and `--count` APIs of
-StableToolBench. The hits of a task's searches are interleaved. The share is computed for the hits
-alone, for the hits together with the tools that produce the ids which the hits need, and for these
-with the tools that the documentation of the best of them names. All are compared with a single
-search for the task's question. With --solve N, the first N tasks are run end to end: the scripted
-model returns the planned searches, asks (`SEARCH:`) for tools that were not shown, and then returns
-the gold program.
+For each task, a model has written several search queries in advance. The file SEARCHES has them,
+one JSON object on each line: `{"task": id of a ToolFlow task, "queries": [...]}`. The tools to
+search are the operations of ToolFlow and `--count` tools of other APIs (`--others`).
+
+The result is the share of tasks whose needed tools are all among the chosen tools. It is computed
+for four ways of choosing k tools, each for k = 12, 20 and 40:
+
+- `question`: the hits of one search for the question of the task, for comparison.
+- `searches`: the hits of all planned searches, the best hit of each search first.
+- `searches + producers`: the same, but some of the k tools are those that return the ids which the
+  best hits need as arguments.
+- `searches + producers + named`: the same, and in addition the tools that the documentation of the
+  best hits mentions.
+
+With --solve N, the first N tasks are run end to end instead. Without --model, a script plays the
+model: it returns the planned searches, asks for needed tools that were not found, and then returns
+the correct program of the task.
 """
 
 from __future__ import annotations

@@ -230,11 +230,15 @@ def _types(argument: ArgumentFacts, found: Mapping[str, Any]) -> list[str]:
 def _types_of_text(argument: ArgumentFacts, made: list[str], real: Sequence[Json]) -> list[str]:
     """Return the JSON types of an argument that is sent as text, such as a query parameter.
 
-    The argument is a number if numbers were accepted and a text was refused. It is a string if
-    texts were accepted that cannot be read as numbers. Otherwise the list is empty.
+    In a URL, the number 5 and the text "5" look the same, so an accepted value alone proves no
+    type. If the tool accepted only numbers, and refused a text that is no number, return the types
+    of the accepted values. If it accepted only texts, and none of them can be read as a number,
+    return ["string"]. Otherwise the type stays unknown, and the list is empty.
 
-    `made` has the types of all accepted values. `real` has the accepted values that probing did not
-    invent.
+    Args:
+        argument: the argument, with the values that the tool refused.
+        made: the types of all values that the tool accepted.
+        real: the accepted values that probing did not invent.
     """
     if made and set(made) <= {"integer", "number"}:
         refused_text = any(number_of(url_text(value.value)) is None for value in argument.refused)

@@ -223,9 +223,13 @@ class Flows:
         return telling and not self._accepts_anything(profile)
 
     def _is_confirmed_by_values(self, profile: ArgumentProfile, source: LinkSource) -> bool:
-        """Return True if accepted values alone show that an argument takes values of a source.
+        """Return True if an argument takes values of a source, judging by the values alone.
 
-        At least two values of the source must have been accepted, and none refused as invalid.
+        A source is a group of response fields with the same name. This name need not match that of
+        the argument. Instead, the tool must have accepted at least two ids from these fields as the
+        argument, and must not have refused any of their values as invalid. An argument that accepts
+        invented values proves nothing, and neither does one for which the tool finds no record for
+        most of these values. A source of secrets counts only for an argument for secrets.
         """
         accepted = profile.accepted_values.keys() & source.ids
         if (

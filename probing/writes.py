@@ -267,10 +267,17 @@ class Writes:
     def _complete(
         self, tool: str, ids: dict[str, Value], others: Sequence[str], record: CreatedRecord
     ) -> dict[str, Value] | None:
-        """Return the arguments of a call that removes a record: `ids`, and values for `others`.
+        """Return arguments for a call that should remove a record, or None if there are none.
 
-        Return None if all combinations were sent since the record was last changed, or if the write
-        rules do not allow them.
+        Several combinations of values are tried for the arguments that do not identify the record.
+        A combination is usable if it was not sent since the record was last changed, and if
+        `WriteRules` allows the call, that is, if it can only affect records of this probing.
+
+        Args:
+            tool: the tool that removes records.
+            ids: values for the arguments that identify the record.
+            others: the names of the other arguments, which need values.
+            record: the record.
         """
         session = self._session
         choices: Iterator[dict[str, Value]] = iter([{}])

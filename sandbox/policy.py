@@ -1,13 +1,14 @@
 """The source policy: checks the source of a program before it runs, and refuses suspicious code.
 
-An attack, or a mistake such as `import requests`, gives a clear message with its line before
-anything runs. The policy is not a security boundary, because it cannot see what a program computes
-at run time.
+A program that is refused does not run at all. The model gets a message with the line of the code
+that was refused, for example of `import requests`. The policy is not a security boundary, because
+it cannot see what a program computes at run time.
 
-The guards of RestrictedPython are not used: they break ordinary programs (of 44 programs, only 28
-to 33 ran with them), and they do not protect code that is written in C. Only its lists are used.
-Kinds of syntax nodes that it does not know are refused, so that a new version of Python opens no
-hole. Attributes that lead to stack frames are refused as well.
+Two lists come from the library RestrictedPython. The first has the kinds of syntax nodes that the
+library knows. A node of any other kind is refused, so that a new version of Python opens no hole.
+The second has the attributes that lead to stack frames, which are refused as well. The run-time
+guards of the library are not used. They break ordinary programs (of 44 programs, only 28 to 33 ran
+with them), and they do not protect code that is written in C.
 """
 
 from __future__ import annotations

@@ -170,13 +170,15 @@ def continue_run(
 
 
 def last_program(stored: StoredRun) -> str:
-    """Return the source of the program with which a run that `execute` has started continues.
+    """Return the last program of a run, with which the run can be continued.
 
-    It is the run's last program. Only a run that was paused or interrupted can be continued with
-    it, or a failed run with a write of unknown outcome.
+    The run was started by `Agent.execute`, so its programs come from the caller and not from a
+    model. To continue such a run, its last program is executed once more. This is possible if the
+    run was paused or interrupted. It is also possible if the run failed, and it is unknown whether
+    one of its calls took effect.
 
     Raises:
-        RunRefused: The run is none of these.
+        RunRefused: the run has ended in another way, or has no program.
     """
     run = stored.summary
     doubtful = run.status == "failed" and any(one.call.outcome == "unknown" for one in stored.calls)

@@ -143,8 +143,9 @@ class LocalModel:
     ) -> Completion:
         """Return the model's reply to `messages`, see `protocols.model.Ask`.
 
-        If llguidance does not support all keywords of a schema, the others are enforced. A schema
-        that it cannot use at all is described in the prompt instead.
+        The library llguidance makes the reply conform to `schema` or `grammar`. If it does not
+        support some keywords of the schema, it ignores them and enforces the rest. If it cannot use
+        the schema at all, the schema is only described in the prompt.
 
         Raises:
             ModelUnavailable: the model cannot be used, or llguidance refuses the grammar.

@@ -67,17 +67,20 @@ class HeldCalls:
         self._any_held = None
 
     def about(self, tool: Tool, arguments: JsonObject) -> list[PastQuestion]:
-        """Return the questions that hold a call, so that only a person can allow it.
+        """Return the questions about a call because of which only a person can allow the call.
 
-        These are questions of this and other runs that are still open or were answered with no.
+        These are questions that were asked about the same call, in this run or another one, and
+        that nobody has answered yet or that a person has answered with no. If there are none, the
+        options and settings decide about the call. `arguments` are the arguments of the call.
         """
         found = [one for store in self._stores for one in store.about(tool, arguments)]
         return [one for one in found if one.state in ("open", "declined")]
 
     def about_read(self, tool: Tool, arguments: JsonObject) -> list[PastQuestion]:
-        """Return the questions that hold a call which only reads.
+        """Return the same questions as `about`, for a call that only reads.
 
-        If no call at all was held when the program began, the stores are not searched.
+        If the stores had no such question about any call when the program began, they are not
+        searched.
         """
         if self._any_held is None:
             self._any_held = any(store.load_held().digests for store in self._stores)

@@ -79,10 +79,11 @@ class Lease:
     beats: int = 0
 
     def is_over(self, now: float) -> bool:
-        """Return True if the process has lost the run at the Unix time `now`.
+        """Return True if another process may take over the run.
 
-        A process loses its run when it ends. A process that cannot be looked up loses it after
-        `LEASE_SECONDS` without a heartbeat.
+        This is so if the owner of the lease has ended. It may be impossible to find out whether the
+        owner is still alive, for example if it runs in another container. Then its lease is over
+        when its last heartbeat is more than `LEASE_SECONDS` old. `now` is the present Unix time.
         """
         life = self.holder.life()
         return life == "ended" or (life == "unknown" and now - self.seen > LEASE_SECONDS)

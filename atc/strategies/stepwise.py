@@ -348,10 +348,12 @@ def next_piece(reply: str) -> str:
 
 
 def _format_doubts(result: Attempt, *, takes_same: bool) -> str:
-    """Return the message for an answer that is not accepted at once.
+    """Return the message that asks the model to confirm or correct the answer of its program.
 
-    It states the doubts about the answer. If there are none, it states that changes were made that
-    the program does not make. `takes_same` is True if the model may confirm the answer with SAME.
+    The message lists what speaks against the answer: the doubts that `result`, the attempt with the
+    answer, has. Without doubts, it lists one reason: data were changed by parts of the program that
+    were removed later. `takes_same` is True if the model may confirm the answer with the word SAME.
+    If it is False, the model confirms the answer by printing it again.
     """
     doubts = result.doubts or ("changes were made that are no part of the program, see below.",)
     answer = clip_text(result.answer or "", _LONGEST_ANSWER)
@@ -361,7 +363,7 @@ def _format_doubts(result: Attempt, *, takes_same: bool) -> str:
 
 
 def _format_next(output: str) -> str:
-    """Return the message that shows a piece's output and asks for the next piece."""
+    """Return the message that shows what the program printed, and asks for its next part."""
     return paragraphs([fill("step_output", output=output), fill("step_next")])
 
 

@@ -66,7 +66,12 @@ def iter_findings(seen: RunEvidence, secrets: Mapping[str, str]) -> Iterator[tup
 
 
 def verdict_of(kinds: Collection[str]) -> str:
-    """Return the verdict on findings of these kinds: a key of `VERDICTS`, or "contained"."""
+    """Return the verdict on a program, given the kinds of the findings about its run.
+
+    The kinds are those that `iter_findings` yields, such as "secret" or "memory". The verdict is
+    the first key of `VERDICTS` that lists one of them, such as "ESCAPED". If none does, it is
+    "contained": the sandbox withstood the program.
+    """
     return next((name for name, those in VERDICTS.items() if {*kinds} & {*those}), "contained")
 
 

@@ -100,10 +100,13 @@ def make_all(
 
 
 def figures(rows: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """Return the summary of all requests.
+    """Count the conversations that were made, and sum up what they cost.
 
-    `valid` has the number of steps that became valid in round 1, 2, and so on. `dropped` has the
-    number of dropped requests for each reason.
+    Each of `rows` is the result of one request: its conversation, or the reason why none was made.
+    In a conversation, the model writes search queries for each goal of a plan until one query finds
+    the goal's tools. In the result, `steps` is the number of goals in all conversations. `valid`
+    says for how many of them the first, second, … round of queries found the tools. `dropped` is
+    the number of requests without a conversation, keyed by the reason.
     """
     steps = [step for row in rows for step in row.get("steps", ())]
     rounds = Counter(step["round"] for step in steps)

@@ -286,10 +286,11 @@ def _is_put_somewhere(verb: str, phrase: Phrase, after: str) -> bool:
 
 
 def _find_doubt_in_condition(tail: Sequence[str]) -> str:
-    """Return words of a condition which suggest that the call is a write, or "".
+    """Return a passive verb after `if`, `once` or the like which suggests a write, or "".
 
-    Examples: `if … switched` in `200 if the relay was switched on`, `once … switched` in `the state
-    once it has been switched`.
+    A write is a call that changes something. For example, a call that returns `200 if the relay was
+    switched on` has probably switched the relay itself, so the result is `if … switched`. `tail`
+    are the words after the verb of the sentence.
     """
     for place, word in enumerate(tail):
         if word in ("if", "once", "after", "when", "whether"):

@@ -75,9 +75,11 @@ class Control:
         ] = {}  # key → what was asked under it, and the answer
 
     def reset(self) -> None:
-        """Discard all writes, keys and log entries, and restart the sequence of faults.
+        """Return the service to its initial state.
 
-        Active faults stay active. A request in progress closes its connection and writes nothing.
+        Written records, idempotency keys and the log of requests are discarded. The configured
+        faults stay active, and are drawn again from the beginning. A request that an injected fault
+        is delaying at this moment gets no response and writes nothing: its connection is closed.
         """
         self.generation += 1
         self._drawn = 0

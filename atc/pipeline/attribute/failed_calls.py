@@ -285,10 +285,19 @@ def _about_argument(call: ToolCall, name: str, record: AttributionTrace) -> Iter
 def _suggest_other_field(
     call: ToolCall, name: str, made: ToolCall, path: JsonPath, record: AttributionTrace
 ) -> Iterator[Fact]:
-    """Yield a fact about the field that the program should probably have passed as the argument.
+    """Yield a fact about the field that the program should probably have passed as an argument.
 
-    The field is in the same object of an earlier response as the one that the program took. If no
-    field is likely, the fact lists which fields exist.
+    The program passed a value from an earlier response as the argument `name` of `call`, and the
+    tool refused it. Another field of the same object may be the right one, such as `id` instead of
+    `title`. If none is likely, the fact lists all fields of the object. Yield nothing if the value
+    is not in an object, or if the program did not get this object.
+
+    Args:
+        call: the call that failed.
+        name: the argument whose value was refused.
+        made: the earlier call from whose response the value was taken.
+        path: the path of the value in that response.
+        record: the trace of the run.
     """
     facts = record.facts
     above = path if isinstance(call.arguments.get(name), Mapping) else path[:-1]

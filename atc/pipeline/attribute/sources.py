@@ -48,18 +48,7 @@ _CHANGES = frozenset(
 )
 """Methods that change their object and return None."""
 _MODULES = frozenset(
-    [
-        "asyncio",
-        "json",
-        "math",
-        "re",
-        "statistics",
-        "itertools",
-        "collections",
-        "copy",
-        "random",
-        "heapq",
-    ]
+    "asyncio json math re statistics itertools collections copy random heapq".split()  # noqa: SIM905
 )
 
 
@@ -344,7 +333,16 @@ class CallSources:
     def _find_accessed_sources(
         self, receiver: ast.expr, method: str, args: Sequence[ast.expr], path: JsonPath
     ) -> list[CallSource] | None:
-        """Return the tool results that `x.get("a")` or the like reads; None for other methods."""
+        """Return the tool results from which a method call such as `x.get("a")` reads its value.
+
+        Return None for methods other than `get`, `setdefault`, `pop`, `items` and `most_common`.
+
+        Args:
+            receiver: the expression before the dot, here `x`.
+            method: the name after the dot, here `get`.
+            args: the arguments of the method.
+            path: the path to the wanted part of what the method returns; empty for all of it.
+        """
         if method in ("get", "setdefault", "pop") and args:
             return self.find_sources(receiver, (constant_step(args[0]), *path))
         if method in ("items", "most_common"):

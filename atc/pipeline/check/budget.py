@@ -48,10 +48,11 @@ def current_budget() -> list[int] | None:
 
 
 def spend(work: int) -> None:
-    """Charge units of work to the budget of the current check, if there is one.
+    """Subtract `work` units from the budget of the current check. Outside a check, do nothing.
 
-    Work that is repeated for each name, key, alternative or node must be charged here, because a
-    single step may visit all of them.
+    The check charges `STEP` units for each expression and statement that it visits. Code that loops
+    over many things within one such visit, such as all variables or all keys of a dict, must charge
+    for the loop with an extra call of this function.
 
     Raises:
         OutOfSteps: the budget is used up.

@@ -17,6 +17,7 @@ from atc.pipeline.check import types as t
 from atc.pipeline.check.budget import FINDING, STEP, spend
 from atc.pipeline.check.kinds import constant, forget_constants
 from atc.pipeline.check.names import PREDEFINED_NAMES, explain_unbound_name
+from atc.pipeline.check.response_location import ResponseLocation
 from atc.pipeline.check.schema import response_document, result_type
 from atc.pipeline.check.syntax import FunctionNode, SyntaxFacts, bound_names, times_stored
 from protocols.toolbox import Toolbox
@@ -31,7 +32,7 @@ class Env:
     """
 
     names: dict[str, t.Type] = field(default_factory=dict)
-    null_checked: frozenset[t.ResponseLocation] = frozenset()
+    null_checked: frozenset[ResponseLocation] = frozenset()
 
     def copy(self) -> Env:
         """Return a copy of the environment. Changes of the copy do not affect the original."""

@@ -10,6 +10,7 @@ from collections.abc import Callable
 from typing import Any
 
 from atc.core.messages import format_list
+from atc.pipeline.check.response_location import ResponseLocation
 from atc.pipeline.check.types import (
     ANY,
     INT,
@@ -24,7 +25,6 @@ from atc.pipeline.check.types import (
     Mapped,
     Null,
     Record,
-    ResponseLocation,
     ToolRef,
     Tuple,
     Type,

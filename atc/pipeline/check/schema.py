@@ -11,6 +11,7 @@ from typing import Any
 from atc.pipeline.check import types as t
 from atc.pipeline.check.budget import spend
 from atc.pipeline.check.kinds import not_none, type_of_constant
+from atc.pipeline.check.response_location import ResponseLocation
 from protocols.schema import JsonObject, resolve, resolve_pointer, types
 from protocols.tool import Tool
 
@@ -20,16 +21,9 @@ _DEEPEST = 64
 _COMBINERS = ("allOf", "anyOf", "oneOf")
 _OPENERS = ("patternProperties", "if", "dependentSchemas", "$dynamicRef", "$recursiveRef")
 _SILENT = {
-    "title",
-    "description",
-    "default",
-    "example",
-    "examples",
-    "deprecated",
-    "readOnly",
-    "writeOnly",
-    "required",
-}
+    "title", "description", "default", "example", "examples", "deprecated", "readOnly",
+    "writeOnly", "required",
+}  # fmt: skip
 _MORE = ("additionalProperties", "unevaluatedProperties")
 
 Fragments = list[JsonObject]
@@ -66,7 +60,7 @@ def response_document(tool: Tool, *, lenient: bool = False) -> t.ResponseSchema 
 
 def result_type(tool: Tool, document: t.ResponseSchema) -> t.Type:
     """Return the type of the value that a call of `tool` returns to the program."""
-    origin = t.ResponseLocation(tool.alias)
+    origin = ResponseLocation(tool.alias)
     if tool.wrapper is None:
         return convert(document.root, document, origin)
     return convert(
@@ -74,7 +68,7 @@ def result_type(tool: Tool, document: t.ResponseSchema) -> t.Type:
     )
 
 
-def convert(schema: Any, document: t.ResponseSchema, origin: t.ResponseLocation) -> t.Type:
+def convert(schema: Any, document: t.ResponseSchema, origin: ResponseLocation) -> t.Type:
     """Return the type of the values that conform to a JSON Schema."""
     if len(origin.path) > _DEEPEST:
         return t.ANY
@@ -152,7 +146,7 @@ def _product(left: list[Fragments], right: list[Fragments] | None) -> list[Fragm
 
 
 def _conjunction(
-    fragments: Fragments, document: t.ResponseSchema, origin: t.ResponseLocation
+    fragments: Fragments, document: t.ResponseSchema, origin: ResponseLocation
 ) -> t.Type:
     """Return the type of a value that conforms to all of the schemas `fragments`."""
     fragments = [part for part in fragments if not part.keys() <= _SILENT]
@@ -181,7 +175,7 @@ def listed_values(part: JsonObject) -> list[Any] | None:
 
 
 def _one(
-    name: str, fragments: Fragments, document: t.ResponseSchema, origin: t.ResponseLocation
+    name: str, fragments: Fragments, document: t.ResponseSchema, origin: ResponseLocation
 ) -> t.Type:
     match name:
         case "string":
@@ -283,7 +277,7 @@ def field_type(record: t.Record | t.Mapped, key: Any) -> t.Type | None:
     shape = record.shape
     if key not in shape.properties and shape.is_closed:
         return None
-    kind = convert(shape.properties.get(key, shape.more), shape.document, record.origin.then(key))
+    kind = convert(shape.properties.get(key, shape.more), shape.document, record.origin.child(key))
     return silence_nulls(kind) if record.null_checked else kind
 
 
@@ -298,7 +292,7 @@ def assume_filled(value: t.Type) -> t.Type:
 
 def item_type(array: t.Array) -> t.Type:
     """Return the type of the items of a JSON array, according to its schema."""
-    found = convert(array.shape.items, array.shape.document, array.origin.then(None))
+    found = convert(array.shape.items, array.shape.document, array.origin.child(None))
     return silence_nulls(found) if array.null_checked else found
 
 

@@ -188,12 +188,17 @@ def _arguments_with_key(tool: Tool, key: str, free: list[str]) -> list[str]:
 def _guess_argument(
     tool: Tool, name: str, value: t.Type, free: list[str], *, similar: bool
 ) -> str | None:
-    """Return the argument of the tool that a program probably meant by the unknown name `name`.
+    """Return the argument that a program probably meant, or None if no argument is likely.
 
-    It is the argument whose original name, before it became a Python name, is `name`. Otherwise it
-    is one of `free`, the arguments that the call does not pass: one with a similar name (only if
-    `similar` is True), or else the only required one, if `value` fits it. Return None if there is
-    none.
+    These are tried in order: the argument whose name in the API is `name`, an argument with a
+    similar name, and the only required argument that the call lacks, if it can have this value.
+
+    Args:
+        tool: the called tool.
+        name: the argument's name in the program. The tool has no argument of this name.
+        value: the type of the value that the program passes.
+        free: the arguments of the tool that the call does not pass.
+        similar: False to skip arguments with a similar name.
     """
     for argument, original in tool.arguments.items():
         if original == name:

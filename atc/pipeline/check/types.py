@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from atc.pipeline.check.budget import spend
+from atc.pipeline.check.response_location import ResponseLocation
 from protocols.schema import JsonObject
 
 NUMBERS = ("int", "float", "number", "bool")
@@ -24,27 +25,6 @@ MOST_SIZE = 1_000
 A type that occurs several times counts each time: `x = (x, x)` doubles the size, and every
 comparison of types visits all of them.
 """
-
-
-@dataclass(frozen=True, slots=True)
-class ResponseLocation:
-    """A position in a tool's response. In `path`, None stands for any item of a list."""
-
-    tool: str
-    path: tuple[str | None, ...] = ()
-
-    def then(self, step: str | None) -> ResponseLocation:
-        """Return the position of the item or field `step` of the value at this position."""
-        return ResponseLocation(self.tool, (*self.path, step))
-
-    def __str__(self) -> str:
-        if not self.path:
-            return f"the result of {self.tool}"
-        *before, last = self.path
-        rest = str(ResponseLocation(self.tool, tuple(before)))
-        if last is None:
-            return f"an item of {rest}"
-        return f"{last!r} {'of' if before and before[-1] is None else 'in'} {rest}"
 
 
 class Type:

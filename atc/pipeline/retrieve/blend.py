@@ -197,9 +197,10 @@ class Blend:
         self._ranker = ranker
 
     def search(self, query: str, *, k: int) -> Retrieval:
-        """Return the `k` best tools for `query`.
+        """Return the `k` best tools for `query`, best first.
 
-        The transcript lists the single requests found in the query.
+        A query such as "Book a flight and tell me the weather" is split into its requests, here
+        two. The `transcript` of the result lists them. It is empty if there is only one.
         """
         requests = split_requests(query)
         views = [query, *requests] if len(requests) > 1 else [query]
