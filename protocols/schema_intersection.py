@@ -17,6 +17,9 @@ def intersect_schemas(one: Any, other: Any) -> Any:
         return other
     if other is True or other == {} or one is False or one == other:
         return one
+    if "$ref" in one or "$ref" in other:
+        # A keyword beside a `$ref` would hide the same keyword of the schema that it refers to.
+        return {"allOf": [one, other]}
     merged = dict(one)
     for key, value in other.items():
         known = merged.get(key, value)

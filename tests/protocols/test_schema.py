@@ -86,6 +86,12 @@ def test_two_schemas_narrow_each_other_in_any_order(one, other, both, swap):
     assert (intersect_schemas(other, one) if swap else intersect_schemas(one, other)) == both
 
 
+def test_a_reference_is_never_hidden_by_its_siblings():
+    feature, alert = {"$ref": "#/$defs/feature"}, {"properties": {"alert": {}}}
+    both = {"items": {"allOf": [feature, alert]}}
+    assert intersect_schemas({"items": feature}, {"items": alert}) == both
+
+
 HOST = {"pattern": r"^([a-z0-9-]{1,63}\.){1,10}[a-z]{2,63}$"}
 TANGLED = {"allOf": [{"$ref": "#/$defs/t"}, {"$ref": "#/$defs/t"}]}
 

@@ -254,8 +254,9 @@ def _array(fragments: Fragments, document: t.ResponseSchema) -> t.ArrayShape:
     if key in document.shapes:
         known: t.ArrayShape = document.shapes[key]
         return known
-    sure = [part for part in fragments if "items" in part or "prefixItems" in part]
-    items = sure[0].get("items", {}) if len(sure) == 1 and "prefixItems" not in sure[0] else {}
+    listed = [part["items"] for part in fragments if "items" in part]
+    known = bool(listed) and not any("prefixItems" in part for part in fragments)
+    items = (listed[0] if len(listed) == 1 else {"allOf": listed}) if known else {}
     shape = document.shapes[key] = t.ArrayShape(document, items)
     return shape
 

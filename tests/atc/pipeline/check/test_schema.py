@@ -1,0 +1,79 @@
+"""What the check reads from the documents of others."""
+
+import json
+
+from atc.core.types import Program
+from atc.pipeline.check import check
+from protocols.render import stubs
+from protocols.sources import load_tools
+
+FEATURE = {
+    "type": "object",
+    "properties": {
+        "id": {"type": "string"},
+        "geometry": {"type": "object"},
+        "properties": {"type": "object"},
+    },
+    "additionalProperties": False,
+}
+COLLECTION = {
+    "type": "object",
+    "properties": {
+        "features": {"type": "array", "items": {"$ref": "#/components/schemas/Feature"}}
+    },
+}
+ALERT = {"type": "object", "properties": {"event": {"type": "string"}}}
+ALERTS = {
+    "allOf": [
+        {"$ref": "#/components/schemas/Collection"},
+        {
+            "type": "object",
+            "properties": {
+                "features": {
+                    "type": "array",
+                    "items": {
+                        "type": "object",
+                        "properties": {"properties": {"$ref": "#/components/schemas/Alert"}},
+                    },
+                }
+            },
+        },
+    ]
+}
+
+
+def load(tmp_path, response, **components):
+    """Return the tool `get_it`, whose response has a schema, and examples beside it."""
+    document = {
+        "openapi": "3.0.3",
+        "info": {"title": "things", "version": "1"},
+        "servers": [{"url": "http://127.0.0.1:9"}],
+        "paths": {
+            "/it": {
+                "get": {
+                    "operationId": "get_it",
+                    "responses": {
+                        "200": {"description": "ok", "content": {"application/json": response}}
+                    },
+                }
+            }
+        },
+        "components": {"schemas": components},
+    }
+    file = tmp_path / "things.json"
+    file.write_text(json.dumps(document))
+    return load_tools(str(file))
+
+
+def missing(tools, program):
+    return [one.message for one in check(Program(program), tools) if one.certain]
+
+
+def test_items_keep_the_keys_of_both_schemas(tmp_path):
+    tools = load(tmp_path, {"schema": ALERTS}, Collection=COLLECTION, Feature=FEATURE, Alert=ALERT)
+    first = 'one = get_it()["features"][0]\n'
+    assert not missing(
+        tools, first + 'print(one["id"], one["geometry"], one["properties"]["event"])'
+    )
+    assert len(missing(tools, first + 'print(one["ident"], one["properties"]["evnt"])')) == 2
+    assert "geometry: dict" in stubs(tools)
