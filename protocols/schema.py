@@ -29,6 +29,12 @@ GUESSED_TYPE = "x-atc-guessed-type"
 Its value is a JSON Schema. Nothing is validated or checked against it.
 """
 
+SHOWN_FIELDS = "x-atc-shown-fields"
+"""Keyword of a response schema: a schema of further fields, which only examples show.
+
+The static check takes these fields for possible. Nothing is validated against them.
+"""
+
 
 def as_mapping(value: Json) -> JsonObject:
     """Return `value` if it is a JSON object, else an empty dict."""

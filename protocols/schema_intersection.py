@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from protocols.schema import ANNOTATIONS, types
+from protocols.schema import ANNOTATIONS, SHOWN_FIELDS, types
 
 
 def intersect_schemas(one: Any, other: Any) -> Any:
@@ -51,6 +51,8 @@ def _intersect_keyword(key: str, known: Any, value: Any) -> Any:
             }
             return known | common
         case "items" | "additionalProperties":
+            return intersect_schemas(known, value)
+        case _ if key == SHOWN_FIELDS:
             return intersect_schemas(known, value)
     return None
 

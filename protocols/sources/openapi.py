@@ -11,6 +11,7 @@ from protocols.effects import annotate_effects
 from protocols.errors import InvalidProtocol, SourceUnavailable
 from protocols.http.path_arguments import without_path_marks
 from protocols.protocol import Annotations, ErrorOutcome, Link, Location, ToolProtocol, Verify
+from protocols.response_examples import examples_beside
 from protocols.schema import (
     JsonObject,
     as_mapping,
@@ -172,7 +173,9 @@ class _Reader:
             schema = {"schema": one["schema"]} if isinstance(one.get("schema"), Mapping) else {}
             # No schema formally means an empty body; in practice (httpbin) it is undescribed.
             media = produced or (["application/json"] if schema else [])
-            found[status] = {**one, "content": dict.fromkeys(media, schema)}
+            shown = as_mapping(one.get("examples"))
+            content = {kind: {**schema, "example": shown.get(kind)} for kind in media}
+            found[status] = {**one, "content": content}
         return found
 
     def _protocol(
@@ -309,7 +312,10 @@ class _Reader:
                 one.strip().lower().startswith("text/") or "xml" in one.lower() for one in content
             )
             return {"type": "string"} if texts else None
-        top = self._received.top(self._received.convert(as_mapping(content[media]).get("schema")))
+        described = as_mapping(content[media])
+        raw = described.get("schema")
+        top = self._received.top(self._received.convert(raw))
+        top = self._received.with_shown_fields(top, examples_beside(described), raw)
         return {"not": {}} if top is False else self._received.complete(top) or None
 
     def _success_status(self, responses: JsonObject) -> str:

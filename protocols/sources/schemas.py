@@ -17,8 +17,10 @@ from urllib.parse import unquote
 from jsonschema_rs import meta
 
 from protocols.naming import FreeNames
+from protocols.response_examples import examples_beside, find_shown_fields
 from protocols.schema import (
     ANNOTATIONS,
+    SHOWN_FIELDS,
     Json,
     JsonObject,
     as_mapping,
@@ -53,7 +55,7 @@ _TYPES = {
     "file": "string",
     "None": "null",
 } | {name: name for name in ("string", "number", "integer", "boolean", "object", "array", "null")}
-_JOINABLE = ANNOTATIONS | {"type", "properties", "required", "additionalProperties"}
+_JOINABLE = ANNOTATIONS | {"type", "properties", "required", "additionalProperties", SHOWN_FIELDS}
 
 
 class Schemas:
@@ -182,8 +184,20 @@ class Schemas:
             schema = self._without_hidden(
                 self._merge_all_of(self._keywords(raw) | _modernize_schema(raw))
             )
+            schema = self.with_shown_fields(schema, examples_beside(raw), raw)
         says_null = raw.get("nullable") is True or raw.get("x-nullable") is True
         return _make_nullable(schema) if says_null and isinstance(schema, dict) else schema
+
+    def with_shown_fields(self, schema: Any, examples: list[Json], raw: Json) -> Any:
+        """Return the schema of a response, with the fields that only its examples show.
+
+        `schema` is the converted form of `raw`. The fields stand under `SHOWN_FIELDS`.
+        """
+        if not examples or self._hidden != "writeOnly" or not isinstance(schema, dict):
+            return schema
+        shown = find_shown_fields(examples, raw, self._document.content)
+        known = schema.get(SHOWN_FIELDS, {})
+        return {**schema, SHOWN_FIELDS: intersect_schemas(known, shown)} if shown else schema
 
     def _keywords(self, raw: JsonObject) -> dict[str, Any]:
         """Return the keywords of a schema that have the same meaning in JSON Schema 2020-12.

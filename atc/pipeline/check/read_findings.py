@@ -10,11 +10,7 @@ from atc.pipeline.check import types as t
 from atc.pipeline.check.budget import spend
 from atc.pipeline.check.interpreter import Interpreter
 from atc.pipeline.check.kinds import describe_value
-from atc.pipeline.check.schema import (
-    find_nested_key,
-    item_type,
-    list_keys,
-)
+from atc.pipeline.check.schema import field_type, item_type, list_keys
 
 _MOST_GIVERS = 5
 """Maximum number of tools that a message may suggest because their response has a missing key.
@@ -251,3 +247,22 @@ def _find_tools_with_key(core: Interpreter, record: t.Record, key: str) -> list[
                 found.append(alias)
                 break
     return found[:3] if len(found) <= _MOST_GIVERS else []
+
+
+def find_nested_key(record: t.Record, key: str) -> tuple[str, str] | None:
+    """Find a key that an object does not have itself, but one level deeper.
+
+    Return in words which inner object has it, and the subscripts that lead to the key, or None.
+    """
+    spend(8 * len(record.shape.properties))
+    for name in record.shape.properties:
+        for member in t.members(field_type(record, name) or t.ANY):
+            if isinstance(member, t.Record) and key in member.shape.properties:
+                return f"{name!r}", f"[{name!r}][{key!r}]"
+            if isinstance(member, t.Array):
+                items = t.members(item_type(member))
+                if any(
+                    isinstance(item, t.Record) and key in item.shape.properties for item in items
+                ):
+                    return f"each item of {name!r}", f"[{name!r}][…][{key!r}]"
+    return None

@@ -11,8 +11,7 @@ from typing import Any
 from atc.pipeline.check import types as t
 from atc.pipeline.check.budget import spend
 from atc.pipeline.check.kinds import not_none, type_of_constant
-from atc.pipeline.check.response_location import ResponseLocation
-from protocols.schema import JsonObject, resolve, resolve_pointer, types
+from protocols.schema import SHOWN_FIELDS, JsonObject, as_mapping, resolve, resolve_pointer, types
 from protocols.tool import Tool
 
 _MOST_BRANCHES = 12
@@ -63,9 +62,10 @@ def result_type(tool: Tool, document: t.ResponseSchema) -> t.Type:
     origin = ResponseLocation(tool.alias)
     if tool.wrapper is None:
         return convert(document.root, document, origin)
-    return convert(
-        resolve(document.root, document.root)["properties"][tool.wrapper], document, origin
-    )
+    top = resolve(document.root, document.root)
+    inner = top["properties"][tool.wrapper]
+    shown = as_mapping(as_mapping(top.get(SHOWN_FIELDS)).get("properties")).get(tool.wrapper)
+    return convert({"allOf": [inner, shown]} if shown else inner, document, origin)
 
 
 def convert(schema: Any, document: t.ResponseSchema, origin: ResponseLocation) -> t.Type:
@@ -93,10 +93,11 @@ def _branches(schema: Any, document: t.ResponseSchema, depth: int) -> list[Fragm
     resolved = _resolve_known(schema, document.root)
     if resolved is None or depth > 8:
         return None
+    shown = [resolved[SHOWN_FIELDS]] if SHOWN_FIELDS in resolved else []
     if not any(key in resolved for key in _COMBINERS):
-        return [[resolved]]
+        return [[resolved, *shown]]
     result: list[Fragments] = [
-        [{key: value for key, value in resolved.items() if key not in _COMBINERS}]
+        [{key: value for key, value in resolved.items() if key not in _COMBINERS}, *shown]
     ]
     for part in resolved.get("allOf") or ():
         result = _product(result, _branches(part, document, depth + 1))
@@ -246,7 +247,8 @@ def _more(fragments: Fragments, properties: Mapping[str, Any], document: t.Respo
     ]
     if declared:
         return declared[0] if len(declared) == 1 and isinstance(declared[0], Mapping) else {}
-    return False if document.strict and properties else {}
+    # A property without a name is a mistake of the document, whose other names may be wrong too.
+    return False if document.strict and properties and "" not in properties else {}
 
 
 def _array(fragments: Fragments, document: t.ResponseSchema) -> t.ArrayShape:
@@ -255,8 +257,8 @@ def _array(fragments: Fragments, document: t.ResponseSchema) -> t.ArrayShape:
         known: t.ArrayShape = document.shapes[key]
         return known
     listed = [part["items"] for part in fragments if "items" in part]
-    known = bool(listed) and not any("prefixItems" in part for part in fragments)
-    items = (listed[0] if len(listed) == 1 else {"allOf": listed}) if known else {}
+    uniform = bool(listed) and not any("prefixItems" in part for part in fragments)
+    items = (listed[0] if len(listed) == 1 else {"allOf": listed}) if uniform else {}
     shape = document.shapes[key] = t.ArrayShape(document, items)
     return shape
 
@@ -374,22 +376,3 @@ def list_keys(record: t.Record) -> list[str]:
         if any(isinstance(kind, t.Array) for kind in kinds):
             keys.append(key)
     return keys
-
-
-def find_nested_key(record: t.Record, key: str) -> tuple[str, str] | None:
-    """Find a key that an object does not have itself, but one level deeper.
-
-    Return in words which inner object has it, and the subscripts that lead to the key, or None.
-    """
-    spend(8 * len(record.shape.properties))
-    for name in record.shape.properties:
-        for member in t.members(field_type(record, name) or t.ANY):
-            if isinstance(member, t.Record) and key in member.shape.properties:
-                return f"{name!r}", f"[{name!r}][{key!r}]"
-            if isinstance(member, t.Array):
-                items = t.members(item_type(member))
-                if any(
-                    isinstance(item, t.Record) and key in item.shape.properties for item in items
-                ):
-                    return f"each item of {name!r}", f"[{name!r}][…][{key!r}]"
-    return None

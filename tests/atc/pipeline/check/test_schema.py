@@ -2,6 +2,8 @@
 
 import json
 
+import pytest
+
 from atc.core.types import Program
 from atc.pipeline.check import check
 from protocols.render import stubs
@@ -42,6 +44,9 @@ ALERTS = {
 }
 
 
+SHOWN = {"features": [{"id": "a"}, {"id": "b", "bbox": [1]}], "next": {"url": "/2"}}
+
+
 def load(tmp_path, response, **components):
     """Return the tool `get_it`, whose response has a schema, and examples beside it."""
     document = {
@@ -77,3 +82,26 @@ def test_items_keep_the_keys_of_both_schemas(tmp_path):
     )
     assert len(missing(tools, first + 'print(one["ident"], one["properties"]["evnt"])')) == 2
     assert "geometry: dict" in stubs(tools)
+
+
+@pytest.mark.parametrize(
+    "response",
+    [
+        {"schema": {"$ref": "#/components/schemas/Collection"}, "example": SHOWN},
+        {
+            "schema": {"$ref": "#/components/schemas/Collection"},
+            "examples": {"usual": {"value": SHOWN}},
+        },
+        {"schema": {"allOf": [{"$ref": "#/components/schemas/Collection"}], "example": SHOWN}},
+    ],
+)
+def test_keys_of_the_documents_examples_exist(tmp_path, response):
+    tools = load(tmp_path, response, Collection=COLLECTION, Feature=FEATURE)
+    first = 'it = get_it()\none = it["features"][0]\n'
+    assert not missing(tools, first + 'print(it["next"]["url"], one["bbox"][0])')
+    assert len(missing(tools, first + 'print(it["nxt"], one["bounds"])')) == 2
+
+
+def test_an_empty_property_name_opens_a_schema(tmp_path):
+    schema = {"type": "object", "properties": {"": {"type": "object"}, "page": {"type": "integer"}}}
+    assert not missing(load(tmp_path, {"schema": schema}), 'print(get_it()["results"])')
