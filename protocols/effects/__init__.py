@@ -21,6 +21,7 @@ from protocols.effects.descriptions import Statement, Voice, classify_descriptio
 from protocols.effects.query_arguments import (
     QueryArgument,
     may_be_set,
+    pages_response,
     query_arguments_of,
     selects_response,
 )
@@ -35,7 +36,7 @@ from protocols.effects.verbs import (
     kind_of_word,
     name_words,
 )
-from protocols.naming import singular, snake
+from protocols.naming import singular
 from protocols.protocol import HttpBinding, McpBinding, ToolProtocol
 
 SAFE = ("GET", "HEAD", "OPTIONS")
@@ -295,8 +296,7 @@ def _is_written_read(
     if not words or words[0] not in READS["getters"] or last in STRICT | GRAMMAR["particles"]:
         return False
     pages = any(
-        snake(argument.name) in READS["paging"] or selects_response(argument.name)
-        for argument in arguments
+        pages_response(argument.name) or selects_response(argument.name) for argument in arguments
     )
     adds_nothing = words[1:] == fixed[-1]
     if adds_nothing and not pages and not all(one.is_view_filter for one in arguments):

@@ -126,6 +126,11 @@ def selects_response(argument: str) -> bool:
     return _SELECTING.fullmatch(argument) is not None
 
 
+def pages_response(argument: str) -> bool:
+    """Return True if an argument of this name selects a page of a list, or the size of a page."""
+    return snake(argument) in READS["paging"]
+
+
 def _iter_raw_arguments(
     protocol: ToolProtocol, http: HttpBinding
 ) -> Iterator[tuple[str, Json, frozenset[str]]]:

@@ -16,6 +16,7 @@ from atc.pipeline.check.library import call_library, reject_kinds
 from atc.pipeline.check.methods import call_method
 from atc.pipeline.check.narrowing import outcomes, refine
 from atc.pipeline.check.operators import binary, evaluate_comparison
+from atc.pipeline.check.read_findings import rows_of_page
 from atc.pipeline.check.schema import field_type
 from atc.pipeline.check.subscripts import (
     check_hashable,
@@ -338,8 +339,8 @@ def _call(core: Interpreter, node: ast.Call) -> t.Type:
         return call_library(core, library_part(core, value, func).name, node)
     value = need_value(core, value, func.value, f"it has no method {func.attr!r}")
     if not has_attribute(core, value, func):
-        read_arguments(core, node)
-        return t.ANY
+        keys = [constant(one) for one in read_arguments(core, node).values]
+        return rows_of_page(core, value, keys[0]) if func.attr == "get" and keys else t.ANY
     return call_method(core, value, func, node, read_arguments(core, node))
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Sequence
 from typing import Any
 
 from atc.core.messages import find_nearest, format_expression, format_list, may_guess
@@ -11,6 +12,7 @@ from atc.pipeline.check.budget import spend
 from atc.pipeline.check.interpreter import Interpreter
 from atc.pipeline.check.kinds import describe_value
 from atc.pipeline.check.schema import field_type, item_type, list_keys
+from protocols.effects.query_arguments import pages_response
 
 _MOST_GIVERS = 5
 """Maximum number of tools that a message may suggest because their response has a missing key.
@@ -56,16 +58,18 @@ def report_iterated(core: Interpreter, source: t.KeyOf) -> None:
     core.report("not-a-list", source.node, message, tool=record.origin.tool, better=better)
 
 
-def report_read(core: Interpreter, value: t.Type, key: Any, node: ast.expr) -> None:
+def report_read(
+    core: Interpreter, value: t.Type, key: Any, node: ast.expr, *, certain: bool = True
+) -> None:
     """Report that `value[key]` or `value.get(key)` at `node` cannot work.
 
-    `key` is None if the key is not a constant.
+    `key` is None if the key is not a constant. `certain` is False if a missing key cannot fail.
     """
     base, key_node = _parts(node)
     text = format_expression(base)
     match value:
         case t.Record() if isinstance(key, str):
-            _report_missing(core, value, key, key_node, text)
+            _report_missing(core, value, key, key_node, text, certain=certain)
         case t.Record():
             lists = list_keys(value)
             better = f"{text}[{lists[0]!r}]" if len(lists) == 1 else None
@@ -114,6 +118,35 @@ def note_similar_key(core: Interpreter, value: t.Type, key: str, node: ast.Subsc
         )
         tool = records[0].origin.tool
         core.report("missing-key", place, message, certain=False, tool=tool, better=near)
+
+
+def is_misspelt(records: Sequence[t.Record], key: Any) -> bool:
+    """Return True if a key that response objects lack differs only slightly from one that is there.
+
+    Such a key is probably a misspelling.
+    """
+    declared = {name for record in records for name in record.shape.properties}
+    spend(8 * len(declared))
+    return (
+        isinstance(key, str)
+        and find_nearest(key, list(declared), cutoff=_NEARLY, loose=False) is not None
+    )
+
+
+def rows_of_page(core: Interpreter, value: t.Type, key: Any) -> t.Type:
+    """Return the type of `value[key]` if `value` is documented as a list, and probably is a page.
+
+    Services often return a list inside an object, with a key such as `data`, which their document
+    leaves out. The tool then has arguments that select a page. Otherwise, return `ANY`.
+    """
+    arrays = [member for member in t.members(value) if isinstance(member, t.Array)]
+    if key not in _LIST_NAMES or len(arrays) < len(t.members(value)):
+        return t.ANY
+    tools = [core.tools.get(array.origin.tool) for array in arrays if not array.origin.path]
+    paged = [
+        tool for tool in tools if tool is not None and any(map(pages_response, tool.arguments))
+    ]
+    return value if len(paged) == len(arrays) else t.ANY
 
 
 def _report_missing_in_dict(
@@ -187,13 +220,14 @@ def _report_list(core: Interpreter, array: t.Array, key: Any, node: ast.expr, te
 
 
 def _report_missing(
-    core: Interpreter, record: t.Record, key: str, place: ast.expr, text: str
+    core: Interpreter, record: t.Record, key: str, place: ast.expr, text: str, *, certain: bool
 ) -> None:
     keys = list(record.shape.properties)
     owner = str(record.origin) if not record.origin.path else f"{text} ({record.origin})"
     then, better = _suggest_key(core, record, key)
     message = f"{owner} has no key {key!r}; its keys are {format_list(keys)}.{then}"
-    core.report("missing-key", place, message, tool=record.origin.tool, better=better, keys=keys)
+    more = {"tool": record.origin.tool, "better": better, "keys": keys}
+    core.report("missing-key", place, message, certain=certain, **more)
 
 
 def _suggest_key(core: Interpreter, record: t.Record, key: str) -> tuple[str, str | None]:

@@ -151,7 +151,9 @@ def _ann_assign(core: Interpreter, node: ast.AnnAssign) -> None:
 def _aug_assign(core: Interpreter, node: ast.AugAssign) -> None:
     found = len(core.findings)
     left = core.evaluate(node.target)
+    is_usable = len(core.findings) == found
     right = core.evaluate(node.value)
+    found = len(core.findings)
     if isinstance(node.op, ast.BitOr) and any(
         isinstance(member, t.Record | t.Mapped) for member in t.members(left)
     ):
@@ -159,7 +161,7 @@ def _aug_assign(core: Interpreter, node: ast.AugAssign) -> None:
         core.foreign |= any(isinstance(member, t.Record) for member in t.members(left))
         return
     result = binary(core, node.op, node.target, left, node.value, right, node)
-    if len(core.findings) == found:
+    if is_usable and len(core.findings) == found:
         bind_target(core, node.target, result, node.value)
 
 

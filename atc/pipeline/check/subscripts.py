@@ -14,9 +14,11 @@ from atc.pipeline.check.kinds import category, constant, describe_value, forget_
 from atc.pipeline.check.read_findings import (
     format_call_template,
     format_keys,
+    is_misspelt,
     note_similar_key,
     report_iterated,
     report_read,
+    rows_of_page,
 )
 from atc.pipeline.check.schema import (
     assume_filled,
@@ -120,7 +122,7 @@ def read_item(core: Interpreter, value: t.Type, key: Any, node: ast.expr) -> t.T
             note_similar_key(core, value, key, node)
         return t.join(*good)
     report_read(core, found[0][0], key, node)
-    return t.ANY
+    return rows_of_page(core, value, key)
 
 
 def _read_one(core: Interpreter, member: t.Type, key: Any) -> t.Type | None:
@@ -230,7 +232,10 @@ def _get_known_key(
     kinds = [kind for kind in found if kind is not None]
     # Programs often look up missing keys in dicts that they fill themselves.
     if records and not kinds and not _expects_missing_key(core, node, key):
-        read_item(core, t.join(*records), key, node)
+        if default is None or is_misspelt(records, key):
+            read_item(core, t.join(*records), key, node)
+        else:
+            report_read(core, records[0], key, node, certain=False)
         return t.ANY
     known = t.join(*kinds)
     # Without a default, a declared key has the type of its schema: do not report the None of a

@@ -47,8 +47,15 @@ ALERTS = {
 SHOWN = {"features": [{"id": "a"}, {"id": "b", "bbox": [1]}], "next": {"url": "/2"}}
 
 
-def load(tmp_path, response, **components):
-    """Return the tool `get_it`, whose response has a schema, and examples beside it."""
+def load(tmp_path, response, *, arguments=(), error=None, **components):
+    """Return the tool `get_it`, whose response has a schema, and examples beside it.
+
+    Its `arguments` take any value; `error` is the schema of its `default` response.
+    """
+    responses = {"200": {"description": "ok", "content": {"application/json": response}}}
+    if error is not None:
+        content = {"application/json": {"schema": error}}
+        responses["default"] = {"description": "an error", "content": content}
     document = {
         "openapi": "3.0.3",
         "info": {"title": "things", "version": "1"},
@@ -57,9 +64,10 @@ def load(tmp_path, response, **components):
             "/it": {
                 "get": {
                     "operationId": "get_it",
-                    "responses": {
-                        "200": {"description": "ok", "content": {"application/json": response}}
-                    },
+                    "parameters": [
+                        {"name": name, "in": "query", "schema": {}} for name in arguments
+                    ],
+                    "responses": responses,
                 }
             }
         },
@@ -105,3 +113,30 @@ def test_keys_of_the_documents_examples_exist(tmp_path, response):
 def test_an_empty_property_name_opens_a_schema(tmp_path):
     schema = {"type": "object", "properties": {"": {"type": "object"}, "page": {"type": "integer"}}}
     assert not missing(load(tmp_path, {"schema": schema}), 'print(get_it()["results"])')
+
+
+ROWS = {"type": "array", "items": FEATURE}
+
+
+def test_a_page_with_an_envelope_keeps_its_items(tmp_path):
+    tools = load(tmp_path, {"schema": ROWS}, arguments=["per_page"])
+    for read in ('rows["data"]', 'rows.get("data", [])'):
+        rows = f'rows = get_it(per_page=5)\nfor one in {read}:\n    print(one["id"], one["ident"])'
+        envelope, key = missing(tools, rows)
+        assert "is a list" in envelope
+        assert "'ident'" in key
+    whole = load(tmp_path, {"schema": ROWS})
+    assert len(missing(whole, 'print(get_it()["data"][0]["ident"])')) == 1
+
+
+@pytest.mark.parametrize(
+    ("read", "certain"),
+    [
+        ('get_it().get("download", [])', False),
+        ('get_it().get("geometri", {})', True),
+        ('get_it().get("download")', True),
+    ],
+)
+def test_a_default_for_a_missing_key_is_noted(tmp_path, read, certain):
+    found = check(Program(f"print({read})"), load(tmp_path, {"schema": FEATURE}))
+    assert [one.certain for one in found] == [certain]
