@@ -34,7 +34,7 @@ def check(program: Program, tools: Toolbox) -> tuple[Finding, ...]:
 
     A finding with `certain` = False depends on the data that arrives at run time, for example on a
     field that can be null, or it rests on weak evidence about a response (see `lenient` in
-    `atc.pipeline.check.schema.response_document`).
+    `atc.pipeline.check.responses.response_document`).
     """
     tree = parse_or_report(program)
     if isinstance(tree, Finding):

@@ -17,8 +17,7 @@ from atc.pipeline.check import types as t
 from atc.pipeline.check.budget import FINDING, STEP, spend
 from atc.pipeline.check.kinds import constant, forget_constants
 from atc.pipeline.check.names import PREDEFINED_NAMES, explain_unbound_name
-from atc.pipeline.check.response_location import ResponseLocation
-from atc.pipeline.check.schema import response_document, result_type
+from atc.pipeline.check.responses import error_type, response_document, result_type
 from atc.pipeline.check.syntax import FunctionNode, SyntaxFacts, bound_names, times_stored
 from protocols.toolbox import Toolbox
 
@@ -116,6 +115,7 @@ class Interpreter:
         """For each function, the frame in which it was last defined."""
         self._cells: dict[tuple[ast.AST, str], Any] = {}
         self._results: dict[str, t.Type] = {}
+        self._errors: dict[str, t.Type] = {}
 
     def evaluate(self, node: ast.expr) -> t.Type:
         """Return the type of an expression and report the problems in it."""
@@ -262,6 +262,20 @@ class Interpreter:
                 t.ANY if document is None else result_type(self.tools[alias], document)
             )
         return self._results[alias]
+
+    def error_result(self, origin: t.ResponseLocation, key: str) -> t.Type:
+        """Return the type of an error that a tool returns instead of the value at `origin`.
+
+        It is one that has the key `key`. Return `ANY` if the tool's document describes none.
+        """
+        if origin.tool not in self._errors:
+            self._errors[origin.tool] = error_type(self.tools[origin.tool])
+        found = [
+            member
+            for member in t.members(self._errors[origin.tool])
+            if isinstance(member, t.Record) and key in member.shape.properties
+        ]
+        return t.join(*found) if found and not origin.path else t.ANY
 
     # Containers created by the program, by the node that creates them.
 

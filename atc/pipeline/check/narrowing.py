@@ -9,12 +9,13 @@ import ast
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
+from typing import Any
 
 from atc.pipeline.check import types as t
 from atc.pipeline.check.budget import spend
 from atc.pipeline.check.interpreter import Env, Interpreter
 from atc.pipeline.check.kinds import assume_not_none, keep_matching, null_origins
-from atc.pipeline.check.schema import field_type, items_of, silence_nulls
+from atc.pipeline.check.schema import field_type, fixed_value, items_of, silence_nulls
 from atc.pipeline.check.syntax import FunctionNode, once_per_check, parameters, walk_nodes
 
 _KINDS: dict[str, Callable[[t.Type], bool]] = {
@@ -88,8 +89,10 @@ def refine(core: Interpreter, test: ast.expr, truth: bool) -> None:
             _refine_kind(core, subject, _kind_names(kinds), truth)
         case ast.Call(func=ast.Name(id="hasattr" | "callable" | "issubclass"), args=[subject, *_]):
             _change(core, subject, lambda _: t.ANY)
-        case _ if truth:
-            _change(core, test, assume_not_none)
+        case _:
+            if truth:
+                _change(core, test, assume_not_none)
+            _refine_outcome(core, test, lambda value: bool(value) == truth)
     _relax(core, test)
 
 
@@ -115,6 +118,9 @@ def _refine_compare(
     if isinstance(op, ast.NotEq | ast.NotIn | ast.IsNot):
         op = _OPPOSITE[type(op)]
         truth = not truth
+    if isinstance(op, ast.Is | ast.Eq) and isinstance(right, ast.Constant):
+        wanted = right.value
+        _refine_outcome(core, left, lambda value: (value == wanted) == truth)
     match op, left, right:
         case ast.Is() | ast.Eq(), _, ast.Constant(value=None):
             core.tested |= {place.tool for place in null_origins(core.peek(left))}
@@ -240,6 +246,38 @@ def _change(core: Interpreter, node: ast.expr, update: Callable[[t.Type], t.Type
         # Code that the check does not follow may replace a None in a dict.
         if not keys or new != t.NONE:
             env.names[name] = _replace_nested(base, keys, new)
+
+
+def _refine_outcome(core: Interpreter, node: ast.expr, fits: Callable[[Any], bool]) -> None:
+    """Narrow the type of a response, given that the value of its key at `node` passes a test.
+
+    `fits` is the test. If the schema fixes the key to a constant, as `ok` to True, and the constant
+    fails the test, the response is not the successful one that the schema describes. It then has
+    the type of the documented error.
+    """
+    match node:
+        case (
+            ast.Subscript(value=owner, slice=ast.Constant(value=str(key)))
+            | ast.Call(
+                func=ast.Attribute(attr="get", value=owner), args=[ast.Constant(value=str(key)), *_]
+            )
+        ):
+            pass
+        case _:
+            return
+
+    def narrow(value: t.Type) -> t.Type:
+        wrong = [
+            member
+            for member in t.members(value)
+            if isinstance(member, t.Record) and not all(map(fits, fixed_value(member, key)))
+        ]
+        fitting = [member for member in t.members(value) if member not in wrong]
+        if not wrong or fitting:
+            return t.join(*fitting)
+        return t.join_all(core.error_result(member.origin, key) for member in wrong)
+
+    _change(core, owner, narrow)
 
 
 def _replace_nested(base: t.Type, keys: tuple[str, ...], new: t.Type) -> t.Type:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import weakref
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
@@ -11,8 +10,7 @@ from typing import Any
 from atc.pipeline.check import types as t
 from atc.pipeline.check.budget import spend
 from atc.pipeline.check.kinds import not_none, type_of_constant
-from protocols.schema import SHOWN_FIELDS, JsonObject, as_mapping, resolve, resolve_pointer, types
-from protocols.tool import Tool
+from protocols.schema import SHOWN_FIELDS, JsonObject, resolve, resolve_pointer, types
 
 _MOST_BRANCHES = 12
 _DEEPEST = 64
@@ -26,46 +24,6 @@ _SILENT = {
 _MORE = ("additionalProperties", "unevaluatedProperties")
 
 Fragments = list[JsonObject]
-
-_known: dict[tuple[int, bool], tuple[weakref.ref[Tool], t.ResponseSchema | None]] = {}
-"""Response schemas, keyed by the id of the tool and by `lenient`, as long as the tool exists.
-
-Most programs are checked against tools that were seen before.
-"""
-
-
-def response_document(tool: Tool, *, lenient: bool = False) -> t.ResponseSchema | None:
-    """Return the response schema of `tool`, or None if it is missing or only guessed.
-
-    If `lenient` is True, weak evidence is ignored. Weak evidence is a schema inferred from
-    responses, because other responses may differ, and the values in an enum, because a service may
-    return new values before its document lists them.
-    """
-    key = (id(tool), lenient)
-    known = _known.get(key)
-    if known is not None and known[0]() is tool:
-        return known[1]
-    schema = tool.protocol.output_schema
-    level = tool.protocol.evidence.level
-    believed = level == "declared" if lenient else level != "guessed"
-    document = (
-        t.ResponseSchema(schema, strict=level == "declared", lists_values=not lenient)
-        if believed and isinstance(schema, Mapping)
-        else None
-    )
-    _known[key] = weakref.ref(tool, lambda _: _known.pop(key, None)), document
-    return document
-
-
-def result_type(tool: Tool, document: t.ResponseSchema) -> t.Type:
-    """Return the type of the value that a call of `tool` returns to the program."""
-    origin = ResponseLocation(tool.alias)
-    if tool.wrapper is None:
-        return convert(document.root, document, origin)
-    top = resolve(document.root, document.root)
-    inner = top["properties"][tool.wrapper]
-    shown = as_mapping(as_mapping(top.get(SHOWN_FIELDS)).get("properties")).get(tool.wrapper)
-    return convert({"allOf": [inner, shown]} if shown else inner, document, origin)
 
 
 def convert(schema: Any, document: t.ResponseSchema, origin: ResponseLocation) -> t.Type:
@@ -282,6 +240,19 @@ def field_type(record: t.Record | t.Mapped, key: Any) -> t.Type | None:
         return None
     kind = convert(shape.properties.get(key, shape.more), shape.document, record.origin.child(key))
     return silence_nulls(kind) if record.null_checked else kind
+
+
+def fixed_value(record: t.Record, key: str) -> list[Any]:
+    """Return the only value that an object can have under `key`, as a list of one, or [].
+
+    A schema fixes it with `const`, or with an `enum` of one value.
+    """
+    schema = record.shape.properties.get(key)
+    branches = None if schema is None else _branches(schema, record.shape.document, 0)
+    if branches is None or len(branches) != 1:
+        return []
+    listed = [values for part in branches[0] if (values := listed_values(part)) is not None]
+    return listed[0] if listed and len(listed[0]) == 1 else []
 
 
 def assume_filled(value: t.Type) -> t.Type:

@@ -20,13 +20,7 @@ from atc.pipeline.check.read_findings import (
     report_read,
     rows_of_page,
 )
-from atc.pipeline.check.schema import (
-    assume_filled,
-    field_type,
-    item_type,
-    items_of,
-    value_type,
-)
+from atc.pipeline.check.schema import assume_filled, field_type, item_type, items_of, value_type
 from atc.pipeline.check.syntax import parameters, walk_nodes
 
 ENVELOPE = {
@@ -232,10 +226,8 @@ def _get_known_key(
     kinds = [kind for kind in found if kind is not None]
     # Programs often look up missing keys in dicts that they fill themselves.
     if records and not kinds and not _expects_missing_key(core, node, key):
-        if default is None or is_misspelt(records, key):
-            read_item(core, t.join(*records), key, node)
-        else:
-            report_read(core, records[0], key, node, certain=False)
+        can_fail = default is None or is_misspelt(records, key)
+        report_read(core, records[0], key, node, certain=can_fail)
         return t.ANY
     known = t.join(*kinds)
     # Without a default, a declared key has the type of its schema: do not report the None of a

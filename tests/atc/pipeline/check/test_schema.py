@@ -140,3 +140,28 @@ def test_a_page_with_an_envelope_keeps_its_items(tmp_path):
 def test_a_default_for_a_missing_key_is_noted(tmp_path, read, certain):
     found = check(Program(f"print({read})"), load(tmp_path, {"schema": FEATURE}))
     assert [one.certain for one in found] == [certain]
+
+
+ACCEPTED = {"type": "object", "properties": {"ok": {"enum": [True]}, "ts": {"type": "string"}}}
+REFUSED = {"type": "object", "properties": {"ok": {"enum": [False]}, "error": {"type": "string"}}}
+
+
+@pytest.mark.parametrize(
+    ("test", "refused", "accepted"),
+    [
+        ('not it["ok"]', "yes", "no"),
+        ('it.get("ok")', "no", "yes"),
+        ('it["ok"] is False', "yes", "no"),
+        ('it["ok"] != True', "yes", "no"),
+    ],
+)
+def test_a_refuted_constant_means_the_documented_error(tmp_path, test, refused, accepted):
+    tools = load(tmp_path, {"schema": ACCEPTED}, error=REFUSED)
+    program = "it = get_it()\nprint({yes} if {test} else {no})"
+    error, time = 'it["error"]', 'it["ts"]'
+    right = program.format(test=test, **{refused: error, accepted: time})
+    assert not missing(tools, right)
+    wrong = program.format(test=test, **{refused: time, accepted: error})
+    assert len(missing(tools, wrong)) == 2
+    undocumented = load(tmp_path, {"schema": ACCEPTED})
+    assert not missing(undocumented, 'it = get_it()\nprint(it["ok"] or it["reason"])')

@@ -1,0 +1,64 @@
+"""Types of the responses of tools, from the schemas that their protocols declare."""
+
+from __future__ import annotations
+
+import weakref
+from collections.abc import Mapping
+
+from atc.pipeline.check import types as t
+from atc.pipeline.check.schema import convert
+from protocols.schema import SHOWN_FIELDS, as_mapping, resolve
+from protocols.tool import Tool
+
+_known: dict[tuple[int, bool], tuple[weakref.ref[Tool], t.ResponseSchema | None]] = {}
+"""Response schemas, keyed by the id of the tool and by `lenient`, as long as the tool exists.
+
+Most programs are checked against tools that were seen before.
+"""
+
+
+def response_document(tool: Tool, *, lenient: bool = False) -> t.ResponseSchema | None:
+    """Return the response schema of `tool`, or None if it is missing or only guessed.
+
+    If `lenient` is True, weak evidence is ignored. Weak evidence is a schema inferred from
+    responses, because other responses may differ, and the values in an enum, because a service may
+    return new values before its document lists them.
+    """
+    key = (id(tool), lenient)
+    known = _known.get(key)
+    if known is not None and known[0]() is tool:
+        return known[1]
+    schema = tool.protocol.output_schema
+    level = tool.protocol.evidence.level
+    believed = level == "declared" if lenient else level != "guessed"
+    document = (
+        t.ResponseSchema(schema, strict=level == "declared", lists_values=not lenient)
+        if believed and isinstance(schema, Mapping)
+        else None
+    )
+    _known[key] = weakref.ref(tool, lambda _: _known.pop(key, None)), document
+    return document
+
+
+def result_type(tool: Tool, document: t.ResponseSchema) -> t.Type:
+    """Return the type of the value that a call of `tool` returns to the program."""
+    origin = t.ResponseLocation(tool.alias)
+    if tool.wrapper is None:
+        return convert(document.root, document, origin)
+    top = resolve(document.root, document.root)
+    inner = top["properties"][tool.wrapper]
+    shown = as_mapping(as_mapping(top.get(SHOWN_FIELDS)).get("properties")).get(tool.wrapper)
+    return convert({"allOf": [inner, shown]} if shown else inner, document, origin)
+
+
+def error_type(tool: Tool) -> t.Type:
+    """Return the type of the bodies of errors that the document of `tool` describes.
+
+    It is the union of all of them, and `NEVER` if none is described.
+    """
+    return t.join_all(
+        convert(outcome.schema, t.ResponseSchema(outcome.schema, strict=True), origin)
+        for outcome in tool.protocol.errors
+        if outcome.schema is not None and outcome.status[0] in "d45"
+        for origin in (t.ResponseLocation(tool.alias),)
+    )
