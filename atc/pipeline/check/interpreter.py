@@ -17,6 +17,7 @@ from atc.pipeline.check import types as t
 from atc.pipeline.check.budget import FINDING, STEP, spend
 from atc.pipeline.check.kinds import constant, forget_constants
 from atc.pipeline.check.names import PREDEFINED_NAMES, explain_unbound_name
+from atc.pipeline.check.response_location import ResponseLocation
 from atc.pipeline.check.responses import error_type, response_document, result_type
 from atc.pipeline.check.syntax import FunctionNode, SyntaxFacts, bound_names, times_stored
 from protocols.toolbox import Toolbox
@@ -263,7 +264,7 @@ class Interpreter:
             )
         return self._results[alias]
 
-    def error_result(self, origin: t.ResponseLocation, key: str) -> t.Type:
+    def error_result(self, origin: ResponseLocation, key: str) -> t.Type:
         """Return the type of an error that a tool returns instead of the value at `origin`.
 
         It is one that has the key `key`. Return `ANY` if the tool's document describes none.

@@ -6,6 +6,7 @@ import weakref
 from collections.abc import Mapping
 
 from atc.pipeline.check import types as t
+from atc.pipeline.check.response_location import ResponseLocation
 from atc.pipeline.check.schema import convert
 from protocols.schema import SHOWN_FIELDS, as_mapping, resolve
 from protocols.tool import Tool
@@ -42,7 +43,7 @@ def response_document(tool: Tool, *, lenient: bool = False) -> t.ResponseSchema 
 
 def result_type(tool: Tool, document: t.ResponseSchema) -> t.Type:
     """Return the type of the value that a call of `tool` returns to the program."""
-    origin = t.ResponseLocation(tool.alias)
+    origin = ResponseLocation(tool.alias)
     if tool.wrapper is None:
         return convert(document.root, document, origin)
     top = resolve(document.root, document.root)
@@ -60,5 +61,5 @@ def error_type(tool: Tool) -> t.Type:
         convert(outcome.schema, t.ResponseSchema(outcome.schema, strict=True), origin)
         for outcome in tool.protocol.errors
         if outcome.schema is not None and outcome.status[0] in "d45"
-        for origin in (t.ResponseLocation(tool.alias),)
+        for origin in (ResponseLocation(tool.alias),)
     )

@@ -10,6 +10,7 @@ from typing import Any
 from atc.pipeline.check import types as t
 from atc.pipeline.check.budget import spend
 from atc.pipeline.check.kinds import not_none, type_of_constant
+from atc.pipeline.check.response_location import ResponseLocation
 from protocols.schema import SHOWN_FIELDS, JsonObject, resolve, resolve_pointer, types
 
 _MOST_BRANCHES = 12
