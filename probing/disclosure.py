@@ -21,11 +21,11 @@ from protocols.secrets import (
 )
 from protocols.secrets.names import is_secret
 
-_SHORTEST = 4
+_SHORTEST_SECRET = 4
 """Minimum number of characters of a secret. Shorter texts may be ordinary words."""
-_SHORT = 2
+_SHORT_VALUE = 2
 """A value of at most this many characters is recognised in a text only if it is in quotes."""
-_LONGEST = 2_000
+_LONGEST_RESPONSE = 2_000
 """Maximum number of characters of a response, as JSON, that is shown in an example."""
 _HIDDEN = "<secret>"
 _QUOTED = re.compile(r"(?<!\w)(['\"`])([^'\"`]{1,80})\1")
@@ -42,7 +42,7 @@ class Disclosure:
     """
 
     def __init__(self, facts: ToolFacts, *, keep_values: bool) -> None:
-        self._keep = keep_values
+        self._keep_values = keep_values
         self._arguments = facts.arguments
         self._input = facts.protocol.input_schema
         self._output = facts.protocol.output_schema
@@ -55,7 +55,7 @@ class Disclosure:
             )
         spellings: set[str] = set()
         for text in found:
-            if len(text) >= _SHORTEST and not is_blank_or_mask(text):
+            if len(text) >= _SHORTEST_SECRET and not is_blank_or_mask(text):
                 spellings.update(encoded_forms(text))
         self._secrets = sorted(spellings, key=lambda text: (-len(text), text))
 
@@ -74,12 +74,12 @@ class Disclosure:
         for name, given in sorted(arguments.items(), key=lambda pair: -len(str(pair[1].value))):
             text = _insert_argument_name(text, name, given.value)
         text = self.text(text)
-        return text if self._keep else _QUOTED.sub(self._unquoted, text)
+        return text if self._keep_values else _QUOTED.sub(self._hide_quotation, text)
 
     def may_show(self, name: str, value: Value) -> bool:
         """Return True if the value of an argument may be shown as it is."""
-        secret = secrets_of({name: value.value}, self._input) or self._secret(value.value)
-        return (self._keep or value.origin.kind in UNOWNED_KINDS) and not secret
+        secret = secrets_of({name: value.value}, self._input) or self._contains_secret(value.value)
+        return (self._keep_values or value.origin.kind in UNOWNED_KINDS) and not secret
 
     def may_show_arguments(self, sample: Sample) -> bool:
         """Return True if all arguments of a call may be shown as they are."""
@@ -90,11 +90,11 @@ class Disclosure:
 
         It must not be shown if it is too long, or if values of calls are kept private.
         """
-        if not self._keep or len(json.dumps(response)) > _LONGEST:
+        if not self._keep_values or len(json.dumps(response)) > _LONGEST_RESPONSE:
             return None
-        return replace_secrets(response, self._output, lambda _: _HIDDEN, rest=self._leaf)
+        return replace_secrets(response, self._output, lambda _: _HIDDEN, rest=self._hide_in_leaf)
 
-    def _leaf(self, leaf: Json) -> Json:
+    def _hide_in_leaf(self, leaf: Json) -> Json:
         return self.text(leaf) if isinstance(leaf, str) else leaf
 
     def schema(self, schema: Json) -> Any:
@@ -105,16 +105,16 @@ class Disclosure:
             for key in ("enum", "examples"):
                 listed = node.get(key)
                 if isinstance(listed, list) and any(
-                    self._secret(v) or is_secret(name, v) for v in listed
+                    self._contains_secret(v) or is_secret(name, v) for v in listed
                 ):
                     del node[key]
         return changed
 
-    def _secret(self, value: Json) -> bool:
+    def _contains_secret(self, value: Json) -> bool:
         text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
         return self.text(text) != text
 
-    def _unquoted(self, found: re.Match[str]) -> str:
+    def _hide_quotation(self, found: re.Match[str]) -> str:
         named = found[2] in self._arguments or found[2].startswith("{")
         return found[0] if named else f"{found[1]}…{found[1]}"
 
@@ -132,5 +132,7 @@ def _insert_argument_name(text: str, name: str, value: Json) -> str:
     ):
         return text
     spelled = re.escape(str(value))
-    pattern = rf"(?<!\w)(){spelled}(?!\w)" if len(str(value)) > _SHORT else rf"(['\"`]){spelled}\1"
+    pattern = (
+        rf"(?<!\w)(){spelled}(?!\w)" if len(str(value)) > _SHORT_VALUE else rf"(['\"`]){spelled}\1"
+    )
     return re.sub(pattern, lambda found: f"{found[1]}{{{name}}}{found[1]}", text)

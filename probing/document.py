@@ -32,7 +32,7 @@ MOST_SENTENCES = 3
 _LONGEST_WORDS = 160
 """Maximum number of characters of one quoted error message."""
 _EXAMPLES = 3
-_OURS = ("generated", "model")
+_INVENTED = ("generated", "model")
 """Origins of values that are no evidence of a type."""
 _NUMERIC = frozenset({"minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum"})
 
@@ -196,7 +196,7 @@ def _property(
             found |= clause
     if "enum" in found and None in accepted:
         found["enum"] = [*found["enum"], None]
-    if "type" not in found and (kinds := _types(argument, found)):
+    if "type" not in found and (kinds := _types_of_argument(argument, found)):
         found["type"] = one_or_all(kinds)
     whole = top.keys() & {"anyOf", "oneOf", "allOf", "enum", "const"}
     schema |= {k: v for k, v in found.items() if k not in top and not (k == "type" and whole)}
@@ -207,27 +207,29 @@ def _property(
     return schema
 
 
-def _types(argument: ArgumentFacts, found: Mapping[str, Any]) -> list[str]:
+def _types_of_argument(argument: ArgumentFacts, found: Mapping[str, Any]) -> list[str]:
     """Return the JSON types of an argument, as accepted values or error replies show them.
 
     `found` has the schema keywords that error replies stated, such as `maximum`. A value that
     probing invented proves no type. The exception is a number if the tool refused a text.
     """
-    made = [type_name(accepted.value) for accepted in argument.accepted]
+    accepted_types = [type_name(accepted.value) for accepted in argument.accepted]
     if "enum" in found:
         return [type_name(value) for value in found["enum"]]
     if found.keys() & _NUMERIC:
-        return ["number", *made]
+        return ["number", *accepted_types]
     if found.keys() & {"minLength", "maxLength", "pattern", "format"}:
-        return made or ["string"]
-    real = [one.value for one in argument.accepted if one.origin.kind not in _OURS]
-    kinds = {type_name(value) for value in real}
+        return accepted_types or ["string"]
+    real_values = [one.value for one in argument.accepted if one.origin.kind not in _INVENTED]
+    kinds = {type_name(value) for value in real_values}
     if argument.place not in TEXT_PLACES:
-        return sorted(kinds) if set(made) <= kinds or kinds == {"number"} else []
-    return _types_of_text(argument, made, real)
+        return sorted(kinds) if set(accepted_types) <= kinds or kinds == {"number"} else []
+    return _types_of_text(argument, accepted_types, real_values)
 
 
-def _types_of_text(argument: ArgumentFacts, made: list[str], real: Sequence[Json]) -> list[str]:
+def _types_of_text(
+    argument: ArgumentFacts, accepted_types: list[str], real_values: Sequence[Json]
+) -> list[str]:
     """Return the JSON types of an argument that is sent as text, such as a query parameter.
 
     In a URL, the number 5 and the text "5" look the same, so an accepted value alone proves no
@@ -237,14 +239,14 @@ def _types_of_text(argument: ArgumentFacts, made: list[str], real: Sequence[Json
 
     Args:
         argument: the argument, with the values that the tool refused.
-        made: the types of all values that the tool accepted.
-        real: the accepted values that probing did not invent.
+        accepted_types: the types of all values that the tool accepted.
+        real_values: the accepted values that probing did not invent.
     """
-    if made and set(made) <= {"integer", "number"}:
+    if accepted_types and set(accepted_types) <= {"integer", "number"}:
         refused_text = any(number_of(url_text(value.value)) is None for value in argument.refused)
-        return made if refused_text else []
-    has_texts = {type_name(value) for value in real} == {"string"}
-    has_numbers = any(number_of(value) is not None for value in real)
+        return accepted_types if refused_text else []
+    has_texts = {type_name(value) for value in real_values} == {"string"}
+    has_numbers = any(number_of(value) is not None for value in real_values)
     return ["string"] if has_texts and not has_numbers else []
 
 

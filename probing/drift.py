@@ -27,11 +27,11 @@ Severity = Literal["breaking", "risky", "harmless"]
 - `harmless`: such a program does not notice the change."""
 SEVERITIES = ("breaking", "risky", "harmless")
 """All severities, from the worst to the least."""
-_ENOUGH = 3
+_ENOUGH_RECORDS = 3
 """The removal of a field is a `breaking` change if at least this many records lack the field."""
-_NO_TOOL = {404, 405, 410, 501}
+_NO_TOOL_STATUSES = {404, 405, 410, 501}
 """HTTP statuses that mean that the tool does not exist."""
-_DENIED = {401, 403, 407}
+_DENIED_STATUSES = {401, 403, 407}
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,13 +72,13 @@ def compare_answers(old: ToolProtocol, facts: ToolFacts) -> list[DriftChange]:
         old: the tool's protocol.
         facts: what new calls of the tool showed. Their arguments worked in earlier calls.
     """
-    changes = [*_refusals(old, facts), *_departures(old, facts)]
+    changes = [*_refusal_changes(old, facts), *_response_changes(old, facts)]
     return sorted(
         changes, key=lambda change: (SEVERITIES.index(change.severity), change.path, change.kind)
     )
 
 
-def _departures(old: ToolProtocol, facts: ToolFacts) -> Iterator[DriftChange]:
+def _response_changes(old: ToolProtocol, facts: ToolFacts) -> Iterator[DriftChange]:
     """Yield changes in a tool's responses: violated rules of its output schema, new fields."""
     replies = [sample.response for sample in facts.done]
     known = {path for path, _ in nodes(old.output_schema or {})}
@@ -98,7 +98,7 @@ def _departures(old: ToolProtocol, facts: ToolFacts) -> Iterator[DriftChange]:
                 key = (_error_path(error, known), error.kind.name)
                 errors.setdefault(key, []).append(error)
     for (path, keyword), same in errors.items():
-        yield _departure(old, path, keyword, same, is_gone=path not in now)
+        yield _change_of_errors(old, path, keyword, same, is_gone=path not in now)
     yield from _new_fields(old, now.keys() - known)
 
 
@@ -121,7 +121,7 @@ def _error_path(error: ValidationError, known: Collection[str]) -> str:
     return path
 
 
-def _departure(
+def _change_of_errors(
     old: ToolProtocol,
     path: str,
     keyword: str,
@@ -167,7 +167,7 @@ def _missing_field(
     if not is_gone:
         text = f"{path!r} is missing in {times} records; {before}"
         return DriftChange(old.name, path, "optional", "risky", text)
-    severity: Severity = "breaking" if times >= _ENOUGH else "risky"
+    severity: Severity = "breaking" if times >= _ENOUGH_RECORDS else "risky"
     text = f"{path!r} is in none of {times} records; {before}"
     return DriftChange(old.name, path, "removed", severity, text)
 
@@ -189,7 +189,7 @@ def _path_of(place: Iterable[str | int], known: Collection[str]) -> str:
     return path
 
 
-def _refusals(old: ToolProtocol, facts: ToolFacts) -> Iterator[DriftChange]:
+def _refusal_changes(old: ToolProtocol, facts: ToolFacts) -> Iterator[DriftChange]:
     """Yield a change if the tool refused calls that it answered before.
 
     A call that failed for another reason, such as an unreachable service, shows no change.
@@ -200,7 +200,7 @@ def _refusals(old: ToolProtocol, facts: ToolFacts) -> Iterator[DriftChange]:
     whole = f"{len(refused)} of {len(facts.samples)} calls that were answered before"
     statuses = {sample.status for sample in refused}
     message = f"“{one_line(refused[0].error, limit=120)}”"
-    if statuses <= _DENIED:
+    if statuses <= _DENIED_STATUSES:
         yield DriftChange(
             old.name,
             "",
@@ -208,7 +208,7 @@ def _refusals(old: ToolProtocol, facts: ToolFacts) -> Iterator[DriftChange]:
             "risky",
             f"{whole} are not let in: {message}; look at the credential",
         )
-    elif not statuses <= _NO_TOOL:
+    elif not statuses <= _NO_TOOL_STATUSES:
         yield DriftChange(old.name, "", "refused", "breaking", f"{whole} are refused: {message}")
     elif facts.done or (statuses == {404} and len(refused) == 1 and refused[0].arguments):
         yield DriftChange(

@@ -113,15 +113,15 @@ class _Reader:
         """
         document = read_document(text)
         if not isinstance(document, dict | list):
-            yield from self._sentences(text)
+            yield from self._hints_of_sentences(text)
             return
         read = set()
         for path, words, parameters in self._complaints(document):
             read.add(words)
-            yield from self._complaint(path, words, parameters)
+            yield from self._hints_of_complaint(path, words, parameters)
         for message in iter_messages(document):
             if not any(message in words for words in read):
-                yield from self._sentences(message)
+                yield from self._hints_of_sentences(message)
 
     def _complaints(self, document: Json) -> Iterator[_Complaint]:
         """Yield the errors in a JSON reply that are about one argument (here called complaints)."""
@@ -139,7 +139,7 @@ class _Reader:
                         parameters.update(part)
                 yield path, words_of_error(node), parameters
             elif isinstance(node, Mapping):
-                yield from self._field_map(node, top=node is document)
+                yield from self._complaints_of_map(node, top=node is document)
                 for key, part in list(node.items())[:MOST_ENTRIES]:
                     is_echo = key in ("input", "value", "body", "query")
                     if (
@@ -172,7 +172,7 @@ class _Reader:
                 return path
         return ()
 
-    def _field_map(self, node: Mapping[str, Json], *, top: bool) -> Iterator[_Complaint]:
+    def _complaints_of_map(self, node: Mapping[str, Json], *, top: bool) -> Iterator[_Complaint]:
         """Yield the errors in a map from fields to messages.
 
         An example is `{"limit": ["A valid integer is required."]}`. `top` is True if the map is the
@@ -207,7 +207,7 @@ class _Reader:
             return cast("list[str]", value)
         return []
 
-    def _complaint(
+    def _hints_of_complaint(
         self, path: tuple[str, ...], words: str, parameters: Mapping[str, Json]
     ) -> Iterator[ArgumentHint]:
         """Yield the hints in one complaint, that is, one error in a JSON reply."""
@@ -227,9 +227,9 @@ class _Reader:
         else:
             yield from (replace(fact, argument=name, text=words) for fact in facts)
 
-    def _sentences(self, text: str) -> Iterator[ArgumentHint]:
+    def _hints_of_sentences(self, text: str) -> Iterator[ArgumentHint]:
         """Yield the hints in sentences that name an argument or quote its value."""
-        yield from self._python_missing(text)
+        yield from self._hints_of_type_error(text)
         without_name: list[ArgumentHint] = []  # hints of a sentence that names no argument
         for sentence in re.split(r"(?<=[a-z0-9'\"\])…])[.;!](?:\s+|$)|\n", text[:4_000])[:20]:
             # A list of all arguments is not about any of them.
@@ -238,14 +238,14 @@ class _Reader:
             )
             facts = read_requirement(rest)
             names = self._find_named_arguments(rest)
-            yield from self._new_argument(rest, facts, sentence)
+            yield from self._hints_on_new_argument(rest, facts, sentence)
             # The first argument is the subject; the others may be its values.
             for name in names[:1] if facts else names:
                 stated = facts or without_name or [ArgumentHint(kind="refused")]
                 yield from (replace(fact, argument=name, text=sentence) for fact in stated)
             without_name = [fact for fact in facts if not names and fact.kind != "unknown"]
 
-    def _python_missing(self, text: str) -> Iterator[ArgumentHint]:
+    def _hints_of_type_error(self, text: str) -> Iterator[ArgumentHint]:
         """Yield a hint for each argument that a Python TypeError names as missing.
 
         The message is "f() missing 1 required positional argument: 'x'".
@@ -255,7 +255,7 @@ class _Reader:
                 argument = self.find_argument(name) or name
                 yield ArgumentHint(kind="missing", argument=argument, text=match[0])
 
-    def _new_argument(
+    def _hints_on_new_argument(
         self, words: str, facts: Sequence[ArgumentHint], sentence: str
     ) -> Iterator[ArgumentHint]:
         """Yield hints on an argument that was unknown until now, if a sentence clearly names one.

@@ -67,7 +67,7 @@ def infer(
         shared: True if the schema will be shown to other people than the owner of the responses.
             Then keys that may be data are not named but described as the keys of a map.
     """
-    seen = [_cut(response, _DEEPEST) for response in responses]
+    seen = [_limit_depth(response, _DEEPEST) for response in responses]
     known_words = frozenset({*words, *property_names(known)})
     rule = shared_data_keys if shared else own_data_keys
     data_of: DataKeys = (lambda _: frozenset()) if every_key else partial(rule, words=known_words)
@@ -167,18 +167,18 @@ def _refine_schema(
     texts = [value for value in values if isinstance(value, str)]
     if form := _format_of(texts):
         merged["format"] = form
-    elements = _elements(values)
+    elements = _all_elements(values)
     if elements:
         merged["items"] = _refine_schema(merged["items"], elements, data_of)
     objects = [value for value in values if isinstance(value, dict)]
     if objects:
         properties = merged.pop("properties", {})
         required = set(merged.pop("required", ()))
-        merged |= _fields(properties, required, objects, data_of)
+        merged |= _describe_keys(properties, required, objects, data_of)
     return merged
 
 
-def _elements(values: Sequence[Any]) -> list[Any]:
+def _all_elements(values: Sequence[Any]) -> list[Any]:
     """Return the elements of those values that are lists, in one list."""
     return [element for value in values if isinstance(value, list) for element in value]
 
@@ -199,7 +199,7 @@ def _format_of(texts: Collection[str]) -> str | None:
     return None
 
 
-def _fields(
+def _describe_keys(
     properties: Mapping[str, Any],
     required: set[str],
     objects: Sequence[JsonObject],
@@ -262,7 +262,7 @@ def _merge_schemas(
     objects = [value for value in values if isinstance(value, dict)]
     if objects:
         here = _merge_fields(here, found, root, objects, depth, data_of)
-    elements = _elements(values)
+    elements = _all_elements(values)
     if elements and isinstance(here.get("items", {}), Mapping) and "prefixItems" not in here:
         here["items"] = _merge_schemas(
             here.get("items") or {}, found.get("items", {}), root, elements, depth - 1, data_of
@@ -308,15 +308,15 @@ def _merge_fields(
     return merged
 
 
-def _cut(value: Json, depth: int) -> Any:
+def _limit_depth(value: Json, depth: int) -> Any:
     """Return a copy of a JSON value in which objects and lists below `depth` levels are empty.
 
     The schema that is inferred from the copy then allows anything in these objects and lists.
     """
     if isinstance(value, dict):
-        return {key: _cut(part, depth - 1) for key, part in value.items()} if depth else {}
+        return {key: _limit_depth(part, depth - 1) for key, part in value.items()} if depth else {}
     if isinstance(value, list):
-        return [_cut(part, depth - 1) for part in value] if depth else []
+        return [_limit_depth(part, depth - 1) for part in value] if depth else []
     return value
 
 
@@ -364,7 +364,7 @@ def nodes(
             )
         return
     yield path, schema
-    for part_path, part, part_values in _parts(schema, path, values or []):
+    for part_path, part, part_values in _direct_subschemas(schema, path, values or []):
         yield from nodes(
             part,
             part_path,
@@ -374,7 +374,7 @@ def nodes(
         )
 
 
-def _parts(
+def _direct_subschemas(
     schema: JsonObject, path: str, values: list[Json]
 ) -> Iterator[tuple[str, Any, list[Json]]]:
     """Yield each direct subschema with its response path and the values at that path.
@@ -387,7 +387,7 @@ def _parts(
     for name, part in properties.items():
         inner = [value[name] for value in objects if name in value]
         yield f"{path}.{name}".lstrip("."), part, inner
-    yield f"{path}[]", schema.get("items"), _elements(values)
+    yield f"{path}[]", schema.get("items"), _all_elements(values)
     rest = [part for value in objects for key, part in value.items() if key not in properties]
     yield f"{path}.*".lstrip("."), schema.get("additionalProperties"), rest
     for keyword in _BRANCHES:

@@ -228,7 +228,7 @@ class Writes:
             if not self._roles.works_on(facts.name, record.noun):
                 continue
             for ids in self._id_choices(facts, identifying, record):
-                arguments = self._complete(facts.name, ids, others, record)
+                arguments = self._find_usable_arguments(facts.name, ids, others, record)
                 if arguments is not None:
                     return arguments
         return None
@@ -258,13 +258,13 @@ class Writes:
         The first combination has the first id for each argument, the second one the second, and so
         on.
         """
-        ids = {name: self._ids(facts, name, record) for name in names}
+        ids = {name: self._usable_ids(facts, name, record) for name in names}
         if not all(ids.values()):
             return
         for n in range(max(map(len, ids.values()), default=1)):
             yield {name: values[min(n, len(values) - 1)] for name, values in ids.items()}
 
-    def _complete(
+    def _find_usable_arguments(
         self, tool: str, ids: dict[str, Value], others: Sequence[str], record: CreatedRecord
     ) -> dict[str, Value] | None:
         """Return arguments for a call that should remove a record, or None if there are none.
@@ -293,7 +293,7 @@ class Writes:
                 return arguments
         return None
 
-    def _ids(self, facts: ToolFacts, name: str, record: CreatedRecord) -> list[Value]:
+    def _usable_ids(self, facts: ToolFacts, name: str, record: CreatedRecord) -> list[Value]:
         """Return the ids of a record that a removing tool's argument can take.
 
         If it can take no id of the record, return ids of other created records, because the

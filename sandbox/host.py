@@ -163,16 +163,16 @@ class _Run:
         )
         self._sending = threading.Lock()
         self._replies: dict[int, bytes] = {}
-        self._next = 0
+        self._next_reply = 0
         self._context = contextvars.copy_context()
         self._context.run(running.set, clock)
         self._state = threading.Lock()
-        self._backlog: deque[OpenCall] = deque()
-        self._places = max(limits.concurrent_calls, 1)
-        self._how: BaseException | None = None
+        self._waiting_calls: deque[OpenCall] = deque()
+        self._free_places = max(limits.concurrent_calls, 1)
+        self._end_reason: BaseException | None = None
         self._over = False
         self._ended = threading.Event()
-        self._left = threading.Event()  # set when the thread is done with the channel
+        self._channel_released = threading.Event()  # set when the thread is done with the channel
         self._in_tool = False
 
     def run_to_end(self, start: bytes) -> Failure | wire.ChannelClosed | None:
@@ -199,17 +199,17 @@ class _Run:
                             "wall_seconds", f"the program ran longer than {seconds}"
                         )
                     )
-            how = self._how
+            how = self._end_reason
         except BaseException as error:  # Ctrl-C
             self._end(error)
             raise
         finally:
             # Our thread must stop using the channel. One that a tool keeps busy does not use it.
-            if not self._left.is_set():
+            if not self._channel_released.is_set():
                 with suppress(OSError):
                     self._channel.shutdown(socket.SHUT_RDWR)
                 if not self._in_tool:
-                    self._left.wait(1.0)
+                    self._channel_released.wait(1.0)
         if isinstance(how, wire.RunEnded):
             return how.failure
         if how is None or isinstance(how, wire.ChannelClosed):
@@ -240,7 +240,7 @@ class _Run:
         except BaseException as end:  # noqa: BLE001 - raised by the caller's thread
             self._end(end)
         finally:
-            self._left.set()
+            self._channel_released.set()
 
     def _answer(self, call: wire.CallRequest) -> None:
         # `_end` sets `_over` before it reads `_in_tool`; here the order is reversed.
@@ -259,12 +259,12 @@ class _Run:
         # The program does not wait for this call. A limited number run at once, the others wait.
         # If the run has ended meanwhile, it is made unless `Calls` refuses it.
         with self._state:
-            self._backlog.append(begun)
-            if self._places == 0:
+            self._waiting_calls.append(begun)
+            if self._free_places == 0:
                 return
-            self._places -= 1
+            self._free_places -= 1
         context = self._context.copy()
-        workers.start(lambda: context.run(self._work))
+        workers.start(lambda: context.run(self._make_waiting_calls))
 
     def _check_location(self, call: wire.CallRequest) -> wire.CallRequest:
         """Check where in the program a tool call claims to come from, and return the call.
@@ -278,14 +278,14 @@ class _Run:
             raise wire.protocol_violation("claims a call for a saved tool that it was not given")
         return call if call.line <= self._lines else call._replace(line=0)
 
-    def _work(self) -> None:
+    def _make_waiting_calls(self) -> None:
         """Make the tool calls for which the program does not wait, until none is left."""
         while True:
             with self._state:
-                if not self._backlog:
-                    self._places += 1
+                if not self._waiting_calls:
+                    self._free_places += 1
                     return
-                opened = self._backlog.popleft()
+                opened = self._waiting_calls.popleft()
             try:
                 self._reply(self._calls.finish(opened))
             except (RunOver, wire.ChannelClosed):  # the reading thread gets it as well
@@ -304,8 +304,8 @@ class _Run:
         """
         with self._sending:
             self._replies[reply.number] = reply.line()
-            while (line := self._replies.pop(self._next, None)) is not None:
-                self._next += 1
+            while (line := self._replies.pop(self._next_reply, None)) is not None:
+                self._next_reply += 1
                 self._send(line)
 
     def _send(self, data: bytes) -> None:
@@ -319,12 +319,12 @@ class _Run:
             if self._over:
                 return
             self._over = True
-            self._how = how
+            self._end_reason = how
         try:
             if how is not None and not getattr(how, "makes_calls", False):
                 self._calls.stop_sending()
         except BaseException as error:  # noqa: BLE001 - raised by the caller's thread
-            self._how = error
+            self._end_reason = error
         finally:
             self._ended.set()
 

@@ -85,7 +85,7 @@ class Journal:
     """Number of the current execution, starting with 0; -1 before the first one."""
     _completed: dict[str, list[JournalEntry]] = field(default_factory=dict)
     _issued: dict[str, int] = field(default_factory=dict)
-    _repeats: bool = True
+    _repeats_beginning: bool = True
     """True if all calls of this execution so far were the same as in `preanswered`."""
     _history: tuple[str, ...] = ()
     _positions: dict[int, CallPosition] = field(default_factory=dict)
@@ -104,7 +104,7 @@ class Journal:
         """
         self.execution += 1
         self._issued = {}
-        self._repeats = True
+        self._repeats_beginning = True
         self._history = ()
         self._positions = {}
         self._unconfirmed = {}
@@ -131,7 +131,7 @@ class Journal:
             repeats: the rule for tools that are neither plain reads nor plain writes, see
                 `Tool.repeats`.
         """
-        position = self._issue(call, defaults, writes=writes, repeats=repeats)
+        position = self._note_issued(call, defaults, writes=writes, repeats=repeats)
         self._positions[call.index] = position
         entry = position.entry
         if (repeated := self._find_repeated(call, writes=writes)) is not None:
@@ -150,25 +150,25 @@ class Journal:
             return replace(call, outcome="not_run", error=message)
         return None
 
-    def _issue(
+    def _note_issued(
         self, call: ToolCall, defaults: JsonObject, *, writes: bool, repeats: Effect | None
     ) -> CallPosition:
         """Note that the program makes a call now, and return its position among equal calls.
 
         The arguments are those of `find_answer`.
         """
-        idempotency_key_of = canonical_call(
+        text = canonical_call(
             call.tool, {**defaults, **call.arguments} if defaults else call.arguments
         )
-        if writes and ".0" in idempotency_key_of:  # 5 and 5.0 are the same write
-            idempotency_key_of = _WHOLE.sub(lambda found: found[1] or "", idempotency_key_of)
-        occurrence = self._issued[idempotency_key_of] = self._issued.get(idempotency_key_of, -1) + 1
-        entries = self._completed.get(idempotency_key_of, ())
+        if writes and ".0" in text:  # 5 and 5.0 are the same write
+            text = _WHOLE.sub(lambda found: found[1] or "", text)
+        occurrence = self._issued[text] = self._issued.get(text, -1) + 1
+        entries = self._completed.get(text, ())
         # Entries of this execution are never an answer: they are numbered below `occurrence`.
         entry = entries[occurrence] if occurrence < len(entries) else None
-        position = CallPosition(idempotency_key_of, occurrence, entry, self._history, writes)
+        position = CallPosition(text, occurrence, entry, self._history, writes)
         if writes or repeats == "session":
-            self._history = (*self._history, idempotency_key_of)
+            self._history = (*self._history, text)
         return position
 
     def _find_repeated(self, call: ToolCall, *, writes: bool) -> ToolCall | None:
@@ -180,8 +180,10 @@ class Journal:
             return None
         was = self.preanswered[call.index]
         same = (was.tool, was.arguments) == (call.tool, call.arguments)
-        self._repeats = self._repeats and same
-        return was if self._repeats and not (writes and was.outcome == "unknown") else None
+        self._repeats_beginning = self._repeats_beginning and same
+        return (
+            was if self._repeats_beginning and not (writes and was.outcome == "unknown") else None
+        )
 
     def _find_earlier_failure(self, call: ToolCall, *, writes: bool) -> ToolCall | None:
         was = self.preanswered[call.index] if call.index < len(self.preanswered) else None
@@ -232,9 +234,9 @@ class Journal:
         if lost:
             self._unconfirmed[position.key] = call
         if call.reused or (call.outcome != "done" and not lost):
-            self._forget(position, call)
+            self._note_refused_write(position, call)
         else:
-            self._enter(position, call, self.execution, time.time() if lost else None)
+            self._add_entry(position, call, self.execution, time.time() if lost else None)
 
     def restore(
         self, calls: Sequence[RecordedCall], tools: Mapping[str, Tool], *, unfinished: bool = False
@@ -319,7 +321,7 @@ class Journal:
         """Add a stored call to the journal, as if the program made the call now."""
         call = recorded.call
         execution = recorded.execution
-        position = self._issue(
+        position = self._note_issued(
             call,
             contract(tool.protocol).defaults,
             writes=tool.protocol.writes,
@@ -328,19 +330,19 @@ class Journal:
         if call.reused:
             return
         if call.outcome == "done" and recorded.complete:
-            self._enter(position, call, execution, recorded.intended)
+            self._add_entry(position, call, execution, recorded.intended)
         elif tool.protocol.writes and (not recorded.complete or call.outcome == "unknown"):
             message = call.error or "the process ended before its answer was recorded"
-            self._enter(
+            self._add_entry(
                 position,
                 replace(call, outcome="unknown", error=message),
                 execution,
                 recorded.intended,
             )
         else:
-            self._forget(position, call)
+            self._note_refused_write(position, call)
 
-    def _enter(
+    def _add_entry(
         self, position: CallPosition, call: ToolCall, execution: int, intended: float | None
     ) -> None:
         entry = JournalEntry(
@@ -352,7 +354,7 @@ class Journal:
         else:
             insort(entries, entry, key=attrgetter("order"))
 
-    def _forget(self, position: CallPosition, call: ToolCall) -> None:
+    def _note_refused_write(self, position: CallPosition, call: ToolCall) -> None:
         """Store that a write did not take effect, because its tool refused it after all.
 
         Before, its outcome was unknown. The recorded call is kept with the new outcome, so that the

@@ -114,7 +114,7 @@ class Stepwise(Run):
             fill("step_example"),
             self.prompt_task,
             shown.full,
-            told=_format_next,
+            told=_format_next_request,
             said=_format_piece,
             budget=parts.prompt_tokens,
             docs=parts.config.docs,
@@ -284,7 +284,7 @@ class Stepwise(Run):
         elif result.fault is not None:
             told.append(result.fault.message)
         elif step.answers:
-            told.append(_format_doubts(result, takes_same=self.parts.samples == 1))
+            told.append(_format_confirmation_request(result, takes_same=self.parts.samples == 1))
         self.round += bool(result.fault or step.answers)
         self.turns.taken.append(
             Turn(reply_text=_format_piece(step.piece), feedback=paragraphs([*told, then]))
@@ -347,7 +347,7 @@ def next_piece(reply: str) -> str:
     return first_block(reply)
 
 
-def _format_doubts(result: Attempt, *, takes_same: bool) -> str:
+def _format_confirmation_request(result: Attempt, *, takes_same: bool) -> str:
     """Return the message that asks the model to confirm or correct the answer of its program.
 
     The message lists what speaks against the answer: the doubts that `result`, the attempt with the
@@ -362,7 +362,7 @@ def _format_doubts(result: Attempt, *, takes_same: bool) -> str:
     return fill("step_doubt", answer=answer, doubts=told, confirm=confirm)
 
 
-def _format_next(output: str) -> str:
+def _format_next_request(output: str) -> str:
     """Return the message that shows what the program printed, and asks for its next part."""
     return paragraphs([fill("step_output", output=output), fill("step_next")])
 

@@ -161,7 +161,7 @@ class Mock:
         )
         return self.things.setdefault(str(identifier), Thing(identifier, kind, label, number))
 
-    def _any(self, kind: str, *key: object) -> Thing:
+    def _pick_thing(self, kind: str, *key: object) -> Thing:
         """Return one of the records of a kind, chosen by a key.
 
         The same key always gives the same record.
@@ -253,10 +253,10 @@ class Mock:
             )
         if "properties" in schema:
             kind = self.kind_of(schema, name, asked.operation)
-            one = self._any(kind, *key) if kind else None
+            one = self._pick_thing(kind, *key) if kind else None
             return self._object(asked, schema, one, key, depth + 1) if depth < DEEPEST else {}
         if owner is not None:
-            return self._fact(owner, name, schema, key)
+            return self._field_value(owner, name, schema, key)
         if name == "id" and asked.thing is not None:
             return asked.thing.id
         return _PAGES.get(name, scalar(schema, name, self._seed, *key))
@@ -281,7 +281,7 @@ class Mock:
         if owner is None and asked.kind and kind in self.kinds:
             kind = asked.kind  # /trending/tv: the schema knows movies only
         for number in range(1, 1 + (_INNER if owner else _ENTRIES) if depth < DEEPEST else 1):
-            one = self._any(kind, *key, number) if kind else None
+            one = self._pick_thing(kind, *key, number) if kind else None
             if kind in self.parts:
                 one = self._thing(
                     kind, f"{kind.title()} {number}", asked.thing and asked.thing.id, number=number
@@ -306,7 +306,7 @@ class Mock:
         places += [n for n, kind in enumerate(kinds) if kind in self.kinds]
         return options[places[0] if places else 0]
 
-    def _fact(self, one: Thing, name: str, schema: Any, key: tuple[object, ...]) -> Json:
+    def _field_value(self, one: Thing, name: str, schema: Any, key: tuple[object, ...]) -> Json:
         known: dict[str, Json] = {
             **dict.fromkeys(_LABELS, one.label),
             "type": one.kind,
@@ -317,7 +317,7 @@ class Mock:
         if name == "id":
             return str(one.id) if schema.get("type") == "string" else one.id
         if other != name and other in self.kinds:
-            return self._any(other, one.id).id
+            return self._pick_thing(other, one.id).id
         if name.startswith("number_of_"):
             return PARTS
         return scalar(schema, name, self._seed, *key) if known.get(name) is None else known[name]

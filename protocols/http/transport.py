@@ -214,7 +214,7 @@ def _failed_answer(error: Exception, origin: Origin, *, sent: bool) -> Answer:
         what = "no complete answer from" if sent else "no connection to"
         trouble = f"{what} {origin.netloc} in time"
         return Answer(trouble=trouble, sent=sent, passing=not sent, unreachable=not sent)
-    reason = _reason(error)
+    reason = _innermost_cause(error)
     if sent:
         return Answer(trouble=f"the connection to {origin.netloc} broke: {reason}", passing=True)
     return Answer(
@@ -228,7 +228,7 @@ def _failed_answer(error: Exception, origin: Origin, *, sent: bool) -> Answer:
     )
 
 
-def _reason(error: BaseException, *, deepest: int = 8) -> str:
+def _innermost_cause(error: BaseException, *, deepest: int = 8) -> str:
     """Return a short description of the innermost cause of `error`.
 
     The outer errors repeat the cause together with the URL, which may contain a secret.
@@ -236,5 +236,5 @@ def _reason(error: BaseException, *, deepest: int = 8) -> str:
     causes = (getattr(error, "reason", None), *error.args, error.__cause__, error.__context__)
     inner = next((cause for cause in causes if isinstance(cause, BaseException)), None)
     if inner is not None and deepest:
-        return _reason(inner, deepest=deepest - 1)
+        return _innermost_cause(inner, deepest=deepest - 1)
     return (getattr(error, "strerror", None) or str(error) or type(error).__name__)[:200]

@@ -283,7 +283,7 @@ def _about_argument(call: ToolCall, name: str, record: AttributionTrace) -> Iter
 
 
 def _suggest_other_field(
-    call: ToolCall, name: str, made: ToolCall, path: JsonPath, record: AttributionTrace
+    call: ToolCall, name: str, source_call: ToolCall, path: JsonPath, record: AttributionTrace
 ) -> Iterator[Fact]:
     """Yield a fact about the field that the program should probably have passed as an argument.
 
@@ -295,28 +295,28 @@ def _suggest_other_field(
     Args:
         call: the call that failed.
         name: the argument whose value was refused.
-        made: the earlier call from whose response the value was taken.
+        source_call: the earlier call from whose response the value was taken.
         path: the path of the value in that response.
         record: the trace of the run.
     """
     facts = record.facts
     above = path if isinstance(call.arguments.get(name), Mapping) else path[:-1]
-    parent = get_at_path(made.result, above)
+    parent = get_at_path(source_call.result, above)
     # The program did not see an object that contains the value.
-    if not isinstance(parent, Mapping) or path == facts.prefix(made):
+    if not isinstance(parent, Mapping) or path == facts.prefix(source_call):
         return
-    where = facts.result_of(made, above)
-    for field, why in _guess_fields(call, name, made, parent, record):
+    where = facts.result_of(source_call, above)
+    for field, why in _guess_fields(call, name, source_call, parent, record):
         if field in parent and (*above, field) != path:
             sentence = f"The field {field!r} of {where} = {snippet(parent[field], most=60)} {why}."
-            yield facts.fact("field", made, sentence, (*above, field), [field])
+            yield facts.fact("field", source_call, sentence, (*above, field), [field])
             return
     sentence = f"The fields of {where} are {format_list(map(str, parent), most=MOST_KEYS)}."
-    yield facts.fact("keys", made, sentence, above, map(str, parent))
+    yield facts.fact("keys", source_call, sentence, above, map(str, parent))
 
 
 def _guess_fields(
-    call: ToolCall, name: str, made: ToolCall, parent: JsonObject, record: AttributionTrace
+    call: ToolCall, name: str, source_call: ToolCall, parent: JsonObject, record: AttributionTrace
 ) -> Iterator[tuple[str, str]]:
     """Yield the response fields that may be the right value for an argument, likeliest first.
 
@@ -324,7 +324,7 @@ def _guess_fields(
     """
     tool = record.facts.tools[call.tool]
     original = tool.arguments.get(name, name)
-    source = record.facts.tools[made.tool].protocol.name
+    source = record.facts.tools[source_call.tool].protocol.name
     for link in tool.protocol.links:
         if link.tool == source and link.argument == original:
             perhaps = "perhaps " if link.support == "guessed" else ""

@@ -122,15 +122,15 @@ def _check_names(
 
 
 def _report_positional(
-    core: Interpreter, tool: Tool, positional: list[ast.expr], free: list[str]
+    core: Interpreter, tool: Tool, positional: list[ast.expr], unused: list[str]
 ) -> None:
     """Report each positional argument of a tool call, and suggest the argument's name.
 
-    Tools take their arguments by name only. The suggestions come from `free`, the arguments that
+    Tools take their arguments by name only. The suggestions come from `unused`, the arguments that
     the call does not pass, the required ones first.
     """
     signature = format_list(tool.arguments) if tool.arguments else "no arguments"
-    ordered = sorted(free, key=lambda name: name not in tool.required)
+    ordered = sorted(unused, key=lambda name: name not in tool.required)
     for index, argument in enumerate(positional):
         if index < len(ordered):
             name = ordered[index]
@@ -148,16 +148,16 @@ def _report_positional(
 
 
 def _report_unknown(
-    core: Interpreter, tool: Tool, place: ast.AST, name: str, value: t.Type, free: list[str]
+    core: Interpreter, tool: Tool, place: ast.AST, name: str, value: t.Type, unused: list[str]
 ) -> str | None:
     """Report an argument of a call that the tool does not have.
 
-    Return the argument that was probably meant, or None if none is likely. `free` are the tool's
+    Return the argument that was probably meant, or None if none is likely. `unused` are the tool's
     arguments that the call does not pass.
     """
     spend(2 * (len(core.tools) + len(tool.arguments)))
-    containers = _arguments_with_key(tool, name, free)
-    near = _guess_argument(tool, name, value, free, similar=not containers)
+    containers = _arguments_with_key(tool, name, unused)
+    near = _guess_argument(tool, name, value, unused, similar=not containers)
     if near:
         then = f"Did you mean {near!r}?"
     elif containers:
@@ -173,11 +173,11 @@ def _report_unknown(
     return near
 
 
-def _arguments_with_key(tool: Tool, key: str, free: list[str]) -> list[str]:
-    """Return those arguments of `free` whose values are objects with a property named `key`."""
+def _arguments_with_key(tool: Tool, key: str, unused: list[str]) -> list[str]:
+    """Return those arguments of `unused` whose values are objects with a property named `key`."""
     root = tool.protocol.input_schema
     found = []
-    for argument in free:
+    for argument in unused:
         if may_guess(_MOST_VIEWS):
             schema = tool.protocol.parameters[tool.arguments[argument]]
             views = expand_combinations([schema], root, most=_MOST_VIEWS)
@@ -186,7 +186,7 @@ def _arguments_with_key(tool: Tool, key: str, free: list[str]) -> list[str]:
 
 
 def _guess_argument(
-    tool: Tool, name: str, value: t.Type, free: list[str], *, similar: bool
+    tool: Tool, name: str, value_type: t.Type, unused: list[str], *, similar: bool
 ) -> str | None:
     """Return the argument that a program probably meant, or None if no argument is likely.
 
@@ -196,18 +196,18 @@ def _guess_argument(
     Args:
         tool: the called tool.
         name: the argument's name in the program. The tool has no argument of this name.
-        value: the type of the value that the program passes.
-        free: the arguments of the tool that the call does not pass.
+        value_type: the type of the value that the program passes.
+        unused: the arguments of the tool that the call does not pass.
         similar: False to skip arguments with a similar name.
     """
     for argument, original in tool.arguments.items():
         if original == name:
             return argument
-    near = find_nearest(name, free) if similar else None
-    missing = [argument for argument in free if argument in tool.required]
+    near = find_nearest(name, unused) if similar else None
+    missing = [argument for argument in unused if argument in tool.required]
     if near is not None or len(missing) != 1:
         return near
-    kinds = json_types(value)
+    kinds = json_types(value_type)
     schema = tool.protocol.parameters[tool.arguments[missing[0]]]
     allowed = allowed_types(schema, tool.protocol.input_schema)
     return missing[0] if kinds is None or allowed is None or kinds & allowed else None
