@@ -57,6 +57,11 @@ _SELECTING = re.compile(
 )
 """Names of arguments that select what a response contains, so that it need not fit its schema."""
 
+_SHAPING = frozenset(
+    ["append", "embed", "expand", "fields", "include", "includes", "populate", "select", "with"]
+)
+"""First words of arguments that add something to a response, as in `append_to_response`."""
+
 
 class QueryArgument(NamedTuple):
     """An argument of a GET, and what its name, values and description say about its use.
@@ -124,6 +129,14 @@ def selects_response(argument: str) -> bool:
     Examples are `fields`, `expand` and `$select`.
     """
     return _SELECTING.fullmatch(argument) is not None
+
+
+def shapes_response(argument: str) -> bool:
+    """Return True if an argument of this name may add something to a response, or select it.
+
+    Besides the names of `selects_response`, these are those that begin with a word such as `with`.
+    """
+    return selects_response(argument) or snake(argument).split("_")[0] in _SHAPING
 
 
 def pages_response(argument: str) -> bool:

@@ -17,8 +17,12 @@ from atc.pipeline.check import types as t
 from atc.pipeline.check.budget import FINDING, STEP, spend
 from atc.pipeline.check.kinds import constant, forget_constants
 from atc.pipeline.check.names import PREDEFINED_NAMES, explain_unbound_name
-from atc.pipeline.check.response_location import ResponseLocation
-from atc.pipeline.check.responses import error_type, response_document, result_type
+from atc.pipeline.check.responses import (
+    error_type,
+    find_named_objects,
+    response_document,
+    result_type,
+)
 from atc.pipeline.check.syntax import FunctionNode, SyntaxFacts, bound_names, times_stored
 from protocols.toolbox import Toolbox
 
@@ -117,6 +121,7 @@ class Interpreter:
         self._cells: dict[tuple[ast.AST, str], Any] = {}
         self._results: dict[str, t.Type] = {}
         self._errors: dict[str, t.Type] = {}
+        self._objects: list[tuple[str, frozenset[str]]] | None = None
 
     def evaluate(self, node: ast.expr) -> t.Type:
         """Return the type of an expression and report the problems in it."""
@@ -277,6 +282,12 @@ class Interpreter:
             if isinstance(member, t.Record) and key in member.shape.properties
         ]
         return t.join(*found) if found and not origin.path else t.ANY
+
+    def named_objects(self) -> list[tuple[str, frozenset[str]]]:
+        """Return the name and the keys of each object that the responses of the tools define."""
+        if self._objects is None:
+            self._objects = find_named_objects(self.tools.values())
+        return self._objects
 
     # Containers created by the program, by the node that creates them.
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import weakref
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 from atc.pipeline.check import types as t
-from atc.pipeline.check.response_location import ResponseLocation
+from atc.pipeline.check.budget import spend
 from atc.pipeline.check.schema import convert
+from protocols.naming import singular, snake
 from protocols.schema import SHOWN_FIELDS, as_mapping, resolve
 from protocols.tool import Tool
 
@@ -63,3 +64,28 @@ def error_type(tool: Tool) -> t.Type:
         if outcome.schema is not None and outcome.status[0] in "d45"
         for origin in (ResponseLocation(tool.alias),)
     )
+
+
+def find_named_objects(tools: Iterable[Tool]) -> list[tuple[str, frozenset[str]]]:
+    """Return the objects that the response schemas of the tools define under a name.
+
+    Each is its name in snake case, in the singular, and its keys.
+    """
+    found: list[tuple[str, frozenset[str]]] = []
+    seen: set[int] = set()
+    for tool in tools:
+        document = response_document(tool)
+        if document is None:
+            continue
+        root = document.root
+        definitions = [*as_mapping(root.get("$defs")).items(), (str(root.get("title", "")), root)]
+        for name, schema in definitions:
+            if id(schema) in seen or not name:
+                continue
+            seen.add(id(schema))
+            spend(1)
+            kinds = t.members(convert(schema, document, t.ResponseLocation(tool.alias)))
+            shapes = [kind.shape for kind in kinds if isinstance(kind, t.Record)]
+            keys = frozenset(key for shape in shapes for key in shape.properties)
+            found.append((singular(snake(name)), keys))
+    return found

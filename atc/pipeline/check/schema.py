@@ -10,7 +10,7 @@ from typing import Any
 from atc.pipeline.check import types as t
 from atc.pipeline.check.budget import spend
 from atc.pipeline.check.kinds import not_none, type_of_constant
-from atc.pipeline.check.response_location import ResponseLocation
+from atc.pipeline.check.selection import Selection
 from protocols.schema import SHOWN_FIELDS, JsonObject, resolve, resolve_pointer, types
 
 _MOST_BRANCHES = 12
@@ -239,8 +239,8 @@ def field_type(record: t.Record | t.Mapped, key: Any) -> t.Type | None:
     shape = record.shape
     if key not in shape.properties and shape.is_closed:
         return None
-    kind = convert(shape.properties.get(key, shape.more), shape.document, record.origin.child(key))
-    return silence_nulls(kind) if record.null_checked else kind
+    kind = convert(shape.properties.get(key, shape.more), shape.document, record.origin.then(key))
+    return _inherit_marks(kind, record)
 
 
 def fixed_value(record: t.Record, key: str) -> list[Any]:
@@ -267,8 +267,22 @@ def assume_filled(value: t.Type) -> t.Type:
 
 def item_type(array: t.Array) -> t.Type:
     """Return the type of the items of a JSON array, according to its schema."""
-    found = convert(array.shape.items, array.shape.document, array.origin.child(None))
-    return silence_nulls(found) if array.null_checked else found
+    found = convert(array.shape.items, array.shape.document, array.origin.then(None))
+    return _inherit_marks(found, array)
+
+
+def _inherit_marks(value: t.Type, parent: t.Record | t.Array) -> t.Type:
+    """Return the type of a field or item with the marks of the object or array that contains it."""
+    silenced = silence_nulls(value) if parent.null_checked else value
+    return silenced if parent.selection is None else with_selection(silenced, parent.selection)
+
+
+def with_selection(value: t.Type, selection: Selection) -> t.Type:
+    """Return the type of a response, or a part of it, with what the arguments of its call name."""
+    return t.join_all(
+        replace(member, selection=selection) if isinstance(member, t.Record | t.Array) else member
+        for member in t.members(value)
+    )
 
 
 def items_of(value: t.Type, node: ast.expr | None = None) -> t.Type:

@@ -20,6 +20,7 @@ from atc.pipeline.check.read_findings import (
     report_read,
     rows_of_page,
 )
+from atc.pipeline.check.references import selected_type
 from atc.pipeline.check.schema import assume_filled, field_type, item_type, items_of, value_type
 from atc.pipeline.check.syntax import parameters, walk_nodes
 
@@ -125,8 +126,12 @@ def _read_one(core: Interpreter, member: t.Type, key: Any) -> t.Type | None:
     `member` is the type of the value; it must not be a union.
     """
     match member:
-        case t.Record() | t.Mapped():
-            return t.ANY if key in core.hints.stored else field_type(member, key)
+        case t.Record() | t.Mapped() if key in core.hints.stored:
+            return t.ANY
+        case t.Record():
+            return selected_type(core, member, key)
+        case t.Mapped():
+            return field_type(member, key)
         case t.Array() | t.Listing() | t.Tuple() | t.Atom("str" | "bytes"):
             return _read_position(member, key) if isinstance(key, int) else None
         case t.Iterating(kind=kind):

@@ -10,11 +10,13 @@ from atc.pipeline.check import types as t
 from atc.pipeline.check.argument_values import allowed_types, find_mismatch, find_type_mismatch
 from atc.pipeline.check.budget import spend
 from atc.pipeline.check.interpreter import Interpreter
-from atc.pipeline.check.kinds import describe_value_in_detail, json_types
+from atc.pipeline.check.kinds import constant, describe_value_in_detail, json_types
 from atc.pipeline.check.read_findings import format_call_template
-from atc.pipeline.check.schema import field_type, silence_nulls
+from atc.pipeline.check.schema import field_type, silence_nulls, with_selection
+from atc.pipeline.check.selection import Selection
 from atc.pipeline.check.subscripts import need_value
-from protocols.effects.query_arguments import selects_response
+from protocols.effects.query_arguments import selects_response, shapes_response
+from protocols.naming import snake
 from protocols.schema import as_mapping, expand_combinations
 from protocols.tool import Tool
 
@@ -27,6 +29,10 @@ _MOST_NAMED = 5
 They are tools that require an argument of this name. If more tools do, none is suggested.
 """
 _MOST_VIEWS = 20
+_EVERYTHING = frozenset({"*", "all", "full", "any"})
+"""Values of an argument such as `fields` that select everything, also what is not documented."""
+_ORDERING = frozenset({"sort", "sorting", "order", "ordering"})
+"""Words in the names of arguments whose values name fields only to sort by them."""
 
 
 def call_tool(
@@ -50,14 +56,66 @@ def call_tool(
         if name in tool.arguments:
             written = isinstance(place, ast.keyword) and place.arg is not None
             _check_value(core, tool, name, node, value, written=written)
-    if core.lenient and any(selects_response(name) for _, name, _, _ in named):
-        return t.ANY
+    result = core.tool_result(alias)
+    if core.lenient:
+        selection = _find_selection(named)
+        if selection is None:
+            return t.ANY
+        result = with_selection(result, selection)
     # Filters such as `min_delay=60` and `has_rating=True` exclude records with nulls.
     chosen = any(
         name.startswith(("min", "max", "has", "is", "with", "only", "exclude"))
         for _, name, _, _ in named
     )
-    return silence_nulls(core.tool_result(alias)) if chosen else core.tool_result(alias)
+    return silence_nulls(result) if chosen else result
+
+
+def _find_selection(named: KeywordArguments) -> Selection | None:
+    """Return what the arguments of a call name, so that the response may have keys of these names.
+
+    Return None if an argument may select anything, because its value is not known or means all.
+    """
+    found = Selection()
+    for _, name, _, value in named:
+        texts = _literal_texts(value)
+        if shapes_response(name):
+            adds = name.partition("_")[2]
+            is_open = texts is None or any(text.lower() in _EVERYTHING for text in texts)
+            if is_open and (selects_response(name) or adds == "to_response"):
+                return None
+            used = value != t.NONE and constant(value) is not False
+            found |= Selection.of([*(texts or ()), *([adds] if used else ())], chooses=True)
+        elif not _ORDERING & {*snake(name).split("_")}:
+            found |= Selection.of(texts or (), chooses=False)
+    return found
+
+
+def _literal_texts(value: t.Type, depth: int = 0) -> list[str] | None:
+    """Return the texts that a value can be, or that are in it. Return None if one is not known.
+
+    They are those that the program writes itself, alone or in a list. Numbers, booleans and None
+    have none.
+    """
+    found: list[str] = []
+    for member in t.members(value):
+        inner: list[str] | None = []
+        match member:
+            case t.Atom("str", values=values, listed=False) if values is not None:
+                inner = list(values)
+            case t.Atom("str"):
+                inner = None
+            case t.Listing(cell) if depth == 0:
+                inner = _literal_texts(cell.item, 1)
+            case t.Tuple(items) if depth == 0:
+                inner = _literal_texts(t.join(*items), 1)
+            case t.Atom() | t.Null() | t.Extreme("nothing"):
+                pass
+            case _:
+                inner = None
+        if inner is None:
+            return None
+        found += inner
+    return found
 
 
 def _read_keywords(core: Interpreter, call: ast.Call) -> tuple[KeywordArguments, bool]:

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from atc.pipeline.check.budget import spend
-from atc.pipeline.check.response_location import ResponseLocation
+from atc.pipeline.check.locations import ResponseLocation as ResponseLocation
+from atc.pipeline.check.selection import Selection
 from protocols.schema import JsonObject
 
 NUMBERS = ("int", "float", "number", "bool")
@@ -142,12 +143,14 @@ class Record(Type):
 
     `refined` holds more precise types of single keys, learned from conditions in the program.
     `null_checked` is True if a condition of the program may have excluded nulls inside the object.
+    `selection` is what the arguments of the call name; it is set only if weak evidence is ignored.
     """
 
     shape: ObjectShape
     origin: ResponseLocation
     refined: tuple[tuple[str, Type], ...] = ()
     null_checked: bool = False
+    selection: Selection | None = None
     size: int = field(init=False, compare=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -161,6 +164,7 @@ class Array(Type):
     shape: ArrayShape
     origin: ResponseLocation
     null_checked: bool = False
+    selection: Selection | None = None
 
 
 @dataclass(eq=False, slots=True)
@@ -339,18 +343,23 @@ def _merge(old: Type, new: Type) -> Type | None:
         case Atom(), Atom():
             return _merge_atoms(old, new)
         case Record(), Record() if old.shape is new.shape:
-            return Record(
-                old.shape, old.origin, _common(old, new), old.null_checked and new.null_checked
-            )
+            return replace(old, refined=_common(old, new), **_common_marks(old, new))
         case Mapped(cell), Mapped() if cell is new.cell:
             return Mapped(cell, _common(old, new))
         case Array(), Array() if old.shape is new.shape:
-            return Array(old.shape, old.origin, old.null_checked and new.null_checked)
+            return replace(old, **_common_marks(old, new))
         case Null(), Null():
             # If the program itself also writes None, it expects None: do not report it.
             return Null(old.origin if old.origin and new.origin else None)
         case _:
             return None
+
+
+def _common_marks(old: Record | Array, new: Record | Array) -> dict[str, Any]:
+    """Return `null_checked` and `selection` of a value that has one of two types."""
+    known = [one.selection for one in (old, new) if one.selection is not None]
+    joined = known[0] | known[-1] if known else None
+    return {"null_checked": old.null_checked and new.null_checked, "selection": joined}
 
 
 def _common(old: Record | Mapped, new: Record | Mapped) -> tuple[tuple[str, Type], ...]:

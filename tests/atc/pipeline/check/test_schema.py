@@ -165,3 +165,44 @@ def test_a_refuted_constant_means_the_documented_error(tmp_path, test, refused, 
     assert len(missing(tools, wrong)) == 2
     undocumented = load(tmp_path, {"schema": ACCEPTED})
     assert not missing(undocumented, 'it = get_it()\nprint(it["ok"] or it["reason"])')
+
+
+TEXT = {"type": "string"}
+PERSON = {"type": "object", "properties": dict.fromkeys(["id", "summary", "email", "name"], TEXT)}
+REFERENCE = {"type": "object", "properties": dict.fromkeys(["id", "summary"], TEXT)}
+SHIFT = {
+    "type": "object",
+    "properties": {
+        "user": {"$ref": "#/components/schemas/Reference"},
+        "deputy": {"$ref": "#/components/schemas/User"},
+        "team": TEXT,
+        "weather": {"type": "object", "properties": {"rain": TEXT}},
+    },
+}
+
+
+@pytest.mark.parametrize(
+    ("read", "certain"),
+    [
+        ('get_it(include="all")["shift"]', False),
+        ('get_it(append_to_response="notes,calls")["calls"]', False),
+        ('get_it(include=["note"])["notes"]', False),
+        ('get_it(model="icon")["weather"]["rain_icon"]', False),
+        ('get_it(model="icon")["weather"]["wind"]', True),
+        ('get_it(order="wind")["weather"]["wind"]', True),
+        ('get_it(include="team")["team"]["name"]', False),
+        ('get_it(model="team")["team"]["name"]', True),
+        ('get_it(include="users")["user"]["email"]', False),
+        ('get_it(include="users")["user"]["mail"]', True),
+        ('get_it(model="users")["user"]["email"]', True),
+        ('get_it(include="users")["shift"]', True),
+        ('get_it(with_phone=True)["user"]["phone"]', False),
+        ('get_it(with_phone=False)["user"]["phone"]', True),
+    ],
+)
+def test_a_call_may_name_keys_of_its_response(tmp_path, read, certain):
+    arguments = ["include", "append_to_response", "model", "order", "with_phone"]
+    shift = {"schema": SHIFT}
+    tools = load(tmp_path, shift, arguments=arguments, User=PERSON, Reference=REFERENCE)
+    found = check(Program(f"print({read})"), tools)
+    assert [one.certain for one in found] == [certain]
