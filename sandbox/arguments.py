@@ -1,6 +1,7 @@
 """Validates the arguments of a tool call before it is made, and the response after it.
 
-JSON types are compared exactly: for example, `"5"` is not an integer.
+JSON types are compared exactly: for example, `"5"` is not an integer. Only for an argument that is
+sent as text, such as one in the query, the number 5 and the text `"5"` are the same.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ import jsonschema_rs
 from protocols.naming import argument_aliases, closest_meanings
 from protocols.protocol import ToolProtocol
 from protocols.schema import Json, JsonObject, all_types, dotted_path, resolve
+from protocols.text_arguments import as_numbers, as_texts, is_sent_as_text
 from protocols.validate import BoundedValidator, Violation
 
 KEPT = 1024
@@ -67,6 +69,7 @@ class Contract:
         )
         self._by_type = _exact_types(root, schemas, self.types)
         self._aliases = {name: alias for alias, name in self.arguments.items()}
+        self._texts = {name for name in self._aliases if is_sent_as_text(protocol, name)}
         # Services differ in what a format means, so they judge the formats of arguments themselves.
         self._input = _build_validator(root, formats=False)
         is_known = protocol.output_schema is not None and protocol.evidence.level != "guessed"
@@ -78,7 +81,9 @@ class Contract:
         """Validate the arguments of a call, and return the arguments with which the tool is called.
 
         They are keyed by alias. An optional argument that is None but may not be null is left out.
-        The float 3.0 becomes 3 if an integer is required.
+        The float 3.0 becomes 3 if an integer is required. For an argument that is sent as text, 5
+        becomes "5" if a string is required. A text of digits stays a text even if a number is
+        required, because as a number it could lose digits.
 
         Args:
             given: the arguments, keyed by alias.
@@ -106,8 +111,7 @@ class Contract:
         for alias in self.required:
             if alias not in accepted:
                 raise BadArguments(f"argument {alias!r} is missing")
-        self._validate(accepted)
-        return accepted
+        return self._validate(accepted)
 
     def _is_exact(self, given: JsonObject) -> bool:
         """Return True if the types of the arguments are enough to see that they are valid."""
@@ -136,20 +140,50 @@ class Contract:
             else ()
         )
 
-    def _validate(self, accepted: JsonObject) -> None:
+    def _validate(self, accepted: dict[str, Json]) -> dict[str, Json]:
+        """Return the arguments if they conform to the input schema, with numbers sent as text.
+
+        Raises:
+            BadArguments: the arguments do not conform, whichever way their texts are read.
+        """
         if self._input is None:
-            return
-        original = {self.arguments.get(alias, alias): value for alias, value in accepted.items()}
+            return accepted
+        read = {self.arguments.get(alias, alias): value for alias, value in accepted.items()}
+        sent = dict(accepted)
+        broken = self._find_violation(self._input, read)
+        unread = set(self._texts)
+        while broken is not None and (name := _argument_of(broken)) in unread:
+            unread.remove(name)
+            alias = self._aliases[name]
+            numbers, texts = as_numbers(read[name]), as_texts(read[name])
+            for reading, value in ((numbers, read[name]), (texts, texts)):
+                then = self._find_violation(self._input, {**read, name: reading})
+                if then is None or _argument_of(then) != name:
+                    read[name], sent[alias], broken = reading, value, then
+                    break
+                if then.error is not None and then.error.kind.name != "type":
+                    broken = then  # says more than that the text is no number
+        if broken is not None:
+            raise BadArguments(self._problem(broken))
+        return sent
+
+    def _find_violation(self, checks: BoundedValidator, original: JsonObject) -> Violation | None:
+        """Return the first rule of the input schema that arguments violate, or None.
+
+        `original` are the arguments, keyed by original name.
+
+        Raises:
+            BadArguments: the arguments cannot be validated.
+        """
         try:
-            if self._input.is_valid(original):
-                return
+            if checks.is_valid(original):
+                return None
         except ValueError as problem:
             raise BadArguments(
                 f"the arguments cannot be compared with the tool's schema: {problem}; "
                 "pass smaller ones"
             ) from None
-        if (broken := self._input.find_violation(original)) is not None:
-            raise BadArguments(self._problem(broken))
+        return checks.find_violation(original)
 
     def _problem(self, broken: Violation) -> str:
         error = broken.error
@@ -237,6 +271,12 @@ def _as_declared(value: Json, kinds: tuple[str, ...]) -> Json:
     if takes_integer and type(value) is float and value.is_integer():
         return int(value)
     return value
+
+
+def _argument_of(broken: Violation) -> str | None:
+    """Return the original name of the argument that violates a rule, or None for no single one."""
+    path = list(broken.error.instance_path) if broken.error is not None else []
+    return str(path[0]) if path else None
 
 
 def _describe_types(kinds: tuple[str, ...]) -> str:

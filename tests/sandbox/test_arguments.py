@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
-from protocols.protocol import ToolProtocol
+from protocols.protocol import HttpBinding, ToolProtocol
 from sandbox.arguments import BadArguments, Contract, contract
 
 SCHEMA = {
@@ -113,3 +115,44 @@ def test_types_alone_decide_without_other_clauses():
     with pytest.raises(BadArguments, match="3"):
         contract(least).accept({"n": 2})
     assert contract(least).accept({"n": 3}) == {"n": 3}
+
+
+SENT = {
+    "ts": {"type": "number"},
+    "page": {"type": "integer", "maximum": 10},
+    "code": {"type": "string", "pattern": "^[0-9]{3}$"},
+    "level": {"type": "string", "enum": ["1", "2"]},
+    "ids": {"type": "array", "items": {"type": "integer"}},
+    "body": {"type": "integer"},
+}
+
+
+def sent(**given):
+    places = dict.fromkeys(SENT, "query") | {"body": "body", "code": "header"}
+    binding = HttpBinding(method="POST", url="https://api.example/x", locations=places)
+    return make({"type": "object", "properties": SENT}, binding=binding).accept(given)
+
+
+def test_texts_of_digits_are_sent_as_written():
+    given = {"ts": "1714521600.000000", "page": "07", "ids": ["80351110224678912"]}
+    assert sent(**given) == given
+
+
+def test_a_number_becomes_the_text_sent():
+    assert sent(code=123, level=2, ts=5) == {"code": "123", "level": "2", "ts": 5}
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ({"page": "11"}, "argument 'page': 11 is greater than the maximum of 10"),
+        ({"page": "one"}, "argument 'page' must be an integer, got 'one'"),
+        ({"code": 12}, "argument 'code': \"12\" does not match"),
+        ({"level": 3}, "argument 'level' must be one of '1', '2', got '3'"),
+        ({"code": True}, "argument 'code' must be a string, got True"),
+        ({"body": "5"}, "argument 'body' must be an integer, got '5'"),
+    ],
+)
+def test_rules_hold_on_texts_sent(given, said):
+    with pytest.raises(BadArguments, match=re.escape(said)):
+        sent(ts="1", **given)

@@ -1,7 +1,8 @@
 """Check of an argument's value against the JSON Schema of the argument.
 
 Constants are checked by a JSON Schema validator. Of other values the check knows only a type, which
-is compared with the JSON types that the schema allows.
+is compared with the JSON types that the schema allows. For an argument that is sent as text, such
+as one in the query, a number and its text are the same.
 """
 
 from __future__ import annotations
@@ -17,11 +18,22 @@ from atc.core.messages import find_nearest, format_list
 from atc.pipeline.check import types as t
 from atc.pipeline.check.kinds import json_types
 from atc.pipeline.check.schema import items_of, listed_values
-from protocols.schema import JsonObject, all_types, resolve
+from protocols.schema import JsonObject, all_types, resolve, scalar_schema
+from protocols.text_arguments import (
+    as_numbers,
+    as_texts,
+    find_text_form,
+    is_number_text,
+)
 from protocols.validate import BoundedValidator, first_error, validator
 from sandbox.arguments import TYPE_WORDS
 
 _MOST_DEPTH = 5
+_NUMBERS = frozenset({"integer", "number"})
+_NUMBER_TEXTS = [digit * length for digit in "15" for length in range(1, 21)] + [
+    f"{'1' * whole}.{'1' * part}" for whole in range(1, 14) for part in range(1, 10)
+]
+"""Numbers as texts of different lengths, with which a pattern is tried."""
 _MOST_JUDGES = 4096
 _LONGEST = 1_000
 """Maximum length, in characters, of a string that is matched against a pattern."""
@@ -44,12 +56,25 @@ class Mismatch(NamedTuple):
     better: str | None = None
 
 
-def find_mismatch(value: Any, schema: Any, root: JsonObject) -> Mismatch | None:
+def find_mismatch(
+    value: Any, schema: Any, root: JsonObject, *, as_text: bool = False
+) -> Mismatch | None:
     """Return why a JSON value violates the schema of an argument, or None if it does not.
 
     The reason is the first clause that the value violates. `root` is the document that contains
-    `schema`.
+    `schema`. `as_text` is True if the argument is sent as text: then a value also fits if it does
+    with its texts of digits as numbers, or with its numbers as texts.
     """
+    found = _find_violated_clause(value, schema, root)
+    if found is None or not as_text:
+        return found
+    for reading in (as_numbers(value), as_texts(value)):
+        if _find_violated_clause(reading, schema, root) is None:
+            return None
+    return found
+
+
+def _find_violated_clause(value: Any, schema: Any, root: JsonObject) -> Mismatch | None:
     if not isinstance(schema, Mapping) or (
         value is None and resolve(schema, root).get("nullable") is True
     ):
@@ -214,24 +239,55 @@ def can_match(pattern: str, text: str) -> bool:
 
 
 def find_type_mismatch(
-    value: t.Type, schema: Any, root: JsonObject, depth: int = 0
+    value: t.Type, schema: Any, root: JsonObject, depth: int = 0, *, as_text: bool = False
 ) -> Mismatch | None:
     """Return why no value of a type fits the schema of an argument, or None if one may fit.
 
-    `value` is the type that the check inferred; it must not be a union.
+    `value` is the type that the check inferred; it must not be a union. `as_text` is True if the
+    argument is sent as text, see `find_mismatch`.
     """
     if not isinstance(schema, Mapping) or depth > _MOST_DEPTH:
         return None
     if isinstance(value, t.Atom) and value.values is not None:
-        found = [find_mismatch(known, schema, root) for known in value.values]
+        found = [find_mismatch(known, schema, root, as_text=as_text) for known in value.values]
         return found[0] if found and all(found) else None
     names = json_types(value)
     allowed = allowed_types(schema, root)
     if names is not None and allowed is not None and not names & allowed:
-        return Mismatch(_describe_types(sorted(allowed)))
+        if not (as_text and isinstance(value, t.Atom)):
+            return Mismatch(_describe_types(sorted(allowed)))
+        return _find_text_mismatch(value, names, allowed, schema, root)
     if isinstance(value, t.Atom) and value.pattern is not None:
         return find_pattern_mismatch(value.pattern, schema, root)
-    return _find_item_mismatch(value, resolve(schema, root), root, depth)
+    return _find_item_mismatch(value, resolve(schema, root), root, depth, as_text=as_text)
+
+
+def _find_text_mismatch(
+    value: t.Atom, names: set[str], allowed: set[str], schema: JsonObject, root: JsonObject
+) -> Mismatch | None:
+    """Return why a type does not fit an argument that is sent as text, or None if a value may fit.
+
+    The type is a string where a number is wanted, or the reverse. Such a value may fit unless the
+    format, the pattern or the examples of a schema show that the string is no number.
+
+    Args:
+        value: the type of the value.
+        names: the JSON types of the value.
+        allowed: the JSON types that the argument allows.
+        schema: the schema of the argument.
+        root: the document that contains it.
+    """
+    if names & _NUMBERS and "string" in allowed:
+        single = scalar_schema(schema, root)
+        listed = _strings(listed_values(single) or ())
+        texts = (*filter(is_number_text, listed), *_NUMBER_TEXTS)
+        fits = find_text_form(single) is None and any(
+            _find_violated_clause(text, schema, root) is None for text in texts
+        )
+    else:
+        is_digits = value.form is None and can_be_number(value.pattern or "")
+        fits = "string" in names and bool(allowed & _NUMBERS) and is_digits
+    return None if fits else Mismatch(_describe_types(sorted(allowed)))
 
 
 def allowed_types(schema: Any, root: JsonObject) -> set[str] | None:
@@ -239,6 +295,20 @@ def allowed_types(schema: Any, root: JsonObject) -> set[str] | None:
     found = {*all_types(schema, root)}
     nullable = isinstance(schema, Mapping) and resolve(schema, root).get("nullable") is True
     return found | {"null"} if found and nullable else found or None
+
+
+@lru_cache(maxsize=1024)
+def can_be_number(pattern: str) -> bool:
+    """Return True if a text that matches the pattern of a schema can be a number.
+
+    The pattern is tried with numbers of different lengths, after its literal prefix, if it has one.
+    """
+    try:
+        matches = validator({"pattern": pattern}).is_valid
+    except ValueError:
+        return True
+    texts = (prefix + text for prefix in ("", *_beginnings(pattern)) for text in _NUMBER_TEXTS)
+    return any(is_number_text(text) and matches(text) for text in texts)
 
 
 def find_pattern_mismatch(
@@ -270,11 +340,13 @@ def _options_for_strings(options: list[Any] | None, root: JsonObject) -> list[An
 
 
 def _find_item_mismatch(
-    value: t.Type, schema: JsonObject, root: JsonObject, depth: int
+    value: t.Type, schema: JsonObject, root: JsonObject, depth: int, *, as_text: bool
 ) -> Mismatch | None:
     """Return why the items or values of a list or dict cannot fit a schema, or None if they may."""
     for description, part, possible in _contents(value, schema):
-        found = [find_type_mismatch(kind, part, root, depth + 1) for kind in possible]
+        found = [
+            find_type_mismatch(kind, part, root, depth + 1, as_text=as_text) for kind in possible
+        ]
         if found and found[0] is not None and all(found):
             return Mismatch(f"{description} {found[0].expectation}", found[0].better)
     return None

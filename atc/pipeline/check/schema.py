@@ -10,8 +10,9 @@ from typing import Any
 from atc.pipeline.check import types as t
 from atc.pipeline.check.budget import spend
 from atc.pipeline.check.kinds import not_none, type_of_constant
-from atc.pipeline.check.selection import Selection
-from protocols.schema import SHOWN_FIELDS, JsonObject, resolve, resolve_pointer, types
+from protocols.schema import JsonObject, resolve, resolve_pointer, types
+from protocols.text_arguments import find_text_form
+from protocols.tool import Tool
 
 _MOST_BRANCHES = 12
 _DEEPEST = 64
@@ -165,14 +166,7 @@ def _text(fragments: Fragments, *, lists_values: bool) -> t.Type:
         if values and len(values) <= t.MOST_VALUES:
             return t.Atom("str", tuple(values), listed=True)
     patterns = [part["pattern"] for part in fragments if isinstance(part.get("pattern"), str)]
-    form = next(
-        (
-            part["format"]
-            for part in fragments
-            if part.get("format") in ("date", "date-time", "time")
-        ),
-        None,
-    )
+    form = next(filter(None, map(find_text_form, fragments)), None)
     return t.Atom("str", pattern=patterns[0] if len(patterns) == 1 else None, form=form)
 
 

@@ -18,6 +18,7 @@ from atc.pipeline.check.subscripts import need_value
 from protocols.effects.query_arguments import selects_response, shapes_response
 from protocols.naming import snake
 from protocols.schema import as_mapping, expand_combinations
+from protocols.text_arguments import is_sent_as_text
 from protocols.tool import Tool
 
 KeywordArguments = list[tuple[ast.AST, str, ast.expr, t.Type]]
@@ -305,7 +306,7 @@ def _check_value(
         return
     if known is None and name not in tool.protocol.required:
         return  # None for an optional argument is not sent
-    if found := find_mismatch(known, schema, root):
+    if found := find_mismatch(known, schema, root, as_text=is_sent_as_text(tool.protocol, name)):
         better = f" Write {argument}={found.better}." if found.better else ""
         actual = format_expression(node, most=40)
         message = (
@@ -334,7 +335,8 @@ def _check_type(
             core, value, node, f"argument {argument!r} of {tool.alias} takes no None", argument
         )
     possible = [member for member in t.members(value) if not isinstance(member, t.Null)]
-    misfits = [find_type_mismatch(member, schema, root) for member in possible]
+    as_text = is_sent_as_text(tool.protocol, tool.arguments[argument])
+    misfits = [find_type_mismatch(one, schema, root, as_text=as_text) for one in possible]
     what = f"argument {argument!r} of {tool.alias} must be"
     if possible and all(misfits) and misfits[0] is not None:
         wanted, better = misfits[0]

@@ -74,8 +74,8 @@ class Atom(Type):
 
     `values` lists the only possible values if they are known; `listed` is True if a schema lists
     them, False if they are constants of the program. `pattern` is a regular expression from a
-    schema that the string matches; `form` is a schema format such as `date`. `key_of` is set if the
-    string is a key of an iterated object.
+    schema that the string matches; `form` is its schema format, such as `date`, or `text`, if the
+    schema shows that it is no number. `key_of` is set if the string is a key of an iterated object.
     """
 
     name: str
