@@ -17,6 +17,7 @@ from atc.pipeline.check import types as t
 from atc.pipeline.check.budget import FINDING, STEP, spend
 from atc.pipeline.check.kinds import constant, forget_constants
 from atc.pipeline.check.names import PREDEFINED_NAMES, explain_unbound_name
+from atc.pipeline.check.response_location import ResponseLocation
 from atc.pipeline.check.responses import (
     error_type,
     find_named_objects,

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping
 
 from atc.pipeline.check import types as t
 from atc.pipeline.check.budget import spend
+from atc.pipeline.check.response_location import ResponseLocation
 from atc.pipeline.check.schema import convert
 from protocols.naming import singular, snake
 from protocols.schema import SHOWN_FIELDS, as_mapping, resolve
@@ -84,7 +85,7 @@ def find_named_objects(tools: Iterable[Tool]) -> list[tuple[str, frozenset[str]]
                 continue
             seen.add(id(schema))
             spend(1)
-            kinds = t.members(convert(schema, document, t.ResponseLocation(tool.alias)))
+            kinds = t.members(convert(schema, document, ResponseLocation(tool.alias)))
             shapes = [kind.shape for kind in kinds if isinstance(kind, t.Record)]
             keys = frozenset(key for shape in shapes for key in shape.properties)
             found.append((singular(snake(name)), keys))

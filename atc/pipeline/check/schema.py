@@ -10,9 +10,10 @@ from typing import Any
 from atc.pipeline.check import types as t
 from atc.pipeline.check.budget import spend
 from atc.pipeline.check.kinds import not_none, type_of_constant
-from protocols.schema import JsonObject, resolve, resolve_pointer, types
+from atc.pipeline.check.response_location import ResponseLocation
+from atc.pipeline.check.selection import Selection
+from protocols.schema import SHOWN_FIELDS, JsonObject, resolve, resolve_pointer, types
 from protocols.text_arguments import find_text_form
-from protocols.tool import Tool
 
 _MOST_BRANCHES = 12
 _DEEPEST = 64
@@ -233,7 +234,7 @@ def field_type(record: t.Record | t.Mapped, key: Any) -> t.Type | None:
     shape = record.shape
     if key not in shape.properties and shape.is_closed:
         return None
-    kind = convert(shape.properties.get(key, shape.more), shape.document, record.origin.then(key))
+    kind = convert(shape.properties.get(key, shape.more), shape.document, record.origin.child(key))
     return _inherit_marks(kind, record)
 
 
@@ -261,7 +262,7 @@ def assume_filled(value: t.Type) -> t.Type:
 
 def item_type(array: t.Array) -> t.Type:
     """Return the type of the items of a JSON array, according to its schema."""
-    found = convert(array.shape.items, array.shape.document, array.origin.then(None))
+    found = convert(array.shape.items, array.shape.document, array.origin.child(None))
     return _inherit_marks(found, array)
 
 

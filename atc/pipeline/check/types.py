@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from atc.pipeline.check.budget import spend
-from atc.pipeline.check.locations import ResponseLocation as ResponseLocation
+from atc.pipeline.check.response_location import ResponseLocation
 from atc.pipeline.check.selection import Selection
 from protocols.schema import JsonObject
 
