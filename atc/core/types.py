@@ -180,6 +180,8 @@ class Attempt:
     doubts: tuple[str, ...] = ()
     mended: tuple[Finding, ...] = ()
     round: int = 0
+    is_look: bool = False
+    """True if the first write was held back, so that only the reads before it were made."""
     execution: int | None = None
     """The journal's number of the execution that `trace` describes; None if nothing ran."""
 

@@ -15,7 +15,13 @@ from protocols.toolbox import Toolbox
 
 
 def attempt(
-    run: Run, program: Program, *, blind: bool | None = None, seen: str = "", look: bool = False
+    run: Run,
+    program: Program,
+    *,
+    blind: bool | None = None,
+    seen: str = "",
+    look: bool = False,
+    holds_writes: bool = False,
 ) -> Attempt:
     """Check and execute a program, find the cause of a failure, and add the attempt to the run.
 
@@ -23,6 +29,7 @@ def attempt(
     had seen no tool output when it wrote the program; if None, it is True if no attempt has made a
     call. `seen` is text with tool results that were shown to the model; values in it do not count
     as invented. If `look` is True, the program only shows intermediate results and need not answer.
+    If `holds_writes` is True, it ends before its first write, which is not sent.
 
     A program that a passing failure of a tool has ended is executed again at once.
 
@@ -33,10 +40,13 @@ def attempt(
     to the run's toolbox.
     """
     blind = not seen_output(run.attempts) if blind is None else blind
-    passes = prepare(run, program, blind=blind, seen=seen, look=look)
-    result = passes.check(Attempt(program, round=run.round))
+    passes = prepare(
+        run, program, blind=blind, seen=seen, look=look or holds_writes, holds_writes=holds_writes
+    )
+    result = passes.check(Attempt(program, round=run.round, is_look=holds_writes))
     result = passes.autofix(result)
-    insisted = passes.insists(result) and not writing_tools(result.program, passes.tools)
+    writes = not holds_writes and writing_tools(result.program, passes.tools)
+    insisted = passes.insists(result) and not writes
     if insisted:
         result = replace(result, findings=())
     stored = _begin(run, result, blind=blind)
@@ -44,7 +54,7 @@ def attempt(
         return _learn(run, stored)
     result = passes.rerun_after_passing_failure(passes.execute(result))
     result = passes.rerun_with_fixed_reading(result)
-    if not look:
+    if not passes.look:
         result = passes.rerun_with_every_page(result)
         result = passes.rerun_with_lookup(result)
         result = result if has_written(result, run.parts) else passes.doubt(result)
@@ -54,7 +64,13 @@ def attempt(
 
 
 def prepare(
-    run: Run, program: Program, *, blind: bool = True, seen: str = "", look: bool = False
+    run: Run,
+    program: Program,
+    *,
+    blind: bool = True,
+    seen: str = "",
+    look: bool = False,
+    holds_writes: bool = False,
 ) -> Passes:
     """Return the `Passes` object that checks, fixes and executes a program.
 
@@ -63,7 +79,12 @@ def prepare(
     """
     tools = with_named(program, run.tools, run.parts.toolbox)
     return Passes(
-        run=run, tools=tools, known_text=f"{run.prompt_task}\n{seen}", look=look, blind=blind
+        run=run,
+        tools=tools,
+        known_text=f"{run.prompt_task}\n{seen}",
+        look=look,
+        blind=blind,
+        holds_writes=holds_writes,
     )
 
 

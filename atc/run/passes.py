@@ -20,6 +20,7 @@ from atc.run.program_calls import has_written, list_outputs, merge_calls, show_a
 from atc.run.program_tools import trace_program, with_named
 from atc.run.strategy_run import Run
 from protocols.toolbox import Toolbox
+from sandbox.trace import Trace
 
 FIRST_PAGE = "first-page-only"
 ID_PRINTED = "id-printed"
@@ -47,6 +48,8 @@ class Passes:
     known_text: str = ""
     look: bool = False
     blind: bool = True
+    holds_writes: bool = False
+    """True if the program is to end before its first write, see `program_tools.trace_program`."""
 
     def check(self, attempt: Attempt) -> Attempt:
         """Check the program, and add the findings (problems) that prevent its execution.
@@ -99,7 +102,7 @@ class Passes:
         """
         trace = None
         if not attempt.findings:
-            trace = trace_program(self.run, attempt.program, self.tools)
+            trace = self._trace(attempt.program)
         attempt = self._attribute(replace(attempt, trace=trace))
         if self.look and attempt.fault is not None and attempt.fault.kind == "no_answer":
             return replace(attempt, fault=None)
@@ -236,10 +239,14 @@ class Passes:
         Calls that the attempt has made are not sent again: their responses are taken from the run's
         journal.
         """
-        trace = trace_program(self.run, program, self.tools)
+        trace = self._trace(program)
         trace = replace(trace, calls=merge_calls(trace.calls, attempt))
         again = replace(attempt, program=program, trace=trace, mended=(*attempt.mended, *found))
         return self._attribute(again)
+
+    def _trace(self, program: Program) -> Trace:
+        """Execute a program with the tools of the attempt and return its trace."""
+        return trace_program(self.run, program, self.tools, holds_writes=self.holds_writes)
 
     def _attribute(self, attempt: Attempt) -> Attempt:
         """Add the fault that explains a failure of the attempt, and the number of its execution.

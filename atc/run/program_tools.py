@@ -9,7 +9,10 @@ from atc.core.types import Program
 from atc.run.remedies import pause_for_remedy, skipped_remedies
 from atc.run.strategy_run import Run
 from protocols.protocol import ProgramBinding
+from protocols.schema import JsonObject
+from protocols.tool import Tool
 from protocols.toolbox import Toolbox
+from sandbox.base import Paused
 from sandbox.limits import Limits
 from sandbox.trace import Trace
 
@@ -46,11 +49,18 @@ def writing_tools(program: Program, tools: Toolbox) -> set[str]:
     return {word for word in program.names if word in tools and tools[word].protocol.writes}
 
 
-def trace_program(run: Run, program: Program, tools: Toolbox) -> Trace:
+class HeldWrite(Paused):
+    """Raised instead of sending a write, if only the reads before it are wanted."""
+
+
+def trace_program(
+    run: Run, program: Program, tools: Toolbox, *, holds_writes: bool = False
+) -> Trace:
     """Execute `program` within the rest of the run's budget and return its trace.
 
     The program can call `tools` and the tools that it names. The trace is paused if only a person
-    can make a failed call succeed.
+    can make a failed call succeed. If `holds_writes` is True, the program ends before its first
+    write. That call is the last one of the trace, with the outcome `not_run`.
     """
     tools = with_named(program, tools, run.parts.toolbox)
     parts = run.parts
@@ -60,7 +70,20 @@ def trace_program(run: Run, program: Program, tools: Toolbox) -> Trace:
         limits = replace(limits, wall_seconds=max(1.0, min(limits.wall_seconds, left)))
     named = dict.fromkeys([*program.names, *_inner_tools(program, tools)])
     parts.observer(ToolsNamed({alias: tools[alias].protocol for alias in named if alias in tools}))
+    if holds_writes:
+        tools = tools.map(_held)
     trace = parts.sandbox.run(program.source, tools, limits=limits, journal=parts.journal)
+    if trace.failure is not None and trace.failure.type == HeldWrite.__name__:
+        return replace(trace, failure=None)
     for sentence in skipped_remedies(trace):
         run.meter.note(sentence)
     return pause_for_remedy(trace, program, parts.toolbox, parts.journal)
+
+
+def _held(tool: Tool) -> Tool:
+    """Return a tool whose calls are held back if they write."""
+    return replace(tool, admit=_hold) if tool.protocol.writes else tool
+
+
+def _hold(_: JsonObject) -> None:
+    raise HeldWrite("not sent: the reads before it are looked at first")

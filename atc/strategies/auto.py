@@ -12,15 +12,16 @@ from itertools import groupby
 
 from atc.archive.learned_schemas import add_observed_schemas
 from atc.core.messages import format_list
-from atc.core.types import Attempt, Program, Solution
+from atc.core.types import Attempt, Finding, Program, Solution
+from atc.pipeline.check import check
 from atc.pipeline.repair import worth_repairing
 from atc.pipeline.synthesize import declares_response
 from atc.run.attempt import run_given_program
-from atc.run.passes import MISREAD, find_certain
+from atc.run.passes import MISREAD
 from atc.run.program_calls import seen_output
 from atc.run.program_tools import with_named, writing_tools
 from atc.run.strategy_run import Parts
-from atc.strategies.chain import Chain, reads_before_writes
+from atc.strategies.chain import Chain
 from atc.strategies.stepwise import Stepwise
 from protocols.toolbox import Toolbox
 
@@ -34,11 +35,10 @@ def solve(task: str, parts: Parts) -> Solution:
     """Solve a task with `chain`; continue with `stepwise` after two rounds that misread a response.
 
     A response is unknown if no schema describes it and no call has received it. If a program reads
-    an unknown response and then writes, the statements before its first write are executed first,
-    so that the response becomes known. The program then goes on to its writes, unless it reads a
-    key that the response lacks. If the response can be received only together with a write, as in a
-    loop that reads and writes, the strategy changes at once. The run keeps its budget and its
-    record of calls.
+    an unknown response and then writes, it is executed up to its first write, so that the response
+    becomes known. The program then goes on to its writes, unless it reads a key that the response
+    lacks. If another unknown response is read after the first write, and then written, the strategy
+    changes at once. The run keeps its budget and its record of calls.
     """
     first = _First(task, parts)
     tools = first.tools
@@ -80,8 +80,8 @@ class _First(Chain):
         See `Chain.should_leave` for the arguments.
         """
         if program is not None:
-            self._execute_reads(program)
-            if found := unseen_writes(program, self.tools):
+            last = self._execute_reads(program)
+            if last is not None and (found := unseen_writes(program, self.tools, after=last)):
                 self.why = "{} may be given what {} returns, which nobody has seen".format(*found)
             return bool(self.why)
         rounds = [list(group) for _, group in groupby(attempts, key=lambda attempt: attempt.round)]
@@ -93,25 +93,27 @@ class _First(Chain):
             self.why = f"programs misread what {format_list(blamed, most=3) or 'the tools'} gave"
         return bool(self.why)
 
-    def _execute_reads(self, program: Program) -> None:
-        """Execute the statements before the first write, so that their responses become known.
+    def _execute_reads(self, program: Program) -> int | None:
+        """Execute a program up to its first write, so that the responses before it become known.
 
         This is done only if the program writes after reading a response that no schema describes.
-        It does not count as a repair.
+        It does not count as a repair. Return the line of the first write; 0 if nothing was executed
+        for this reason, and None if the program came to its end without a write.
         """
         before = with_named(program, self.tools, self.parts.toolbox)
         self.blind = None
         self._received = before
-        reads = reads_before_writes(program, writing_tools(program, before))
         past = self.parts.past.attempt(len(self.attempts))
         # A resumed run executes the same programs, although their responses are known by now.
-        is_repeated = past is not None and past.program == reads != program
-        if not is_repeated and (unseen_writes(program, before) is None or not reads.names):
-            return
+        is_repeated = past is not None and past.is_look
+        if not is_repeated and unseen_writes(program, before) is None:
+            return 0
         was_blind = not seen_output(self.attempts)
-        result = self.look(reads)
+        result = self.look(program)
         self.blind = was_blind
         self._received = add_observed_schemas(before, result.calls, exactly=True)
+        held = [call.line for call in result.calls if call.outcome == "not_run"]
+        return held[-1] if held else None
 
     def _attempt(self, program: Program | None) -> None:
         """Check and execute a program.
@@ -120,7 +122,7 @@ class _First(Chain):
         If the program reads a key that the responses to these reads lack, it is not executed. It is
         executed if the model repeats it, because it may read the key only where it is present.
         """
-        found = () if program is None else find_certain(program, self._received)
+        found = () if program is None else _find_misread(program, self._received)
         is_unfit = self.blind is not None and bool(found)
         if program is None or not is_unfit or program.source in self._refused:
             super()._attempt(program)
@@ -130,13 +132,23 @@ class _First(Chain):
         run_given_program(self, program, (*found[:-1], last))
 
 
-def unseen_writes(program: Program, tools: Toolbox) -> tuple[str, str] | None:
+def _find_misread(program: Program, received: Toolbox) -> tuple[Finding, ...]:
+    """Return what a program reads otherwise than the responses in `received` are.
+
+    A key that the responses lack counts, also if the program reads it with a default.
+    """
+    found = check(program, received)
+    return tuple(one for one in found if one.certain or one.code == "missing-key")
+
+
+def unseen_writes(program: Program, tools: Toolbox, *, after: int = 0) -> tuple[str, str] | None:
     """Return the names of a writing tool and of a tool called before it whose response is unknown.
 
-    A response is unknown if no response schema describes it. Return None if the program has no such
-    two calls.
+    A response is unknown if no response schema describes it. Only calls below the line `after`
+    count. Return None if the program has no such two calls.
     """
-    called = [word for word in re.findall(r"[^\W\d]\w*(?=\()", program.source) if word in tools]
+    below = "\n".join(program.source.splitlines()[after:])
+    called = [word for word in re.findall(r"[^\W\d]\w*(?=\()", below) if word in tools]
     writing = writing_tools(program, tools)
     for number, name in enumerate(called):
         unseen = (

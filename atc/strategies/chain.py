@@ -6,7 +6,6 @@ If the program fails, the model is told the facts about the failure and writes a
 
 from __future__ import annotations
 
-import ast
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -50,8 +49,6 @@ class Chain(Run):
         self.tried: set[str] = set()
         self.confirmed = False
         self.blind: bool | None = None
-        self.looks = set[int]()
-        """Numbers of the attempts that only executed reads."""
         self._repairs_left = parts.config.max_repairs
         self._looks_left = _MOST_LOOKS
 
@@ -175,24 +172,17 @@ class Chain(Run):
             return True
         return last.answer is not None and (was_asked or not last.doubts)
 
-    def look(self, reads: Program) -> Attempt:
-        """Execute the reading statements of a program, only to learn what the tools return.
+    def look(self, program: Program) -> Attempt:
+        """Execute a program up to its first write, only to learn what the tools return.
 
-        The output of these statements is not an answer to the task.
+        Its output is not an answer to the task.
         """
-        self.looks.add(len(self.attempts))
-        return attempt(self, reads, look=True)
+        return attempt(self, program, holds_writes=True)
 
     def _answered(self, attempts: Sequence[Attempt]) -> list[Attempt]:
-        """Return those of `attempts` that gave an answer.
-
-        `attempts` must begin with the first attempt of the run, because attempts are identified by
-        number.
-        """
+        """Return those of `attempts` that gave an answer."""
         return [
-            attempt
-            for number, attempt in enumerate(attempts)
-            if attempt.answer is not None and number not in self.looks
+            attempt for attempt in attempts if attempt.answer is not None and not attempt.is_look
         ]
 
     def choose_answer(self) -> None:
@@ -215,9 +205,8 @@ class Chain(Run):
         """Check and execute a program.
 
         A program that contradicts a response schema is not executed unless the model repeats it. If
-        such a repeated program also writes, it is executed in two steps: first the statements
-        before its first write, then the whole program, if it does not contradict the responses to
-        those statements.
+        such a repeated program also writes, it is executed in two steps: first up to its first
+        write, then as a whole, if it does not contradict the responses to the reads before.
         """
         if program is None:
             self.not_run("The reply held no Python program.")
@@ -225,7 +214,7 @@ class Chain(Run):
         passes = prepare(self, program, blind=False)
         writing = writing_tools(program, passes.tools)
         insists = writing and passes.insists(passes.autofix(passes.check(Attempt(program))))
-        if insists and self.look(reads_before_writes(program, writing)).paused:
+        if insists and self.look(program).paused:
             return
         result = attempt(self, program, blind=self.blind)
         kind = None if result.fault is None else result.fault.kind
@@ -234,15 +223,6 @@ class Chain(Run):
             result.findings, program, known
         ):
             self.tried |= {program.source, result.program.source}
-
-
-def reads_before_writes(program: Program, writing: set[str]) -> Program:
-    """Return the statements of a program before the first one that names a writing tool."""
-    lines = program.source.splitlines(keepends=True)
-    for statement in program.tree.body:
-        if any(isinstance(node, ast.Name) and node.id in writing for node in ast.walk(statement)):
-            return Program("".join(lines[: statement.lineno - 1]))
-    return program
 
 
 def draft(task: str, parts: Parts) -> Draft:

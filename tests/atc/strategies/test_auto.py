@@ -147,19 +147,50 @@ def test_a_paused_first_program_is_resumed(sandbox, tool, sent, tmp_path):
     assert (solution.status, solution.answer, sent) == ("solved", "6", STARRED_CALLS)
 
 
-def test_reads_and_writes_in_one_loop_go_stepwise(solve, tool, sent):
+@pytest.mark.parametrize(
+    "source",
+    [
+        "for one in ['p1']:\n    note = get_note(id=one)\n    stars = add_star(id=note['text'])",
+        "stars = add_star(id=get_note(id='p1')['text'])",
+        "if get_note(id='p1')['text']:\n    stars = add_star(id=get_note(id='p1')['text'])",
+    ],
+)
+def test_a_read_before_a_write_may_stand_anywhere(solve, tool, sent, source):
     tools = Toolbox(
         [tool("get_note", None), tool("add_star", STARS, reads=False, result={"stars": 6})]
     )
-    source = (
-        "for one in ['p1']:\n    note = get_note(id=one)\n    add_star(id=note['text'])\nprint(1)"
+    solution, model, events = solve(
+        tools, f"{source}\nprint(stars['stars'])", allow_writes=("all",)
     )
+    assert (solution.answer, changes(events), len(model.prompts)) == ("6", [], 1)
+    assert [call for call in sent if call[0] == "add_star"] == STARRED_CALLS[1:]
+
+
+def test_a_read_after_a_write_goes_stepwise(solve, tool, sent):
+    tools = Toolbox(
+        [
+            tool("get_note", None),
+            tool("get_more", None),
+            tool("add_star", STARS, reads=False, result={"stars": 6}),
+        ]
+    )
+    source = "add_star(id=get_note(id='p1')['text'])\nmore = get_more(id='p1')\n"
     solution, _, events = solve(
-        tools, source, "note = get_note(id='p1')\nprint(note)",
+        tools, f"{source}print(add_star(id=more['text'])['stars'])",
+        "note = get_note(id='p1')\nprint(note)",
         "print('ANSWER:', add_star(id=note['text'])['stars'])", allow_writes=("all",),
     )  # fmt: skip
-    assert changes(events) == ["add_star may be given what get_note returns, which nobody has seen"]
+    assert changes(events) == ["add_star may be given what get_more returns, which nobody has seen"]
     assert (solution.answer, sent) == ("6", STARRED_CALLS)
+
+
+def test_a_program_without_a_due_write_runs(solve, tool, sent):
+    tools = Toolbox(
+        [tool("get_note", None), tool("add_star", STARS, reads=False, result={"stars": 6})]
+    )
+    source = "note = get_note(id='p1')\nif 'gone' in note:\n    add_star(id=note['gone'])\nprint(1)"
+    solution, model, _ = solve(tools, source, allow_writes=("all",))
+    assert (solution.answer, len(model.prompts), sent) == ("1", 1, [("get_note", {"id": "p1"})])
 
 
 def test_two_misreadings_change_the_route(solve, tool, sent):
