@@ -15,15 +15,22 @@ from collections.abc import Iterator
 from atc.core.source_edits import Edit, SourceOffsets, apply_edits
 from atc.core.types import Finding, Program
 from atc.pipeline.autofix.lookups import lookup, search_for
-from protocols.naming import similarity
+from protocols.naming import similarity, snake
 from protocols.toolbox import Toolbox
 
 _SUBSCRIPT = re.compile(r"""\[(?:'[^']*'|"[^"]*")\]$""")
 _SURELY_MEANT = 0.8
-"""Minimum similarity of an existing key to the missing key that it replaces.
+"""Minimum similarity of each word of an existing key to that of the missing key which it replaces.
 
 It is computed by `naming.similarity`.
 """
+_SAME_LETTERS = 0.95
+"""The same for whole keys with another number of words, such as `flightnumber`."""
+_OTHER_FIGURES = frozenset(
+    {"total", "count", "max", "min", "mean", "average", "avg", "sum", "is", "has", "next", "last",
+     "previous", "first"}
+)  # fmt: skip
+"""Words which, added to a key, make it the name of another value."""
 
 
 def autofix(program: Program, findings: tuple[Finding, ...], tools: Toolbox) -> Program | None:
@@ -33,7 +40,9 @@ def autofix(program: Program, findings: tuple[Finding, ...], tools: Toolbox) -> 
     example, a positional argument first gets its name, then a lookup replaces its value.
     """
     editor = _Fixes(program, tools)
-    edits = {edit for finding in findings if (edit := editor.find_edit(finding)) is not None}
+    # What is not certain may be right, and then needs no fix.
+    certain = [finding for finding in findings if finding.certain]
+    edits = {edit for finding in certain if (edit := editor.find_edit(finding)) is not None}
     edited = apply_edits(program, edits)
     return edited if edits and edited.source.strip() else None
 
@@ -197,11 +206,20 @@ def _rename_key(key: str, better: str, *, passed_on: bool) -> str | None:
     """
     if _is_subscripts(better):
         return better
-    alike = similarity(key.lower(), better.lower()) >= _SURELY_MEANT
-    added = set(better.lower().split("_")) - set(key.lower().split("_"))
-    fewer = set(key.lower().split("_")) < set(better.lower().split("_"))
-    return (
-        f"[{better!r}]"
-        if better and (alike or fewer) and (passed_on or "id" not in added)
-        else None
-    )
+    words, meant = snake(key).split("_"), snake(better).split("_")
+    added = {*meant} - {*words}
+    fewer = {*words} < {*meant} and not added & _OTHER_FIGURES
+    if not better or not (fewer or _is_misspelt(words, meant)):
+        return None
+    return f"[{better!r}]" if passed_on or "id" not in added else None
+
+
+def _is_misspelt(words: list[str], meant: list[str]) -> bool:
+    """Return True if a name is another one with a mistake in the spelling of its words.
+
+    A name with another word is no such mistake: `temperature_mean` is not `temperature_max`.
+    """
+    if len(words) != len(meant):
+        return similarity("".join(words), "".join(meant)) >= _SAME_LETTERS
+    pairs = zip(words, meant, strict=True)
+    return all(similarity(word, other) >= _SURELY_MEANT for word, other in pairs)

@@ -19,7 +19,7 @@ from atc.core.answers import parse_answer
 from atc.core.source_edits import SourceOffsets, apply_edits
 from atc.core.types import Program
 from atc.pipeline.attribute import find_origins
-from protocols.naming import singular
+from protocols.naming import VAGUE, singular
 from protocols.schema import resolve, types, unwrap_schema
 from protocols.tool import Tool
 from protocols.toolbox import Toolbox, format_subscript
@@ -107,12 +107,14 @@ def _find_fitting_keys(tool: Tool, alias: str, route: _Route, tools: Toolbox) ->
     """Return the keys of a record whose values may be passed as the argument `alias` of a tool.
 
     `route` is the chain of lookups that returns the record. If the record has a key with the name
-    of the argument, this is the only one. Otherwise these are the keys whose values the argument
-    takes according to the links between tools.
+    of the argument, such as `flight_id`, this is the only one. Otherwise, and for a name such as
+    `id`, these are the keys whose values the argument takes according to the links between tools
+    that are declared or were observed.
     """
-    if alias in route.keys:
+    if alias in route.keys and alias not in VAGUE:
         return [alias]
-    linked = {_end(producer.path) for producer in tools.producers(tool, tool.arguments[alias])}
+    producers = tools.producers(tool, tool.arguments[alias])
+    linked = {_end(producer.path) for producer in producers if producer.support != "guessed"}
     return sorted(linked & route.keys)
 
 

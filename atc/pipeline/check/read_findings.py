@@ -12,7 +12,9 @@ from atc.pipeline.check.budget import spend
 from atc.pipeline.check.interpreter import Interpreter
 from atc.pipeline.check.kinds import describe_value
 from atc.pipeline.check.schema import field_type, item_type, list_keys
+from atc.pipeline.check.uses import fits_use, key_reader
 from protocols.effects.query_arguments import pages_response
+from protocols.naming import VAGUE
 
 _MOST_GIVERS = 5
 """Maximum number of tools that a message may suggest because their response has a missing key.
@@ -35,6 +37,8 @@ _LIST_NAMES = {
     "rows",
     "content",
 }
+_COMMON = VAGUE | {"type", "title", "url"}
+"""Keys that objects at several levels have with different meanings."""
 
 
 def format_call_template(core: Interpreter, tool: t.ToolRef) -> str:
@@ -224,25 +228,36 @@ def _report_missing(
 ) -> None:
     keys = list(record.shape.properties)
     owner = str(record.origin) if not record.origin.path else f"{text} ({record.origin})"
-    then, better = _suggest_key(core, record, key)
+    then, better = _suggest_key(core, record, key, place)
     message = f"{owner} has no key {key!r}; its keys are {format_list(keys)}.{then}"
     more = {"tool": record.origin.tool, "better": better, "keys": keys}
     core.report("missing-key", place, message, certain=certain, **more)
 
 
-def _suggest_key(core: Interpreter, record: t.Record, key: str) -> tuple[str, str | None]:
+def _suggest_key(
+    core: Interpreter, record: t.Record, key: str, place: ast.expr
+) -> tuple[str, str | None]:
     """Guess which existing key a program meant by a key that does not exist.
 
     Return a sentence for the message, and the key, code or tool that it suggests. Without a guess,
-    return `("", None)`.
+    return `("", None)`. The value of a suggested key has a type that the code around the read at
+    `place` can use.
     """
-    keys = list(record.shape.properties)
-    if not may_guess(len(keys)):
+    if not may_guess(len(record.shape.properties)):
         return "", None
+    use = key_reader(core.module, place)
+    spend(8 * len(record.shape.properties))
+    keys = [
+        known
+        for known in record.shape.properties
+        if fits_use(core.module, use, field_type(record, known) or t.ANY)
+    ]
     close = find_nearest(key, keys, cutoff=0.8, loose=False)
-    inside = find_nested_key(record, key)
-    if inside is not None and (close is None or close.lower() != key.lower()):
-        return f" {key!r} is a key of {inside[0]}.", inside[1]
+    inside = _find_nested_key(record, key)
+    if inside and (close is None or close.lower() != key.lower()):
+        where, subscripts, kind = inside[0]
+        is_meant = len(inside) == 1 and key not in _COMMON and fits_use(core.module, use, kind)
+        return f" {key!r} is a key of {where}.", subscripts if is_meant else None
     if close is not None:
         return f" Did you mean {close!r}?", close
     near = find_nearest(key, keys)
@@ -276,27 +291,28 @@ def _find_tools_with_key(core: Interpreter, record: t.Record, key: str) -> list[
         for member in t.members(core.tool_result(alias)) if other else ():
             top = item_type(member) if isinstance(member, t.Array) else member
             if isinstance(top, t.Record) and (
-                key in top.shape.properties or find_nested_key(top, key) is not None
+                key in top.shape.properties or _find_nested_key(top, key)
             ):
                 found.append(alias)
                 break
     return found[:3] if len(found) <= _MOST_GIVERS else []
 
 
-def find_nested_key(record: t.Record, key: str) -> tuple[str, str] | None:
+def _find_nested_key(record: t.Record, key: str) -> list[tuple[str, str, t.Type]]:
     """Find a key that an object does not have itself, but one level deeper.
 
-    Return in words which inner object has it, and the subscripts that lead to the key, or None.
+    Return for each inner object that has it: the object in words, the subscripts that lead to the
+    key, and the type of the value there.
     """
     spend(8 * len(record.shape.properties))
+    found = []
     for name in record.shape.properties:
         for member in t.members(field_type(record, name) or t.ANY):
-            if isinstance(member, t.Record) and key in member.shape.properties:
-                return f"{name!r}", f"[{name!r}][{key!r}]"
-            if isinstance(member, t.Array):
-                items = t.members(item_type(member))
-                if any(
-                    isinstance(item, t.Record) and key in item.shape.properties for item in items
-                ):
-                    return f"each item of {name!r}", f"[{name!r}][…][{key!r}]"
-    return None
+            inside = t.members(item_type(member) if isinstance(member, t.Array) else member)
+            each, step = ("each item of ", "[…]") if isinstance(member, t.Array) else ("", "")
+            found += [
+                (f"{each}{name!r}", f"[{name!r}]{step}[{key!r}]", field_type(one, key) or t.ANY)
+                for one in inside
+                if isinstance(one, t.Record) and key in one.shape.properties
+            ]
+    return found
