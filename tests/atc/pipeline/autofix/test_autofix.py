@@ -233,3 +233,52 @@ def test_a_responses_key_stays_text_in_mended_programs():
         {"rows": lambda offset=0, **_: {key: [3] if offset else [1, 2]}, "print": printed.append},
     )
     assert printed == [1], better.source
+
+
+def films(*links):
+    """Return tools for films and episodes. `links` are links to the films' `id`."""
+    film = record(
+        id="integer",
+        video="boolean",
+        total_results="integer",
+        score_max="number",
+        runtime="integer",
+        maker=record(name="string", founded="integer"),
+    )
+    episode = record(id="integer", title="string")
+    return Toolbox(
+        [
+            tool("get_film", None, {"id": "integer"}, film, links=links),
+            tool("get_episode", None, {"number": "integer"}, episode),
+        ]
+    )
+
+
+@pytest.mark.parametrize(
+    "read",
+    [
+        "get_film(id=1)['videos']['results']",  # `video` is a boolean
+        "get_film(id=1)['results'][:3]",  # `total_results` is a number
+        "get_film(id=1)['score_mean']",  # a maximum is no mean
+        "get_film(id=1)['name']",  # that of its maker
+        "get_episode(number=1)['runtime']",  # the id of an episode is no film's
+    ],
+)
+def test_only_the_same_thing_replaces_a_key(read):
+    program = Program(f"print({read})")
+    findings = check(program, films())
+    assert len(findings) == 1
+    assert autofix(program, findings, films()) is None
+
+
+def test_a_link_makes_an_id_the_argument():
+    link = Link(argument="id", tool="get_episode", path="id", support="declared")
+    program = Program("print(get_episode(number=1)['runtime'])")
+    fixed = autofix(program, check(program, films(link)), films(link))
+    assert fixed.source == 'print(get_film(id=get_episode(number=1)["id"])["runtime"])'
+
+
+def test_an_inner_key_that_fits_is_added():
+    program = Program("print(get_film(id=1)['founded'] - 1)")
+    fixed = autofix(program, check(program, films()), films())
+    assert fixed.source == "print(get_film(id=1)['maker']['founded'] - 1)"
