@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from protocols.schema import Json, JsonObject, as_mapping, expand_combinations
+from protocols.schema import Json, JsonObject, as_mapping, expand_combinations, loads, resolve
 
 _DEEPEST = 12
 _MOST_VIEWS = 50
@@ -13,16 +13,27 @@ _MOST_ITEMS = 20
 _ANY_TYPE = ("object", "array", "string", "number", "integer", "boolean", "null")
 
 
-def examples_beside(described: JsonObject) -> list[Json]:
+def examples_beside(described: JsonObject, root: JsonObject) -> list[Json]:
     """Return the examples in a schema, or in the description of a response with one media type.
 
-    OpenAPI names several of them, and JSON Schema lists them. Only objects and lists are returned.
+    OpenAPI names several of them, perhaps as references into the document `root`, and JSON Schema
+    lists them. Only objects and lists are returned, also those that are written as JSON text.
     """
     several = described.get("examples")
-    named = [as_mapping(one).get("value") for one in as_mapping(several).values()]
+    named = [resolve(one, root).get("value") for one in as_mapping(several).values()]
     listed = several if isinstance(several, list) else []
-    examples = [described.get("example"), *named, *listed]
+    examples = map(_parse_text, [described.get("example"), *named, *listed])
     return [one for one in examples if isinstance(one, dict | list)]
+
+
+def _parse_text(example: Json) -> Json:
+    """Return the value of an example that is an object or a list, written as JSON text."""
+    if not isinstance(example, str) or not example.lstrip().startswith(("{", "[")):
+        return example
+    try:
+        return loads(example)
+    except (ValueError, RecursionError):
+        return example
 
 
 def find_shown_fields(examples: Iterable[Json], schema: Json, root: JsonObject) -> dict[str, Any]:

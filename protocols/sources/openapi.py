@@ -315,7 +315,7 @@ class _Reader:
         described = as_mapping(content[media])
         raw = described.get("schema")
         top = self._received.top(self._received.convert(raw))
-        top = self._received.with_shown_fields(top, examples_beside(described), raw)
+        top = self._received.with_shown_fields(top, examples_beside(described, self._content), raw)
         return {"not": {}} if top is False else self._received.complete(top) or None
 
     def _success_status(self, responses: JsonObject) -> str:

@@ -10,19 +10,15 @@ from atc.pipeline.check import types as t
 from atc.pipeline.check.argument_values import allowed_types, find_mismatch, find_type_mismatch
 from atc.pipeline.check.budget import spend
 from atc.pipeline.check.interpreter import Interpreter
-from atc.pipeline.check.kinds import constant, describe_value_in_detail, json_types
+from atc.pipeline.check.kinds import describe_value_in_detail, json_types
+from atc.pipeline.check.named_keys import KeywordArguments, find_selection
 from atc.pipeline.check.read_findings import format_call_template
 from atc.pipeline.check.schema import field_type, silence_nulls, with_selection
-from atc.pipeline.check.selection import Selection
 from atc.pipeline.check.subscripts import need_value
-from protocols.effects.query_arguments import selects_response, shapes_response
-from protocols.naming import snake
+from protocols.effects.query_arguments import selects_response
 from protocols.schema import as_mapping, expand_combinations
 from protocols.text_arguments import is_sent_as_text
 from protocols.tool import Tool
-
-KeywordArguments = list[tuple[ast.AST, str, ast.expr, t.Type]]
-"""Arguments passed by name: the node for findings, the name, the value and the value's type."""
 
 _MOST_NAMED = 5
 """Maximum number of other tools that a message suggests for an unknown argument.
@@ -30,10 +26,6 @@ _MOST_NAMED = 5
 They are tools that require an argument of this name. If more tools do, none is suggested.
 """
 _MOST_VIEWS = 20
-_EVERYTHING = frozenset({"*", "all", "full", "any"})
-"""Values of an argument such as `fields` that select everything, also what is not documented."""
-_ORDERING = frozenset({"sort", "sorting", "order", "ordering"})
-"""Words in the names of arguments whose values name fields only to sort by them."""
 
 
 def call_tool(
@@ -59,8 +51,8 @@ def call_tool(
             _check_value(core, tool, name, node, value, written=written)
     result = core.tool_result(alias)
     if core.lenient:
-        selection = _find_selection(named)
-        if selection is None:
+        selection = find_selection(core, named)
+        if selection is None or (more and any(map(selects_response, tool.arguments))):
             return t.ANY
         result = with_selection(result, selection)
     # Filters such as `min_delay=60` and `has_rating=True` exclude records with nulls.
@@ -69,54 +61,6 @@ def call_tool(
         for _, name, _, _ in named
     )
     return silence_nulls(result) if chosen else result
-
-
-def _find_selection(named: KeywordArguments) -> Selection | None:
-    """Return what the arguments of a call name, so that the response may have keys of these names.
-
-    Return None if an argument may select anything, because its value is not known or means all.
-    """
-    found = Selection()
-    for _, name, _, value in named:
-        texts = _literal_texts(value)
-        if shapes_response(name):
-            adds = name.partition("_")[2]
-            is_open = texts is None or any(text.lower() in _EVERYTHING for text in texts)
-            if is_open and (selects_response(name) or adds == "to_response"):
-                return None
-            used = value != t.NONE and constant(value) is not False
-            found |= Selection.of([*(texts or ()), *([adds] if used else ())], chooses=True)
-        elif not _ORDERING & {*snake(name).split("_")}:
-            found |= Selection.of(texts or (), chooses=False)
-    return found
-
-
-def _literal_texts(value: t.Type, depth: int = 0) -> list[str] | None:
-    """Return the texts that a value can be, or that are in it. Return None if one is not known.
-
-    They are those that the program writes itself, alone or in a list. Numbers, booleans and None
-    have none.
-    """
-    found: list[str] = []
-    for member in t.members(value):
-        inner: list[str] | None = []
-        match member:
-            case t.Atom("str", values=values, listed=False) if values is not None:
-                inner = list(values)
-            case t.Atom("str"):
-                inner = None
-            case t.Listing(cell) if depth == 0:
-                inner = _literal_texts(cell.item, 1)
-            case t.Tuple(items) if depth == 0:
-                inner = _literal_texts(t.join(*items), 1)
-            case t.Atom() | t.Null() | t.Extreme("nothing"):
-                pass
-            case _:
-                inner = None
-        if inner is None:
-            return None
-        found += inner
-    return found
 
 
 def _read_keywords(core: Interpreter, call: ast.Call) -> tuple[KeywordArguments, bool]:
