@@ -1,6 +1,6 @@
 """Findings of the static check in programs by models, and false alarms in correct programs.
 
-`real`: 116 programs of the embedded model. The check of commit 4d710f8 had 234 findings in them
+`real`: 116 programs of the embedded model. The check of commit 4d710f8 found 234 faults in them
 (counted once for each kind of finding and line), with which the present findings are compared.
 `strong`: 72 programs of a strong model, which were all accepted at their first run. `gold`: the
 gold programs of ToolFlow's tasks. `correct`: hand-written correct programs. `batches`: 125 faulty

@@ -270,17 +270,15 @@ def iter_reference_targets(schema: Json) -> set[str]:
 def scalar_schema(schema: Any, root: JsonObject) -> JsonObject:
     """Return the schema of a single value, which says its type and `format`.
 
-    If a schema allows null as well, the result is the schema without null. For a list, it is the
-    schema of its items.
+    If a schema allows null or a list as well, the result is the schema without them. For a list, it
+    is the schema of its items.
     """
     top = resolve(schema, root)
     for _ in range(4):
-        others = [
-            part
-            for part in subschemas(top, "anyOf", "oneOf")
-            if resolve(part, root).get("type") != "null"
-        ]
-        inner = others[0] if len(others) == 1 else top.get("items")
+        options = [resolve(part, root) for part in subschemas(top, "anyOf", "oneOf")]
+        others = [part for part in options if part.get("type") != "null"]
+        single = [part for part in others if part.get("type") != "array"] or others
+        inner = single[0] if len(single) == 1 else top.get("items")
         top = resolve(inner, root) or top
     return top
 

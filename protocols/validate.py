@@ -304,16 +304,28 @@ def _without_branches(schema: Any) -> Any:
 def _branch(keyword: str, options: list[Any]) -> JsonObject:
     """Return a schema that replaces an `anyOf` or `oneOf` with these options.
 
-    With this schema, the validator reports one error instead of one for each option. But if there
-    is only one option besides null, the errors of this option are reported.
+    With this schema, the validator reports one error instead of one for each option. But if the
+    type of the value selects an option, as for null, the errors of this option are reported.
     """
     others = [one for one in options if one != {"type": "null"}]
-    nullable = len(others) == 1 < len(options)
-    return (
-        {"if": {"type": "null"}, "else": others[0]}
-        if nullable
-        else {"not": {"not": {keyword: options}}}
-    )
+    if len(others) == 1 < len(options):
+        return {"if": {"type": "null"}, "else": others[0]}
+    chosen: JsonObject = {"not": {"not": {keyword: options}}}
+    groups = [_type_group(option) for option in options]
+    if all(groups) and sum(map(len, groups)) == len(frozenset().union(*groups)):
+        for group, option in zip(groups, options, strict=True):
+            chosen = {"if": {"type": sorted(group)}, "then": option, "else": chosen}
+    return chosen
+
+
+def _type_group(option: Any) -> frozenset[str]:
+    """Return the types that an option of `anyOf` declares, or an empty set if it declares none.
+
+    An integer is a number.
+    """
+    declared = option.get("type", ()) if isinstance(option, Mapping) else ()
+    named = {declared} if isinstance(declared, str) else {*declared}
+    return frozenset("number" if name == "integer" else name for name in named)
 
 
 def _violation(error: jsonschema_rs.ValidationError) -> Violation:

@@ -11,13 +11,7 @@ from protocols.effects import annotate_effects
 from protocols.errors import InvalidProtocol, SourceUnavailable
 from protocols.http.path_arguments import without_path_marks
 from protocols.protocol import Annotations, ErrorOutcome, Link, Location, ToolProtocol, Verify
-from protocols.response_examples import examples_beside
-from protocols.schema import (
-    JsonObject,
-    as_mapping,
-    items_of_type,
-    types,
-)
+from protocols.schema import JsonObject, all_types, as_mapping, items_of_type
 from protocols.sources.document import OpenApiDocument
 from protocols.sources.openapi_bodies import add_body
 from protocols.sources.openapi_security import credentials_of, scheme_of
@@ -30,6 +24,7 @@ from protocols.sources.operation import (
     operation_names,
     plain_text,
 )
+from protocols.sources.repeated_parameters import with_list
 from protocols.sources.schemas import Schemas
 
 _Place: TypeAlias = tuple[str, str]
@@ -296,8 +291,11 @@ class _Reader:
             values := [one["value"] for one in named if "value" in one]
         ):
             schema["examples"] = values
-        joint = list_separator(parameter) if location in ("query", "form") else None
-        if joint in ("[]", "{}") or (joint and "array" in types(self._sent.top(schema))):
+        if location not in ("query", "form"):
+            return schema
+        schema = with_list(schema, parameter)
+        joint = list_separator(parameter)
+        if joint in ("[]", "{}") or (joint and "array" in all_types(self._sent.top(schema), {})):
             schema["x-atc-join"] = joint
         return schema
 

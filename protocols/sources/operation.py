@@ -170,10 +170,14 @@ def list_separator(parameter: JsonObject) -> str | None:
 
     The result is the separator between the items of a list; None means that the name is repeated
     for each item. Two results are not separators: `[]` means that an object is sent as
-    `name[field]=…`, and `{}` means that the value is sent as JSON.
+    `name[field]=…`, and `{}` means that the value is sent as JSON. A name that ends in `[]` is
+    repeated unless the description says otherwise.
     """
     if "content" in parameter:
         return "{}"
+    says_how = parameter.keys() & {"style", "explode", "collectionFormat"}
+    if str(parameter.get("name")).endswith("[]") and not says_how:
+        return None
     if "type" in parameter and not parameter.keys() & {"style", "explode"}:
         return _SEPARATORS.get(str(parameter.get("collectionFormat", "csv")))
     style = str(parameter.get("style", "form"))

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from functools import lru_cache
 from typing import Any, NamedTuple
 
 import jsonschema_rs
@@ -17,8 +16,14 @@ import jsonschema_rs
 from atc.core.messages import find_nearest, format_list
 from atc.pipeline.check import types as t
 from atc.pipeline.check.kinds import json_types
+from atc.pipeline.check.patterns import (
+    NUMBER_TEXTS,
+    are_disjoint,
+    can_be_number,
+    can_match,
+)
 from atc.pipeline.check.schema import items_of, listed_values
-from protocols.schema import JsonObject, all_types, resolve, scalar_schema
+from protocols.schema import JsonObject, all_types, resolve, scalar_schema, subschemas
 from protocols.text_arguments import (
     as_numbers,
     as_texts,
@@ -30,13 +35,7 @@ from sandbox.arguments import TYPE_WORDS
 
 _MOST_DEPTH = 5
 _NUMBERS = frozenset({"integer", "number"})
-_NUMBER_TEXTS = [digit * length for digit in "15" for length in range(1, 21)] + [
-    f"{'1' * whole}.{'1' * part}" for whole in range(1, 14) for part in range(1, 10)
-]
-"""Numbers as texts of different lengths, with which a pattern is tried."""
 _MOST_JUDGES = 4096
-_LONGEST = 1_000
-"""Maximum length, in characters, of a string that is matched against a pattern."""
 _FORMATS = {
     "date": "a date such as '2013-01-31'",
     "date-time": "a date and time such as '2013-01-31T08:30:00Z'",
@@ -229,15 +228,6 @@ def _strings(values: Iterable[Any]) -> list[str]:
     return [value for value in values if isinstance(value, str)]
 
 
-@lru_cache(maxsize=1024)
-def can_match(pattern: str, text: str) -> bool:
-    """Return True if a string matches the pattern of a schema, or if this cannot be decided."""
-    try:
-        return len(text) > _LONGEST or validator({"pattern": pattern}).is_valid(text)
-    except ValueError:
-        return True
-
-
 def find_type_mismatch(
     value: t.Type, schema: Any, root: JsonObject, depth: int = 0, *, as_text: bool = False
 ) -> Mismatch | None:
@@ -280,7 +270,7 @@ def _find_text_mismatch(
     if names & _NUMBERS and "string" in allowed:
         single = scalar_schema(schema, root)
         listed = _strings(listed_values(single) or ())
-        texts = (*filter(is_number_text, listed), *_NUMBER_TEXTS)
+        texts = (*filter(is_number_text, listed), *NUMBER_TEXTS)
         fits = find_text_form(single) is None and any(
             _find_violated_clause(text, schema, root) is None for text in texts
         )
@@ -295,20 +285,6 @@ def allowed_types(schema: Any, root: JsonObject) -> set[str] | None:
     found = {*all_types(schema, root)}
     nullable = isinstance(schema, Mapping) and resolve(schema, root).get("nullable") is True
     return found | {"null"} if found and nullable else found or None
-
-
-@lru_cache(maxsize=1024)
-def can_be_number(pattern: str) -> bool:
-    """Return True if a text that matches the pattern of a schema can be a number.
-
-    The pattern is tried with numbers of different lengths, after its literal prefix, if it has one.
-    """
-    try:
-        matches = validator({"pattern": pattern}).is_valid
-    except ValueError:
-        return True
-    texts = (prefix + text for prefix in ("", *_beginnings(pattern)) for text in _NUMBER_TEXTS)
-    return any(is_number_text(text) and matches(text) for text in texts)
 
 
 def find_pattern_mismatch(
@@ -342,7 +318,17 @@ def _options_for_strings(options: list[Any] | None, root: JsonObject) -> list[An
 def _find_item_mismatch(
     value: t.Type, schema: JsonObject, root: JsonObject, depth: int, *, as_text: bool
 ) -> Mismatch | None:
-    """Return why the items or values of a list or dict cannot fit a schema, or None if they may."""
+    """Return why the items or values of a list or dict cannot fit a schema, or None if they may.
+
+    Of several alternatives in the schema, only one must allow the type of the value.
+    """
+    names = json_types(value) or set()
+    options = [
+        option
+        for option in subschemas(schema, "anyOf", "oneOf")
+        if names & (allowed_types(option, root) or names)
+    ]
+    schema = resolve(options[0], root) if len(options) == 1 else schema
     for description, part, possible in _contents(value, schema):
         found = [
             find_type_mismatch(kind, part, root, depth + 1, as_text=as_text) for kind in possible
@@ -371,30 +357,3 @@ def _contents(value: t.Type, schema: JsonObject) -> Iterator[tuple[str, Any, lis
                 alternatives = t.members(item)
                 known = [m for m in alternatives if not isinstance(m, t.Null) and m is not t.NEVER]
                 yield "a list in which each item is", items, known
-
-
-_BEGINNING = re.compile(r"\^(?:\(([\w|-]+)\))?([\w-]*)(?=[\[(\\.$])")
-
-
-def are_disjoint(one: str, other: str) -> bool:
-    """Return True if it is certain that no string matches both regular expressions.
-
-    This is known if they start with different literal prefixes, as patterns of ids do.
-    """
-    first = _beginnings(one)
-    second = _beginnings(other)
-    return bool(first and second) and not any(
-        a.startswith(b) or b.startswith(a) for a in first for b in second
-    )
-
-
-def _beginnings(pattern: str) -> list[str]:
-    """Return the literal prefixes of a regular expression.
-
-    They are `ci_` and `af_` for `^(ci|af)_[a-z2-7]{5}$`. Empty if the expression is of another
-    form, so that its prefixes cannot be determined.
-    """
-    found = _BEGINNING.match(pattern)
-    if found is None or "|" in pattern[found.end() :]:
-        return []
-    return [name + found[2] for name in (found[1] or "").split("|")]

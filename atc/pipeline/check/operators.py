@@ -6,9 +6,9 @@ import ast
 
 from atc.core.messages import find_nearest, format_expression, format_list
 from atc.pipeline.check import types as t
-from atc.pipeline.check.argument_values import can_match
 from atc.pipeline.check.interpreter import Interpreter
 from atc.pipeline.check.kinds import category, constant, describe_value
+from atc.pipeline.check.patterns import can_match
 from atc.pipeline.check.schema import items_of
 from atc.pipeline.check.subscripts import need_value
 
