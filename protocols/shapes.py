@@ -87,12 +87,7 @@ class Shapes:
         if not self.detail.comments:
             return ""
         text = first_sentences(str(schema.get("description", "")), self.detail.comment_characters)
-        described = scalar_schema(schema, root)
-        wanted = (
-            "content of a file"
-            if is_file(schema, root)
-            else _FORMATS.get(str(described.get("format")), "")
-        )
+        wanted = "content of a file" if is_file(schema, root) else _format_words(schema, root)
         note = f"{text} ({wanted})" if text and wanted and wanted not in text else text or wanted
         if (
             origin
@@ -201,6 +196,14 @@ class Shapes:
         call = f'{chosen} = TypedDict("{chosen}", {{\n{body}\n}})'
         self.declarations.append(f"class {chosen}(TypedDict):\n{body}" if plain else call)
         return chosen
+
+
+def _format_words(schema: JsonObject, root: JsonObject) -> str:
+    """Return words for the format of a value, or for its formats if it has several, or ""."""
+    described = scalar_schema(schema, root)
+    options = [resolve(one, root) for one in described.get("anyOf", ())] or [described]
+    words = [_FORMATS.get(str(one.get("format")), "") for one in options]
+    return " or ".join(words) if all(words) else ""
 
 
 def _layers(schema: Json, root: JsonObject, depth: int = 0) -> Iterator[JsonObject]:

@@ -26,6 +26,7 @@ from protocols.sources.operation import (
 )
 from protocols.sources.repeated_parameters import with_list
 from protocols.sources.schemas import Schemas
+from protocols.sources.shown_formats import with_shown_formats
 
 _Place: TypeAlias = tuple[str, str]
 """The method and path of an operation."""
@@ -291,6 +292,7 @@ class _Reader:
             values := [one["value"] for one in named if "value" in one]
         ):
             schema["examples"] = values
+        schema = with_shown_formats(schema)
         if location not in ("query", "form"):
             return schema
         schema = with_list(schema, parameter)

@@ -30,6 +30,7 @@ from protocols.schema import (
 )
 from protocols.schema_intersection import intersect_schemas
 from protocols.sources.document import OpenApiDocument
+from protocols.sources.shown_formats import with_shown_formats
 from protocols.validate import is_schema
 
 _DEFINITIONS = "#/$defs/"
@@ -184,11 +185,11 @@ class Schemas:
             schema = self._without_hidden(
                 self._merge_all_of(self._keywords(raw) | _modernize_schema(raw))
             )
-            schema = self.with_shown_fields(
-                schema, examples_beside(raw, self._document.content), raw
-            )
+        if not isinstance(schema, dict):
+            return schema
         says_null = raw.get("nullable") is True or raw.get("x-nullable") is True
-        return _make_nullable(schema) if says_null and isinstance(schema, dict) else schema
+        schema = _make_nullable(schema) if says_null else schema
+        return with_shown_formats(schema) if self._hidden == "readOnly" else schema
 
     def with_shown_fields(self, schema: Any, examples: list[Json], raw: Json) -> Any:
         """Return the schema of a response, with the fields that only its examples show.

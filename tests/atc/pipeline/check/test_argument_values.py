@@ -71,3 +71,20 @@ def test_rules_hold_on_the_text_sent(schema: dict[str, Any]) -> None:
     assert len(codes("5", {"type": "string", **schema})) == 1
     assert len(codes('r["count"]', {"type": "string", **schema})) == 1
     assert codes('r["count"]', {"type": "string", "enum": ["1", "2"]}) == []
+
+
+def test_each_of_several_formats_passes() -> None:
+    moment = {"type": "string", "anyOf": [{"format": "date"}, {"format": "date-time"}]}
+    for value in ('"2024-05-01"', '"2024-05-01T08:30:00Z"', '"2024-05-01T08:30"'):
+        assert codes(value, moment) == []
+    assert codes('"yesterday"', moment) == ["bad-literal"]
+
+
+@pytest.mark.parametrize("value", ['["done"]', '["done"] + ["done"]', '"done"', '{"a": "open"}'])
+def test_lists_and_single_values_are_both_checked(value: str) -> None:
+    one = {"type": "string", "enum": ["open"]}
+    schema = {"anyOf": [one, {"type": "array", "items": one}]}
+    assert len(codes(value, schema)) == 1
+    assert codes(value.replace("done", "open"), schema) == (
+        [] if "{" not in value else ["bad-literal"]
+    )
