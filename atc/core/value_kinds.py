@@ -9,6 +9,7 @@ import re
 
 _SMALL = 100
 """Numbers below this may be hours, counts or limits; this and larger ones are probably ids."""
+_LONG_NUMBER = re.compile(r"\d{6,}")
 _MEASURES = re.compile(
     r"(^|_)(km|m|mi|miles|ft|feet|kt|kts|knots|mph|kg|lb|lbs|ms|seconds|minutes|hours|days|nights|"
     r"years|usd|eur|percent|radius|distance|limit|count|amount|size|length|width|height|weight|"
@@ -21,10 +22,13 @@ _MEASURES = re.compile(
 def is_common(value: str | int) -> bool:
     """Return True if a value in a program is so common that it does not count as invented.
 
-    That is a small integer, or a text that is not a code made of letters and digits.
+    That is a small integer, or a text that is neither a code made of letters and digits nor a long
+    number, as `00000091`.
     """
     if isinstance(value, int):
         return abs(value) < _SMALL
+    if _LONG_NUMBER.fullmatch(value):
+        return False
     mixed = any(map(str.isdigit, value)) and any(map(str.isalpha, value))
     return not (mixed and re.fullmatch(r"[\w-]+", value))
 

@@ -61,7 +61,7 @@ def doubts(
     answer = answer.strip()
     nodes = list(ast.walk(program.tree))
     return (
-        *_doubt_empty_answer(f"{task}\n{rules}", program, nodes, trace, answer),
+        *_doubt_empty_answer(f"{task}\n{rules}", program, nodes, trace, answer, tools),
         *(() if rules else _doubt_constant(task, nodes, answer)),
         *_doubt_form(task, trace, answer),
         *_doubt_first_page(program, trace, tools),
@@ -72,10 +72,15 @@ def doubts(
 
 
 def _doubt_empty_answer(
-    task: str, program: Program, nodes: list[ast.AST], trace: Trace, answer: str
+    task: str, program: Program, nodes: list[ast.AST], trace: Trace, answer: str, tools: Toolbox
 ) -> Iterator[str]:
-    """Yield doubts about an answer that is empty or zero."""
-    is_empty = says_nothing(answer) and not _ALLOWED.search(task)
+    """Yield doubts about an answer that is empty or zero.
+
+    A program that names a writing tool may have found that there was nothing to change; then None
+    is what it has to answer.
+    """
+    may_write = any(name in tools and tools[name].protocol.writes for name in program.names)
+    is_empty = says_nothing(answer) and not may_write and not _ALLOWED.search(task)
     if is_empty:
         yield (
             f"It printed {answer!r}: look at what the functions returned and find out why there"

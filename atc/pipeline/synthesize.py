@@ -67,9 +67,9 @@ def add_names(stubs: str, calls: Sequence[str]) -> str:
 def _say_which(undescribed: Sequence[str], tools: Toolbox) -> str:
     """Return a sentence that says which of the tools in a prompt have no described response."""
     if not any(map(is_described, tools.values())):
-        return "None of these functions says what it returns."
+        return "None of these functions describes what its result holds."
     names = format_list(undescribed, most=_MOST_NAMED)
-    return f"Nobody has said what these functions return: {names}."
+    return f"Nobody has described what the results of these functions hold: {names}."
 
 
 def find_undescribed(tools: Iterable[Tool]) -> list[str]:

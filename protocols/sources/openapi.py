@@ -11,6 +11,7 @@ from protocols.effects import annotate_effects
 from protocols.errors import InvalidProtocol, SourceUnavailable
 from protocols.http.path_arguments import without_path_marks
 from protocols.protocol import Annotations, ErrorOutcome, Link, Location, ToolProtocol, Verify
+from protocols.response_examples import examples_beside
 from protocols.schema import JsonObject, all_types, as_mapping, items_of_type
 from protocols.sources.document import OpenApiDocument
 from protocols.sources.openapi_bodies import add_body

@@ -185,6 +185,9 @@ class Schemas:
             schema = self._without_hidden(
                 self._merge_all_of(self._keywords(raw) | _modernize_schema(raw))
             )
+            schema = self.with_shown_fields(
+                schema, examples_beside(raw, self._document.content), raw
+            )
         if not isinstance(schema, dict):
             return schema
         says_null = raw.get("nullable") is True or raw.get("x-nullable") is True

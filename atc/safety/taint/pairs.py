@@ -80,7 +80,7 @@ class NamedFields:
             return near if near != "amount" or _may_be_amount(name, value, near=True) else None
         kinds = self._kinds_for(path) if is_loose else frozenset()
         if others := sorted(kinds - {"amount"}):
-            return others[0]
+            return None if _is_number_of_record(name, value) else others[0]
         return "amount" if kinds and _may_be_amount(name, value, near=False) else None
 
     def _kind_of_neighbour(self, path: JsonPath, name: str) -> Sensitivity | None:
@@ -113,6 +113,14 @@ class NamedFields:
             labels=inner.labels | self.labels,
             beside=self.beside,
         )
+
+
+def _is_number_of_record(name: str, value: Json) -> bool:
+    """Return True for a number, or a text of digits, in a field for the id of a record.
+
+    Such a field, as `customer_id`, stands beside a named field to say whose field it is.
+    """
+    return words_of(name)[-1:] in (("id",), ("ids",)) and str(value).isdecimal()
 
 
 def find_named_fields(guess: Guesses, value: Json, at: JsonPath = ()) -> NamedFields:

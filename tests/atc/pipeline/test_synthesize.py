@@ -72,8 +72,10 @@ def test_undescribed_tools_are_named_beside_described_ones():
         )
         return build_program_prompt("Where?", Toolbox(tools), budget=1000)[-1].content
 
-    assert "None of these functions says what it returns." in prompt(None, {"type": "object"})
-    assert "what these functions return: find_1." in prompt(TEXT, None)
+    assert "None of these functions describes what its result holds." in prompt(
+        None, {"type": "object"}
+    )
+    assert "what the results of these functions hold: find_1." in prompt(TEXT, None)
     assert prompt(TEXT, TEXT).endswith("Task: Where?")
 
 
