@@ -139,7 +139,7 @@ def _outcomes(facts: ToolFacts, disclosure: Disclosure) -> tuple[ErrorOutcome, .
 
 
 def _describe_errors(status: str, samples: Sequence[Sample], disclosure: Disclosure) -> str:
-    """Return a sentence that quotes the error messages of failed calls, or "" if there are none."""
+    """Return a sentence that quotes the error messages of failed calls, or "" if no call failed."""
     messages: dict[str, None] = {}
     for sample in samples:
         if sample.error:

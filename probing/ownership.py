@@ -1,10 +1,10 @@
 """Recognises the records that a probing run created, in the samples of its log.
 
-A sample is a call with its answer. Only these records may be changed or removed. An id is
-confirmed, that is, it certainly belongs to such a record, if it is new and a read-only tool returns
-it together with the random mark of this run. If a record cannot contain the mark, the id in the
-response to the creating call is confirmed once a read-only tool returns a record with this id and
-the values that were sent.
+A sample is a call with its answer. Only records that the run created may be changed or removed. An
+id is called confirmed if it certainly belongs to such a record. The run writes a random mark into
+the records that it creates. An id is confirmed if it is new and a read-only tool returns it
+together with this mark. Some records cannot contain the mark. Then the id in the response to the
+creating call is confirmed once a read-only tool returns a record with this id and the sent values.
 """
 
 from __future__ import annotations

@@ -210,10 +210,11 @@ class Pools:
         return sorted(found, key=lambda pair: pair[0])
 
     def values_above(self, protocol: ToolProtocol, argument: ArgumentFacts) -> list[Value]:
-        """Return names that the parent URL returned, for an argument that ends a tool's URL.
+        """Return values for the last segment of a tool's URL, taken from the parent URL's response.
 
-        For example, `/parts` returns `{"cpu": …}` or `[{"name": "cpu"}]`, and `/parts/{part}` takes
-        `cpu`. Return an empty list if the argument is not the last segment of the URL.
+        For example, the argument `part` is the last segment of `/parts/{part}`. If the response of
+        `/parts` is `{"cpu": …}` or `[{"name": "cpu"}]`, then `cpu` is such a value. Return an empty
+        list if `argument` is not the last segment of the URL of the tool (`protocol`).
         """
         if not isinstance(protocol.binding, HttpBinding):
             return []

@@ -204,7 +204,10 @@ class HttpCall:
 
     @property
     def credentials(self) -> tuple[str, ...]:
-        """The names of the credentials that a call sends, else of its headers with secrets."""
+        """The names of the credentials that a call sends.
+
+        A call without credentials may send headers with secrets; then these are their names.
+        """
         names = self._keyring.names(self._binding.credentials, self._plan.origin)
         return names or self._secret_headers
 

@@ -47,13 +47,13 @@ class Tool:
     `source` is the name of the tool source. `place` is the file of a Python module, or the command
     or address of an MCP server; it distinguishes two sources of the same name. `home` is set if
     this process has started the tool's service: the origin of the service, whose port is random.
-    `effect` and `failed` are what the user said of the tool: its effect, and a function that takes
-    a result and returns True if it is a refusal, so that the call fails. If a factory made the
-    tool, `fresh` makes the same tools again; in a run, `world` is the state behind the tool.
+    `effect` and `failed` are given by the user. `effect` is the effect of a call. `failed` takes a
+    result and returns True if it is a refusal; the call then counts as failed. If a factory made
+    the tool, `fresh` makes the same tools again, with a fresh state. In a run, `world` is the state
+    behind the tool.
 
     `admit` is called with the arguments (keyed by original name) before a call is recorded; it may
-    raise an exception to end the run. If `brief` is True, prompts describe the
-    tool in one line.
+    raise an exception to end the run. If `brief` is True, prompts describe the tool in one line.
     """
 
     protocol: ToolProtocol
@@ -96,7 +96,7 @@ class Tool:
         return self.world.send(self.qualified, arguments, send, steps=self.is_step)
 
     def _send(self, arguments: JsonObject, *, idempotency_key: str | None) -> Json:
-        """Call the tool in the world that it was made in; see `send`."""
+        """Call the tool's own function. Unlike `send`, ignore `world`."""
         if idempotency_key is None or not self.takes_idempotency_key:
             response = self.call(arguments)
         else:
@@ -107,20 +107,24 @@ class Tool:
         return response
 
     def note_answer(self, arguments: JsonObject, result: Json) -> None:
-        """Note that a call, with arguments keyed by alias, had this recorded result and no call."""
+        """Record in the tool's world that a stored result answered a call, which was not sent.
+
+        `arguments` are keyed by alias.
+        """
         if self.world is not None and self.is_step:
             self.world.answered(self.qualified, self.original_arguments(arguments), result)
 
     @property
     def is_step(self) -> bool:
-        """True if a call changes what later calls of the same world or session return."""
+        """True if a call may change the results of later calls in the same world."""
         return self.effect == "session" or self.protocol.writes
 
     @property
     def repeats(self) -> Effect | None:
-        """How an equal call of an earlier program answers a call, if not as for other tools.
+        """The rule by which the result of an equal earlier call answers a call of this tool.
 
-        `pure`: always. `session`: if the same calls precede it, because its world is then the same.
+        `pure`: it always answers the call. `session`: it does so if the same calls precede the
+        call, because the state is then the same. None: the rule for all other tools applies.
         """
         in_world = self.fresh is not None and self.protocol.writes
         return "session" if in_world else self.effect

@@ -1,9 +1,9 @@
 """Worlds: the state behind tools that are made by a factory, or that share a session.
 
-A browser, a shell or a simulated service has a state that a program changes call by call. If
-another program takes another way, it must not begin where the one before ended. A `World` knows
-which calls its state has had, and which the running program has made. It brings a fresh state to
-where the program is.
+A browser, a shell or a simulated service has a state that each call of a program changes. If the
+next program of a run makes other calls, it must not start from the state that the previous program
+left behind. A `World` records the calls that its state has had, and those that the running program
+has made. If the two differ, it makes a fresh state and repeats the program's calls in it.
 """
 
 from __future__ import annotations
@@ -39,10 +39,11 @@ class Step(NamedTuple):
 
 
 class World:
-    """The state behind the tools of one factory, in one run, or of one session source.
+    """The state behind the tools that one factory made for a run, or behind one session.
 
-    `fresh` makes a fresh state; None if nobody can. Then the session goes on from where it is, and
-    `note` says so. The calls of one world are made one after another. Thread-safe.
+    `fresh` makes a fresh state. It is None for a session that cannot be started again. Such a
+    session continues from its present state, and `note` reports this. The calls of one world are
+    made one after another. Thread-safe.
     """
 
     def __init__(self, name: str, fresh: Fresh | None = None) -> None:
@@ -64,7 +65,7 @@ class World:
         return self._fresh is not None
 
     def begin_run(self) -> None:
-        """Prepare for another run, which gets notes of its own."""
+        """Prepare for another run: remove the note of the previous run."""
         with self._lock:
             self.note = None
 
@@ -79,13 +80,14 @@ class World:
             self._way.append(Step(tool, arguments, result))
 
     def send(self, tool: str, arguments: JsonObject, send: Send, *, steps: bool) -> Json:
-        """Make a call in the state that the calls of the running program lead to.
+        """Make a call in the state that results from the calls of the running program.
 
-        `send` makes the call if no factory does. `steps` is True if the call may change the state.
+        `send` makes the call, unless a factory made the tool: its fresh tools make the call then.
+        `steps` is True if the call may change the state.
 
         Raises:
             ToolError: the call failed.
-            SourceUnavailable: the factory failed, or its states do not repeat their responses.
+            SourceUnavailable: the factory failed, or a repeated call gave another response.
         """
         with self._lock:
             self.settle()
@@ -108,9 +110,10 @@ class World:
         self._way.append(step)
 
     def settle(self) -> None:
-        """Bring the state to where the running program is: make the calls that it has not had.
+        """Bring the world to the state that results from the calls of the running program.
 
-        A fresh state is made first if the present one has had other calls.
+        The calls that the state has not had are made. If it has had calls that the program did not
+        make, a fresh state is made first. A session without a factory only gets a note.
 
         Raises:
             SourceUnavailable: see `send`.

@@ -219,10 +219,11 @@ class Calls:
         return self._tools[call.tool]
 
     def _deliver_call(self, opened: OpenCall) -> WriteResult:
-        """Send an open call to its tool and return the response.
+        """Send a call that has no outcome yet to its tool, and return the response.
 
-        If the tool changes data and an earlier execution may have sent the call, first find out
-        whether it took effect. `Tool.admit` raises an exception if the call may not be sent.
+        If no earlier execution has sent the call, `Tool.admit` is asked first. It raises an
+        exception if the call must not be sent. If the tool changes data and an earlier execution
+        may have sent the call, first find out whether it took effect.
         """
         asked = opened.asked
         tool = opened.tool

@@ -1,4 +1,4 @@
-"""How a child process ended, and the failure of the program that this means."""
+"""The end of a child process, and the failure of the program that follows from it."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from sandbox.trace import Failure
 
 
 class Exit(NamedTuple):
-    """How a child process ended: its exit code or signal, and the processor time that it used.
+    """The end of a child process: its exit code or signal, and the processor time that it used.
 
     One of `code` and `signal` is None. `cpu_seconds` is 0.0 if unknown.
     """

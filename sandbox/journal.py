@@ -208,7 +208,8 @@ class Journal:
     def key(self, index: int) -> str:
         """Return the idempotency key of the open call with this index.
 
-        The key of the same call is equal in every execution of the run.
+        The same call gets the same key in every execution of the run. So a service can recognise a
+        call that is sent again, and does not act twice.
         """
         position = self._positions[index]
         text = f"{self.run or self._unstored_run_id}\n{position.occurrence}\n{position.key}"

@@ -1,4 +1,4 @@
-"""What the journal knows of each call that it recorded or is asked about."""
+"""Records of a run's journal about recorded calls, and about calls that it may answer."""
 
 from __future__ import annotations
 

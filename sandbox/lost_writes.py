@@ -220,12 +220,14 @@ def _require_absent(shown: Verification, problem: ToolError) -> None:
 def _require_unknown_outcome(
     error: ToolError, earlier: ToolError | None, sending: PendingWrite
 ) -> None:
-    """Check that a write may have taken effect in spite of its error.
+    """Check that a write may have taken effect in spite of `error`, the error of its last attempt.
 
-    `earlier` is the error of the previous attempt, or None for the first one.
+    `earlier` is the error of the attempt before that, or None if there was only one attempt. It
+    matters for writes with an idempotency key. If both attempts were answered with HTTP 409, the
+    service has refused the write.
 
     Raises:
-        ToolError: the error shows that the write had no effect.
+        ToolError: the write had no effect.
     """
     if error.outcome != "unknown":
         raise error

@@ -12,8 +12,9 @@ from protocols.worlds import World
 class Turns:
     """The calls of one execution that wait for their turn, by world. Thread-safe.
 
-    Each call changes the state of its world, so that the same program must make them in the same
-    order again, also if it makes them side by side. Calls of tools without a world never wait.
+    A world is the state behind some tools, and each call may change it. So the calls of one world
+    are sent in the order in which the program made them, even if it made them concurrently. Calls
+    of tools without a world never wait.
     """
 
     def __init__(self, tools: Mapping[str, Tool]) -> None:
@@ -24,20 +25,20 @@ class Turns:
         self._changed = threading.Condition()
 
     def take(self, tool: Tool, index: int) -> None:
-        """Give the call `index` the last turn in its world."""
+        """Add the call with this index to the end of the queue of its world."""
         if tool.world is not None:
             with self._changed:
                 self._waiting[tool.world].append(index)
 
     def wait(self, tool: Tool, index: int) -> None:
-        """Wait until no earlier call of the same world is open, or until this call has ended."""
+        """Wait until all earlier calls of the same world have an outcome, or this call has one."""
         if tool.world is not None:
             waiting = self._waiting[tool.world]
             with self._changed:
                 self._changed.wait_for(lambda: index not in waiting or waiting[0] == index)
 
     def end(self, tool: Tool, index: int) -> None:
-        """Note that a call has its outcome, so that the next one has its turn."""
+        """Record that a call has an outcome, so that the next call of its world can be sent."""
         if tool.world is not None:
             with self._changed:
                 self._waiting[tool.world].remove(index)

@@ -222,7 +222,7 @@ def _matching_records(named: JsonObject, records: Sequence[JsonObject]) -> list[
 def _is_whole(read: Tool, response: Json) -> bool:
     """Return True if a response contains all records and not only one page of them.
 
-    Paging fields in the response, such as `total` or `next`, decide this. If there are none, the
+    Paging fields in the response, such as `total` or `next`, decide this. Without such fields, the
     response is incomplete if the tool has paging parameters.
     """
     evidence = []

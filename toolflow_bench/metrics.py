@@ -150,7 +150,7 @@ class Row:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Share:
-    """How many of a group of results (rows) are graded, and how many of these are solved."""
+    """The number of graded results (rows) in a group, and the number of solved ones among them."""
 
     solved: int
     graded: int

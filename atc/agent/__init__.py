@@ -172,7 +172,7 @@ class Agent(ProgramRunner):
         pydantic model, the answer must be JSON of that type, and the solution has the value as
         `output`. An answer of another form is a fault that the model is asked to correct.
 
-        `rules` are what the caller says beside the task, such as a policy. The model must follow
+        `rules` are given in addition to the task, such as a policy. The model must follow
         them, but they are not the user's words: conditions and codes in them raise no doubts about
         the answer, and a value that only they contain still asks a person before it is sent as a
         recipient or an amount. `now` is the date and time at which the programs' clock starts, such
@@ -180,8 +180,8 @@ class Agent(ProgramRunner):
         the clock starts when the run does. A stored run keeps both.
 
         `seed` initialises `random`, `uuid` and `secrets` in the programs. By default each run draws
-        its own seed and stores it, so that nobody can guess a password or an id that a program
-        makes.
+        its own seed and stores it, so that a password or an id that a program makes cannot be
+        guessed.
 
         Raises:
             InvalidTask, TypeError: The task is empty or too long, the rules are too long, `now` is

@@ -25,7 +25,7 @@ class ProgramRunner(AgentResources):
     """Runs programs that a caller wrote, with the tools and the store of an agent.
 
     `declared` are the tools as their sources describe them. `toolbox` are the same tools with the
-    response schemas that were learned. If `mode` is `none`, nobody is asked about calls.
+    response schemas that were learned. If `mode` is `none`, no person is asked about calls.
     """
 
     def __init__(

@@ -1,4 +1,4 @@
-"""Unfinished runs of a task that is given again, and writes whose answer an interrupt lost."""
+"""Search for writes of earlier runs that a new run may repeat, or whose outcome is not known."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ _MOST_NAMED = 3
 def require_no_unfinished_run(agent: Agent, task: str) -> None:
     """Check that no unfinished run of the same task has made writes, which a new run would repeat.
 
-    Who gives a command again after a crash does not know what the run before it has sent. On a
-    terminal the user may begin a new run all the same.
+    A user who repeats a command after a crash does not know what the first run has sent. On a
+    terminal, the user is asked, and may begin a new run nevertheless.
 
     Raises:
         RunRefused: There is such a run, and the user did not agree to begin a new one.
@@ -48,7 +48,7 @@ def require_no_unfinished_run(agent: Agent, task: str) -> None:
 
 
 def describe_lost_writes(store: RunStore, toolbox: Toolbox, run: str) -> str:
-    """Return a sentence about the writes of a run that were sent and got no answer, or ""."""
+    """Return a sentence that names the writes of a run that got no answer; "" without any."""
     stored = store.load(run)
     lost = [call for call in _find_writes(stored, toolbox) if call.outcome == "unknown"]
     if not lost:
@@ -59,9 +59,9 @@ def describe_lost_writes(store: RunStore, toolbox: Toolbox, run: str) -> str:
 
 
 def _find_writes(stored: StoredRun, toolbox: Toolbox) -> tuple[ToolCall, ...]:
-    """Return the writes of a stored run that took effect or may have.
+    """Return the writes of a stored run that took effect or may have done so.
 
-    Tools that mean something else by now are left out.
+    Left out are calls of tools that no longer exist, or whose name belongs to another tool by now.
     """
     known = stored.summary.identities
     same = [

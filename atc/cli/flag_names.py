@@ -26,7 +26,8 @@ def report_unknown_names(toolbox: Toolbox) -> None:
     """Report the names in `--allow-writes` and `--trust` that no tool has.
 
     For `--allow-writes`, a note is printed: a source may get such a tool later. A rule of `--trust`
-    without a tool is an error, because the run would ask for what the user believes to be settled.
+    without a tool is an error, because the run would still ask the user about what the rule was
+    meant to allow.
 
     Raises:
         click.UsageError: A rule of `--trust` names no tool.

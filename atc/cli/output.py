@@ -104,7 +104,7 @@ def confirmed(question: str, *, if_interrupted: str = _INTERRUPTED) -> bool:
 
 
 def begin_line() -> None:
-    """Begin a new line on the terminal if the last line is a question that nobody has answered."""
+    """Begin a new line on the terminal if the last line is a question without an answer."""
     if _question.awaits_answer:
         _question.awaits_answer = False
         os.write(2, b"\n")

@@ -120,7 +120,7 @@ def run(
 
 
 def _read_rules(rules: str) -> str:
-    """Return the rules of a task: the text of a file, or `rules` itself if it has a blank.
+    """Return the rules of a task. `rules` is the text itself if it has a blank, else a file's name.
 
     Raises:
         click.UsageError: A single word is not the name of a file that can be read.
@@ -163,9 +163,10 @@ def resume(
 
     Replies of the model and responses of tools that the run already has are not requested again. No
     write is sent twice. If the response of a write was lost, the write is looked up with a read
-    that shows it, or sent again under its idempotency key, or left for you to decide. A call that a
-    person declined, or about which a client of 'atc serve' waits for a decision, asks on the
-    terminal, whatever is allowed. The exit status is that of 'atc run'.
+    that shows it, or sent again under its idempotency key, or left for you to decide. If a person
+    declined a call, or if a client of 'atc serve' waits for a decision about it, you are asked on
+    the terminal before it is sent, even if your options allow it. The exit status is that of 'atc
+    run'.
     """
     with open_store(load_config()) as store:
         stored = store.load(run)

@@ -89,7 +89,7 @@ def list_(*, limit: int) -> None:
 
 
 def _status(run: RunSummary) -> str:
-    """Return the status of a run, marked if nobody could be asked in it."""
+    """Return the status of a run, with a mark if no person could be asked during the run."""
     return f"{run.status}, consent none" if run.consent == "none" else run.status
 
 
@@ -231,7 +231,7 @@ def _confirm_deletion(number: int) -> None:
     """Ask the person at the terminal whether to delete `number` runs.
 
     Raises:
-        click.UsageError: There is no terminal, so nobody can be asked.
+        click.UsageError: There is no terminal on which to ask the person.
         click.Abort: The person answered no.
     """
     if not has_person():

@@ -36,11 +36,14 @@ def call(name: str, arguments: tuple[str, ...], **flags: Any) -> None:
     """Call the tool NAME and print its whole response as JSON.
 
     In ARGUMENT=VALUE, the value is converted to the type in the argument's schema; in
-    ARGUMENT:=JSON, it is read as JSON. --json also prints the time, drift (differences from the
-    declared schema) and errors. A call that a person declined, or about which a client of 'atc
-    serve' waits for a decision, asks on the terminal, whatever is allowed. Exit status: 1 the tool
-    refused the call, or a write was not allowed, 3 a credential is missing, 130 interrupted; then a
-    message says whether the call was sent.
+    ARGUMENT:=JSON, it is read as JSON. --json also prints the duration, the error, and the drift
+    (how the response differs from the declared schema).
+
+    If a person declined the same call before, or if a client of 'atc serve' waits for a decision
+    about it, you are asked on the terminal before it is sent, even if your options allow it.
+
+    The exit status is 1 if the call failed or was not allowed, 3 if a credential is missing, and
+    130 if you interrupted the call. A message then says whether the call was sent.
     """
     config = load_config(flags)
     with (

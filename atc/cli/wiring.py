@@ -374,7 +374,7 @@ _received: dict[str, SharedResources] = {}
 
 
 def _restore_shared(name: str, config: Config) -> SharedResources:
-    """Return the object that stands in this process for a `SharedResources` sent by another one.
+    """Return this process's object for a `SharedResources` that another process sent.
 
     All copies of the same instance become one object.
     """

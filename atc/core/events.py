@@ -87,7 +87,7 @@ class NoteAdded:
 
 @dataclass(frozen=True, slots=True)
 class ConsentWaived:
-    """The run begins or continues without a person (`consent="none"`): no call asks."""
+    """The run begins or continues without questions to a person about calls (`consent="none"`)."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -29,10 +29,11 @@ def line_edits(reply: str) -> dict[int, str]:
 
 
 def apply_line_edits(program: Program, edits: Mapping[int, str]) -> Program | None:
-    """Return the program with the lines replaced, or None if it lacks one of them.
+    """Return the program with some lines replaced, or None if it has fewer lines.
 
-    A text keeps its indentation if other lines of the program have the same, and else gets that of
-    the line that it replaces. An empty text removes the line.
+    `edits` has the new text of each line, keyed by line number; an empty text removes the line. A
+    new text keeps its indentation if another line of the program has the same indentation.
+    Otherwise it gets the indentation of the line that it replaces.
     """
     lines = program.source.splitlines()
     if not edits or not all(0 < number <= len(lines) for number in edits):
@@ -54,9 +55,10 @@ def _indent(line: str) -> str:
 
 
 def readable_lines(edits: Mapping[int, str]) -> Program:
-    """Return the new lines as a program that is only read, to learn which secrets they hold.
+    """Return the new lines as a program that is only searched for secrets, never executed.
 
-    Each line is also read as the beginning of a block, and as arguments of a call that continues.
+    A line alone may be invalid Python. So each line is added in all valid forms of three: as it is,
+    as the head of a block (`if …:`), and as arguments of a call.
     """
     found = list[str]()
     for text in map(str.strip, edits.values()):

@@ -274,7 +274,7 @@ def _work(order: _Order, item: Any) -> Any:
 def nodes(check: Callable[[], object]) -> list[tuple[str, str, str]]:
     """Return a description of each living node of the cluster: host name, CPUs, and problem.
 
-    The problem is "" if there is none. `check` is called on each node, and raises
+    The problem is "" if the node works. `check` is called on each node, and raises
     SandboxUnavailable if the node has no usable sandbox.
     """
     opener = cloudpickle.dumps(lambda: nullcontext(lambda _: check()))

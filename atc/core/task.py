@@ -26,10 +26,11 @@ class InvalidTask(AtcError):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TaskContext:
-    """What the caller of a run says beside the task.
+    """The rules and the date that the caller of a run gives in addition to the task.
 
-    Prompts contain it below the task, under headings of its own. It is not part of the user's
-    words: no doubt about an answer rests on it, and a value in it is not one that the user typed.
+    Prompts show them below the task, under headings of their own. They do not count as the user's
+    words. No doubt about an answer rests on them, and a value in them is not trusted as one that
+    the user typed.
     """
 
     rules: str = ""
@@ -58,7 +59,9 @@ class TaskContext:
 
 
 def read_context(rules: str = "", now: datetime | date | str | None = None) -> TaskContext:
-    """Return the context of a task. A date without a time means midnight, without a zone UTC.
+    """Return the context of a task, with `now` in UTC.
+
+    A date without a time means midnight, and a time without a time zone is in UTC.
 
     Raises:
         InvalidTask: The rules are not text or too long, or `now` is no date that a clock can show.

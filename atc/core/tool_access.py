@@ -1,4 +1,4 @@
-"""What tool calls need from a configuration: credentials, headers and MCP servers."""
+"""The parts of a configuration that tool calls need: credentials, headers and MCP servers."""
 
 from __future__ import annotations
 

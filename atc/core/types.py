@@ -219,7 +219,7 @@ class Attempt:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Usage:
-    """How much one run used the model: requests, tokens and seconds.
+    """The use of the model in one run: requests, tokens and seconds.
 
     `model_seconds` is the time spent waiting for replies. `cached_tokens` is the part of
     `input_tokens` that the model had in its cache.
@@ -262,7 +262,7 @@ class Usage:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SkippedQuestion:
-    """A call that was sent without a question, since nobody is there (`consent="none"`).
+    """A call that was sent without asking a person, because of the setting `consent="none"`.
 
     `why` says what a person would have been asked about. `arguments` are keyed by original name.
     """

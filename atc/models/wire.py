@@ -68,11 +68,12 @@ class UnexpectedForm(ValueError):
 def completion_of(reply: Mapping[str, Json], *, model: str, seconds: float) -> Completion:
     """Return the completion in a reply of `/v1/chat/completions`.
 
-    `model` is the model's name, and `seconds` the duration of the request. Every part of the reply
-    may be missing. Implausible token counts become 0.
+    `model` is the model's name, and `seconds` the duration of the request. A part that the reply
+    lacks is no error: a missing text becomes "", and a missing or implausible token count 0.
 
     Raises:
-        UnexpectedForm: the text, or an object or list that contains it, has another type.
+        UnexpectedForm: `choices` is no list, its first item or the `message` in it is no object, or
+            the text is no string.
     """
     choice = _choice(reply)
     usage = as_mapping(reply.get("usage"))

@@ -55,8 +55,8 @@ def doubts(
 ) -> tuple[str, ...]:
     """Return sentences for the model that say why `answer` is doubtful; empty if it is not.
 
-    With `rules`, which are not the user's words, a sentence of the program may be a right answer:
-    the refusal that they demand.
+    `rules` are the rules that the program must follow, or "". With rules, an answer that is a
+    constant sentence of the program is not doubted, because a rule may demand a refusal.
     """
     answer = answer.strip()
     nodes = list(ast.walk(program.tree))
@@ -148,10 +148,11 @@ def _doubt_failed_calls(trace: Trace) -> Iterator[str]:
 
 
 def _doubt_conditions(task: str, text: ProgramText, tools: Toolbox) -> Iterator[str]:
-    """Yield doubts about conditions of the task that the program does not apply.
+    """Yield doubts about conditions of the task that the program seems to ignore.
 
-    They are codes and numbers of the task that the program does not use, and fields of the listed
-    objects that have a value of the task but are not read.
+    One doubt names the codes and numbers that occur in the task but not in the program. Another
+    names a field that the program does not read, although the task contains one of its values. For
+    example, the task says "in Berlin", and the program does not read the field `city`.
     """
     unused = [*find_unused_codes(task, text, tools), *find_unused_numbers(task, text)]
     if unused:
@@ -170,7 +171,7 @@ def _doubt_conditions(task: str, text: ProgramText, tools: Toolbox) -> Iterator[
 def _doubt_slips(
     task: str, program: Program, trace: Trace, answer: str, tools: Toolbox
 ) -> Iterator[str]:
-    """Yield doubts about values that are never used, and about units."""
+    """Yield doubts about computed values that the program never uses, and about wrong units."""
     for name, line in find_unused_variables(program.tree)[:1]:
         yield f"Line {line} computes {name!r}, which is never used: does it belong to the answer?"
     keys = dict.fromkeys(path[-1] for _, path, _ in walk_responses(trace.calls) if path)
@@ -303,7 +304,7 @@ _EXITS = frozenset({"exit", "quit", "_exit"})
 
 
 def _may_end_early(nodes: list[ast.AST]) -> bool:
-    """Return True if the program may end early, by an error that it raises or by an exit."""
+    """Return True if the program may end early, because it raises an error or calls `exit`."""
     ends = (ast.Raise, ast.Assert)
     return any(
         isinstance(node, ends) or (isinstance(node, ast.Call) and simple_name(node) in _EXITS)

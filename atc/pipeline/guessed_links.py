@@ -1,7 +1,7 @@
-"""Guessed links between tools that the calls of a run contradict.
+"""Removal of guessed links between tools that the calls of a run contradict.
 
-A link says that an argument takes values from another tool's responses. Guessed links come from
-names alone, so what a run observes outranks them.
+A link says that an argument takes values from another tool's responses. A guessed link rests on
+similar names alone, so it is dropped if the responses in a run show that it is wrong.
 """
 
 from __future__ import annotations
@@ -21,7 +21,8 @@ from sandbox.trace import ToolCall
 def find_proposable(tools: Toolbox, tool: Tool, argument: str) -> list[Producer]:
     """Return the producers of an argument's values that a message may propose, best first.
 
-    `argument` is the original name. A guess is no reason to propose a call that changes data.
+    A producer is a tool whose responses contain such values. `argument` is the original name. A
+    tool that changes data is not proposed if the link to it is only guessed.
     """
     return [
         producer
@@ -33,8 +34,9 @@ def find_proposable(tools: Toolbox, tool: Tool, argument: str) -> list[Producer]
 def drop_contradicted_links(tools: Toolbox, calls: Iterable[ToolCall]) -> Toolbox:
     """Return the toolbox without the guessed links that the calls of a run contradict.
 
-    Calls contradict a link if the tool refused values that come from the link, and accepted none of
-    them; or if it accepted values of a third tool's response and none that come from the link.
+    There are two ways to contradict a link. Either the tool refused values from the link's producer
+    and accepted none of them. Or it accepted values from the response of another tool, and none
+    from the producer.
     """
     made = [call for call in calls if call.tool in tools]
     changed = dict[str, Tool]()
@@ -51,7 +53,10 @@ def drop_contradicted_links(tools: Toolbox, calls: Iterable[ToolCall]) -> Toolbo
 
 
 def _is_contradicted(link: Link, tool: Tool, tools: Toolbox, calls: Sequence[ToolCall]) -> bool:
-    """Return True if the calls of a run contradict a link of `tool`; see the caller."""
+    """Return True if the calls of a run contradict a link of `tool`.
+
+    For what this means, see `drop_contradicted_links`.
+    """
     path = tuple(parse_path(link.path, each=EACH))
     linked = set[Json]()
     elsewhere = set[Json]()
@@ -72,7 +77,7 @@ def _is_contradicted(link: Link, tool: Tool, tools: Toolbox, calls: Sequence[Too
 def _tried_values(
     argument: str, tool: Tool, calls: Sequence[ToolCall]
 ) -> tuple[set[Json], set[Json]]:
-    """Return the values of an argument with which calls of a tool succeeded, and were refused."""
+    """Return the values of an argument that a tool accepted, and those that it refused."""
     accepted = set[Json]()
     refused = set[Json]()
     for call in calls:

@@ -1,7 +1,6 @@
-"""Conditions of a task that a program ignores: codes, numbers, and values of a response's field.
+"""Finds conditions of a task that a program ignores: codes, numbers, and values of a field.
 
-Each function returns only what facts show: the task contains the value, and the program, its calls
-and the responses show no sign of it.
+A condition is found only if the task contains a value that neither the program nor its calls use.
 """
 
 from __future__ import annotations
@@ -27,7 +26,7 @@ _SMALL_WORDS = frozenset({"a", "an", "and", "for", "in", "of", "on", "the", "to"
 
 
 class ProgramText(NamedTuple):
-    """What a program says: its source, its syntax tree and the arguments of the calls it made."""
+    """A program that was executed: its source, its syntax tree and the calls that it made."""
 
     source: str
     tree: ast.Module
@@ -61,7 +60,7 @@ def find_unused_codes(task: str, program: ProgramText, tools: Toolbox) -> list[s
         for code in unused
         if not code.isdigit()  # a number, see `find_unused_numbers`
         and not _has_word(code, documents)
-        and any(_accepts(tool, code) for tool in tools.values())
+        and _is_accepted(code, tools)
     ]
 
 
@@ -97,6 +96,10 @@ def _documentation(tool: Tool) -> str:
     ]
     texts = [protocol.title, protocol.description, *described]
     return " ".join(text for text in texts if isinstance(text, str))
+
+
+def _is_accepted(code: str, tools: Toolbox) -> bool:
+    return any(_accepts(tool, code) for tool in tools.values())
 
 
 def _accepts(tool: Tool, code: str) -> bool:
@@ -138,8 +141,8 @@ def find_unused_numbers(task: str, program: ProgramText) -> list[str]:
     """Return the numbers and ISO dates of the task that neither the program nor its calls contain.
 
     Such a number may be a limit or a year that the program does not apply. Left out are small
-    numbers, days of a month, places to round to, numbers in quotes, and numbers in brackets that a
-    response contains, such as the year of a film.
+    numbers, days of a month, numbers of decimals to round to, numbers in quotes, and numbers in
+    brackets that a response contains, such as the year of a film.
     """
     used = set(map(_plain, re.findall(r"\d[\d_]*(?:\.\d+)?(?:e\+?\d+)?", program.used)))
     unused = []
@@ -183,9 +186,10 @@ def _plain(number: str) -> str:
 def _is_no_condition(
     task: str, found: re.Match[str], calls: Sequence[ToolCall], number: str
 ) -> bool:
-    """Return True if a number of the task is a day, a place to round to, or a remark in brackets.
+    """Return True if a number is a day of a month, or follows "round to", or is only a remark.
 
-    A remark is a range, such as "(1 to 10)", or a number that a response contains.
+    `found` is its match in the task. A remark is in brackets, and is a range, such as "(1 to 10)",
+    or a number that a response contains.
     """
     before = task[: found.start()]
     after = task[found.end() :]
@@ -207,7 +211,10 @@ def _is_in_results(number: str, calls: Sequence[ToolCall]) -> bool:
 
 
 class IgnoredField(NamedTuple):
-    """A field of a list in a response that has a value of the task among others."""
+    """A field of the objects in a list that a tool returned, one of whose values the task contains.
+
+    `value` is this value, and `key` the field's name.
+    """
 
     tool: str
     key: str
@@ -217,10 +224,10 @@ class IgnoredField(NamedTuple):
 def find_ignored_fields(task: str, program: ProgramText) -> list[IgnoredField]:
     """Return the fields by which the task selects records, and which the program does not read.
 
-    In the objects of a list, such a field has a text of the task as its value, and other values,
-    too. Neither the key of the field nor the text stands in the program or in its calls, so the
-    program takes records with any value. Texts in lower case are left out: they are often plain
-    words of the task.
+    For example, the task says "in Berlin", and a tool returned a list of objects whose field `city`
+    is "Berlin" in some objects and another text in others. If neither the program nor its calls
+    contain `city` or "Berlin", the program takes the objects of all cities. Texts that begin with a
+    small letter are left out, because they are often plain words of the task.
     """
     used = program.used.casefold()
     found = []
@@ -239,7 +246,7 @@ _LONGEST_TEXT = 60
 
 
 def _texts_by_field(calls: Sequence[ToolCall]) -> dict[tuple[str, str], dict[str, None]]:
-    """Return the texts that the fields of listed objects have, keyed by tool and key."""
+    """Return the texts in the fields of objects in lists, keyed by tool and field name."""
     texts: dict[tuple[str, str], dict[str, None]] = {}
     for call, path, value in walk_responses(calls):
         is_field_of_item = len(path) > 1 and isinstance(path[-2], int) and isinstance(path[-1], str)

@@ -57,7 +57,10 @@ def build_program_prompt(
 
 
 def add_names(stubs: str, calls: Sequence[str]) -> str:
-    """Return descriptions of tools, followed by the calls of further ones, if there are any."""
+    """Return descriptions of tools (`stubs`), followed by one line for each of the `calls`.
+
+    A line such as `get_city(city_id: str)` shows how a further tool is called.
+    """
     if not calls:
         return stubs
     lines = "\n".join(f"# {call}" for call in calls)
@@ -65,7 +68,7 @@ def add_names(stubs: str, calls: Sequence[str]) -> str:
 
 
 def _say_which(undescribed: Sequence[str], tools: Toolbox) -> str:
-    """Return a sentence that says which of the tools in a prompt have no described response."""
+    """Return a sentence that names the tools in a prompt whose responses are not described."""
     if not any(map(is_described, tools.values())):
         return "None of these functions describes what its result holds."
     names = format_list(undescribed, most=_MOST_NAMED)

@@ -63,7 +63,7 @@ class Turns:
 
     @property
     def last(self) -> Turn:
-        """The last turn, or an empty turn if there is none."""
+        """The last turn, or an empty turn if the conversation is empty."""
         return self.taken[-1] if self.taken else Turn(reply_text="")
 
     def back_to(self, count: int) -> None:

@@ -1,6 +1,7 @@
-"""Which tools a prompt shows in full: after the first program, those that matter for it.
+"""Choice of the tools that a prompt shows in full.
 
-The descriptions of 40 tools take most of a prompt, and a run needs few of them.
+The descriptions of 40 tools take most of a prompt, and a run needs few of them. So the prompts
+after the first program show in full only the tools that matter for the programs so far.
 """
 
 from __future__ import annotations
@@ -36,9 +37,9 @@ class ShownTools(NamedTuple):
 def select_full(tools: Toolbox, nearest: Iterable[str], sources: Iterable[str]) -> Toolbox:
     """Return the tools that a prompt shows in full, in the order of `tools`.
 
-    They are the `nearest` ones, those that a source text of the run names, and the best producer
-    for each required argument of the named ones. If nearly all tools are among them, all are
-    returned.
+    They are the tools in `nearest`, those that a program in `sources` names, and one producer for
+    each required argument of the latter: the tool that is the best source of the argument's value.
+    If these are nearly all tools, all are returned.
     """
     named = _find_named(tools, sources)
     producers = {

@@ -49,8 +49,8 @@ class GrowingProgram:
     def with_silent_beginning(self, piece: Program) -> Program:
         """Return the program followed by the piece, where only the piece prints.
 
-        An earlier piece that failed is executed again. If it does not fail this time, it goes on,
-        and its output must not be taken for that of the new piece.
+        An earlier piece that failed is executed again. If it succeeds this time, it may print more
+        than before. This output must not be taken for that of the new piece.
         """
         before = self.program.source.rstrip()
         return Program(f"{HEAD}{before}\n\n{PRINTS_AGAIN}{piece.source}") if before else piece

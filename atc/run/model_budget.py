@@ -228,7 +228,11 @@ class BudgetedModel:
 
 
 class _BudgetedAsk:
-    """The model of a run with the interface `Ask`, for components that do not know about runs."""
+    """The model for components that know only the interface `Ask`, not the run and its budget.
+
+    Each request counts towards the budget of the run. `purpose` says in the run's events what the
+    requests are for.
+    """
 
     def __init__(self, meter: BudgetedModel, ask: Ask, purpose: str) -> None:
         self._meter = meter

@@ -85,10 +85,11 @@ class Passes:
         return attempt if fixed.findings else fixed
 
     def insists(self, attempt: Attempt) -> bool:
-        """Return True if the model repeated a program although it knew the problems found in it.
+        """Return True if the model insists on a program that may be right in spite of its findings.
 
-        Every finding must have been reported to the model before, and none may be certain without
-        the tools' response schemas.
+        It insists if every finding (problem) in this program was already found in an earlier one,
+        and so reported to the model. The program may be right if its findings are suspicions, or
+        rest on a tool's response schema, because such a schema may be wrong.
         """
         earlier = [found for before in self.run.attempts for found in before.findings]
         told = {(found.code, found.tool) for found in earlier}
@@ -111,9 +112,9 @@ class Passes:
     def rerun_after_passing_failure(self, attempt: Attempt) -> Attempt:
         """Execute the program again after a failure that may pass, such as a 503.
 
-        The model is not asked, and the calls that succeeded are answered by the journal. The run
-        waits before each try, unless its time would be over. The last try counts. A failed write is
-        left to the model, even if its tool says that nothing was done.
+        The model is not asked. The journal answers the calls that succeeded. The run waits before
+        each try, and gives up if this would exceed its time limit. The result is that of the last
+        try. If a write failed, the program is not executed again: the model decides what to do.
         """
         for seconds in RETRY_SECONDS:
             left = self.run.meter.seconds_left

@@ -88,9 +88,11 @@ def merge_calls(calls: Sequence[ToolCall], before: Attempt) -> tuple[ToolCall, .
 
 
 def show_as_made(calls: Sequence[ToolCall], before: Attempt) -> tuple[ToolCall, ...]:
-    """Return the calls of a rerun. Each that repeats a call of `before` is shown as that call.
+    """Return the calls of a rerun, where a call that was really made earlier is shown as made.
 
-    Such a call was answered from the run's journal, but it was made for the same attempt.
+    The rerun belongs to the same attempt as `before`. If it repeats a call of `before`, the journal
+    answers the repeated call. The attempt should show the call as sent, so the earlier record of
+    the call replaces that of the repeated one.
     """
     return tuple(_show_as_made(calls, before)[0])
 

@@ -1,4 +1,7 @@
-"""Pauses a run after a failure that only a person can put right: with the remedy, to be resumed."""
+"""Pauses a run after a failure that only a person can correct.
+
+The message of the pause says what the person must do (the remedy). Then the run can be resumed.
+"""
 
 from __future__ import annotations
 
@@ -13,13 +16,14 @@ from sandbox.trace import Failure, ToolCall, Trace
 
 
 def pause_for_remedy(trace: Trace, program: Program, tools: Toolbox, journal: Journal) -> Trace:
-    """Return a trace as paused if a call ended `program` that only a person can make succeed.
+    """Return the trace of `program` as paused if it failed in a way that only a person can correct.
 
-    Examples are a refused or missing credential and a service that is down. The message of the
-    failure says what to do. The trace is unchanged if the program caught the error and went on.
+    This is so if a failed call ended the program, and the call has a remedy. Examples are a refused
+    or missing credential and a service that is down. The failure's message becomes the remedy. The
+    trace is unchanged if the program caught the error and continued.
 
-    A 403 may also mean that the program asks for what it may not have. So it pauses the run only if
-    no call with the same credential has succeeded in this run.
+    A 403 may also mean that the program asked for something that it is not allowed to have. So a
+    403 pauses the run only if no call with the same credential has succeeded in this run.
     """
     failure = trace.failure
     if failure is None or failure.kind != "exception":
@@ -41,10 +45,10 @@ def pause_for_remedy(trace: Trace, program: Program, tools: Toolbox, journal: Jo
 
 
 def skipped_remedies(trace: Trace) -> list[str]:
-    """Return the remedies of calls without which the program has ended well, as sentences.
+    """Return sentences with the remedies of failed calls, if the program succeeded without them.
 
-    Its answer counts, but the user should know what was missing. A 403 is left out, because a
-    program may well have to find out what it is allowed to do.
+    The answer of the program counts, but the user should know what was missing. A 403 is left out,
+    because a program may have to find out what it is allowed to do.
     """
     if trace.failure is not None:
         return []
@@ -53,12 +57,15 @@ def skipped_remedies(trace: Trace) -> list[str]:
 
 
 def _find_grouped_call(failure: Failure, trace: Trace) -> ToolCall | None:
-    """Return a call that failed in a `TaskGroup`, whose exception is a group, or None."""
+    """Return a failed call that has a remedy if the failure is an `ExceptionGroup`, or None.
+
+    An `asyncio.TaskGroup` raises an `ExceptionGroup` if a call in one of its tasks fails.
+    """
     return _last_with_remedy(trace) if "ExceptionGroup" in failure.type else None
 
 
 def _find_caught_call(failure: Failure, trace: Trace, program: Program) -> ToolCall | None:
-    """Return the failed call whose error a handler turned into the failure, or None."""
+    """Return a failed call that has a remedy if an `except` handler raised the failure, or None."""
     handlers = [node for node in ast.walk(program.tree) if isinstance(node, ast.ExceptHandler)]
     line = failure.line or 0
     is_handled = any(node.lineno <= line <= (node.end_lineno or 0) for node in handlers)

@@ -87,7 +87,10 @@ class Parts:
 
     @property
     def is_small(self) -> bool:
-        """True for a model that samples cheaply. It is small, and gets prompts of fixed form."""
+        """True for a small model, whose replies are cheap enough to request several at once.
+
+        It gets prompts of a fixed form.
+        """
         return self.samples > 1
 
     def meter(self) -> BudgetedModel:
@@ -240,7 +243,10 @@ class Run:
         )
 
     def _settle_worlds(self) -> None:
-        """Bring the worlds of the run to where the last program is, if it gave the answer."""
+        """If the last program gave the answer, bring each world to the state after this program.
+
+        A world is the state behind tools. It may have had calls of earlier programs, too.
+        """
         for world in worlds_of(self.parts.toolbox):
             if self.answer is not None and world.can_restart:
                 world.settle()
@@ -248,9 +254,10 @@ class Run:
                 self.meter.note(world.note)
 
     def _orphans(self) -> list[ToolCall]:
-        """Return the writes that the last program does not make, in worlds that still exist.
+        """Return the writes whose effects remain although the last program does not make them.
 
-        The world of a factory has had the calls of the last program alone.
+        Writes of a factory's tools are left out. Each program has a fresh world of these tools, so
+        the effects of earlier programs are gone.
         """
         tools = self.parts.toolbox
         return [
@@ -262,8 +269,9 @@ class Run:
     def shown_tools(self) -> ShownTools:
         """Return the tools that the next prompt shows.
 
-        Before the first program these are all of `tools`, of which only a search makes the first
-        ones the nearest. Afterwards they are those that matter for the programs so far.
+        Before the first program, these are all of `tools`. If a search has ranked them, those after
+        the nearest ones are shown briefly. After the first program, only the tools that matter for
+        the programs so far are shown in full.
         """
         config = self.parts.config
         if self.parts.is_small or config.docs != "full":
@@ -285,9 +293,9 @@ class Run:
 
     @property
     def denied(self) -> bool:
-        """True if the last program failed for want of a permission, and an earlier one did, too.
+        """True if the last program and an earlier one failed because a permission is missing.
 
-        The model has then had one repair in which to do without the permission.
+        The model then had the chance to write a program that does not need the permission.
         """
         faults = [attempt.fault for attempt in self.attempts if attempt.fault is not None]
         denials = [fault for fault in faults if fault.cure == "permission"]

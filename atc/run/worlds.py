@@ -1,4 +1,4 @@
-"""The worlds of one run: the states behind tools of a factory, and behind sessions."""
+"""The worlds of one run. A world is the state behind the tools of a factory, or a session."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from protocols.worlds import World
 
 
 def open_worlds(toolbox: Toolbox) -> Toolbox:
-    """Return the toolbox for one run. Tools of a factory have a world of their own in each run.
+    """Return the toolbox for one run, in which each tool with a state has its world.
 
-    All tools of a factory share one world. The session of another source has one place for all
-    runs, so that a run knows if it begins where another one ended.
+    The tools of a factory share one world, which is new in each run. The session tools of any other
+    source have one world for all runs, because their session continues from run to run.
     """
     worlds: dict[object, World] = {}
 

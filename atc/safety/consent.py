@@ -167,7 +167,7 @@ class Consent:
                 self._ask(question, held=held, unallowed=unallowed)
 
     def _skip(self, question: Question, *, unallowed: bool) -> None:
-        """Record that nobody was asked about a call, which is sent nevertheless."""
+        """Record that a call is sent without asking a person about it."""
         why = "; ".join(describe_problems(question, unallowed=unallowed))
         alias = question.tool.alias
         self.skipped.append(SkippedQuestion(tool=alias, arguments=question.arguments, why=why))

@@ -55,7 +55,7 @@ class HeldCalls:
         return self._client is not None
 
     def begin(self, answered: Collection[str]) -> None:
-        """Invalidate the questions of earlier programs of this run that nobody has answered.
+        """Invalidate the questions of earlier programs of this run that have no answer.
 
         Those whose ids are in `answered` stay valid.
         """
@@ -70,7 +70,7 @@ class HeldCalls:
         """Return the questions about a call because of which only a person can allow the call.
 
         These are questions that were asked about the same call, in this run or another one, and
-        that nobody has answered yet or that a person has answered with no. If there are none, the
+        that have no answer yet or were answered with no. If there are none, the
         options and settings decide about the call. `arguments` are the arguments of the call.
         """
         found = [one for store in self._stores for one in store.about(tool, arguments)]

@@ -1,4 +1,4 @@
-"""Words about a call that was not sent because a person must allow it first."""
+"""Parts of the message about a call that was not sent because a person must allow it first."""
 
 from __future__ import annotations
 
@@ -31,9 +31,9 @@ def hint_further(question: Question, tools: Toolbox, *, unallowed: bool) -> str:
 
 
 def _hint_open_argument(question: Question, tools: Toolbox) -> str:
-    """Return the option that opens the argument with a command, or "" if there is no command.
+    """Return a hint on the option that allows any value for the arguments with a command, or "".
 
-    The text of a command is a new one for each task, so that trusting one text helps nobody.
+    An option that trusts one text would be of no use, because each task has another command.
     """
     commands = {one.argument for one in question.tainted if one.kind == "command"}
     name = tools.shortest_name(question.tool)
@@ -43,7 +43,7 @@ def _hint_open_argument(question: Question, tools: Toolbox) -> str:
 
 
 def _hint(question: Question, *, unallowed: bool) -> str:
-    """Return how to trust less, or the server of the tool, for a message."""
+    """Return a hint on options that trust only one value, or the MCP server of the tool, or ""."""
     tool = quote_name(question.tool.alias)
     binding = question.tool.protocol.binding
     only = [one.rules[0] for one in question.tainted if len(one.rules) > 1]

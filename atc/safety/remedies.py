@@ -1,4 +1,4 @@
-"""What a message about a call that was not sent tells a user to do next."""
+"""The next steps that a message about a call that was not sent names for the user."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ _KEYWORDS = {"--allow-writes": "allow_writes", "--trust": "trust"}
 class Remedies:
     """The next steps of a run, for the user who has started it.
 
-    `run` is the id of the stored run, or None. If `in_shell` is True, the run was started by a
-    command, so a command continues it. Otherwise a Python program did so. Its tools and its store
-    may exist only there, so the messages name methods of its agent.
+    `run` is the id of the stored run, or None. If `in_shell` is True, a shell command started the
+    run, so the steps are commands. Otherwise a Python program started it. The tools and the store
+    may exist only in this program, so the steps are method calls of its agent.
     """
 
     run: str | None
@@ -47,7 +47,10 @@ class Remedies:
         return f"Allow it with Agent(…, {given}) and {self.resume or 'agent.run again'}"
 
     def decide(self, what: str) -> str:
-        """Return a sentence: `what` ("To see it whole and decide") and how a person is asked."""
+        """Return a sentence without a full stop that says how a person can decide about a call.
+
+        `what` is its beginning, such as "To see it whole and decide".
+        """
         if self.in_shell:
             return f"{what}, run this on a terminal: {self.resume or 'the same command again'}"
         return f"{what}, give the agent an ask_person and call {self.resume or 'agent.run again'}"

@@ -1,4 +1,4 @@
-"""Runs in a world without a person (`consent="none"`): which tools they may have."""
+"""Check of the tools of a run in which no person is asked about calls (`consent="none"`)."""
 
 from __future__ import annotations
 
@@ -30,13 +30,13 @@ def read_consent(given: object) -> ConsentMode:
 
 
 def require_closed_world(tools: Toolbox, config: Config) -> None:
-    """Check that calls of these tools cannot matter to anybody, as far as this can be seen.
+    """Check that calls of these tools have no effects outside this machine, as far as is known.
 
-    A Python function, and the command of an MCP server on this machine, are the user's own: where
-    they lead to cannot be seen.
+    Python functions and MCP servers that run on this machine are accepted, although they may have
+    such effects: they are the user's own, and atc cannot know what they do.
 
     Raises:
-        InvalidConfig: a tool leads beyond this machine, or is sent a credential.
+        InvalidConfig: a tool calls another machine, or is sent a credential.
     """
     if any(mask_source(source) != source for source in config.tools):
         raise _refusal("a source has a secret in its address")
@@ -53,7 +53,7 @@ def _refusal(problem: str) -> InvalidConfig:
 
 
 def _find_problem(tool: Tool, config: Config) -> str | None:
-    """Return why calls of a tool may matter, as the end of a sentence, or None."""
+    """Return why calls of a tool may have effects elsewhere, as the end of a sentence, or None."""
     match tool.protocol.binding:
         case HttpBinding() as binding:
             if binding.credential_names:
@@ -70,7 +70,7 @@ def _find_problem(tool: Tool, config: Config) -> str | None:
 
 
 def _find_problem_of_address(url: str, config: Config) -> str | None:
-    """Return why calls to an address may matter, or None."""
+    """Return why calls to an address may have effects elsewhere, or None."""
     try:
         origin = split_url(url)[0]
     except ValueError:

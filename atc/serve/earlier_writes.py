@@ -14,12 +14,14 @@ from sandbox.trace import ToolCall
 def find_write_in_doubt(
     store: RunStore, toolbox: Toolbox, tool: Tool, arguments: JsonObject
 ) -> tuple[str, ToolCall] | None:
-    """Find a call of an earlier run that made the same write. Return the run's id and the call.
+    """Find an equal write of an earlier run that a client may repeat by mistake.
 
-    Return None if there is none. Only a write whose client may not know the outcome counts. Either
-    it is unknown whether the write took effect, or the client got no reply, because the run was
-    interrupted or waits for the answer to a question. `arguments` are keyed by their names in the
-    API.
+    A client may do so if it does not know how the first write ended. There are two such cases. The
+    tool gave no response, so it is unknown whether the write took effect. Or the run gave the
+    client no reply, because the run was interrupted or waits for the answer to a question.
+
+    `tool` and `arguments` are those of the new write, keyed by their names in the API. Return the
+    id of the earlier run and its call, or None if there is no such write.
     """
     defaults = tool.original_arguments(contract(tool.protocol).defaults)
     wanted = canonical_call(tool.alias, {**defaults, **arguments})

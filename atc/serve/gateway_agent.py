@@ -90,7 +90,7 @@ class ClientAgents:
         self.of_user = GatewayAgent(agent, own_tools, agent.learned)
 
     def of(self, client: str) -> GatewayAgent:
-        """Return the agent for a client; make it if there is none yet."""
+        """Return the agent for a client; make it if the client has none yet."""
         if not client:
             return self.of_user
         digest = hmac.new(self._key, client.encode(), sha256).hexdigest()[:32]

@@ -216,7 +216,7 @@ def _digests(
 def forget_run(db: QuestionsDatabase, run: str) -> None:
     """Delete the questions of a deleted run.
 
-    Calls that a person declined, or about which nobody has decided, can still be allowed only by a
+    Calls that a person declined, or that wait for a decision, can still be allowed only by a
     person. But the name of the run is no longer stored.
     """
     db.execute(_KEEP_HELD, (run,))

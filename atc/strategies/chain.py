@@ -1,6 +1,6 @@
 """The strategy `chain`: the model writes one program for the whole task.
 
-If the program fails, the model is told the facts about the failure and writes a corrected program.
+If the program fails, the model gets the facts about the failure and writes a corrected program.
 (ATC stands for "automatic tool chain".)
 """
 
@@ -108,7 +108,7 @@ class Chain(Run):
             turns += correction(case, config.repair)
 
     def opening(self) -> list[Message]:
-        """Build the messages that ask for a program, with the tools that matter by now."""
+        """Build the messages that ask for a program, with the tools of `shown_tools`."""
         shown = self.shown_tools()
         return build_program_prompt(
             self.prompt_task,
@@ -120,10 +120,10 @@ class Chain(Run):
         )
 
     def _is_settled(self, program: Program | None) -> bool:
-        """Return True if a program was tried before and would end as it did then.
+        """Return True if a program was tried before and would have the same result again.
 
-        False for the last program if it was not executed only because it looked as if it guessed:
-        its repetition says that the model means it.
+        There is one exception. If the last program was not executed because it only looked as if
+        it guessed values, and the model repeats it, the model insists on it. Return False then.
         """
         if program is None or program.source not in self.tried:
             return False

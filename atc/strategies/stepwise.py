@@ -106,7 +106,7 @@ class Stepwise(Run):
         self.turns = Turns(self._build_opening(), room - token_estimate(self.known))
 
     def _build_opening(self) -> list[Message]:
-        """Build the opening of the conversation, with the tools that matter by now."""
+        """Build the opening of the conversation, with the tools of `shown_tools`."""
         parts = self.parts
         shown = self.shown_tools()
         return build_opening(

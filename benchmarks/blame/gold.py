@@ -149,9 +149,11 @@ class ObservedGold:
         return [index for index, made in enumerate(self.calls) if made.site is site]
 
     def empty_answers(self, site: ast.Call) -> list[Truth]:
-        """Return the locations of the lists in the responses that a call expression got.
+        """Return the locations of the lists in the response to a call expression.
 
-        These lists are empty if a wrong argument finds nothing.
+        The benchmark makes a program wrong, for example by a wrong argument in this expression.
+        These lists may then be empty, because the service finds nothing. So their locations are
+        right answers, too, when a diagnosis is asked where the fault shows.
         """
         first, *more = self.calls_of(site)
         result = self.calls[first].result

@@ -93,7 +93,7 @@ _WAYS: Mapping[str, Callable[..., Any]] = {
 def operations() -> Toolbox:
     """Return FuncQA's 13 tools.
 
-    A call of a tool computes its result, or raises `ToolError` if there is none.
+    A call of a tool computes its result, or raises `ToolError` if it has no result.
     """
     documents = json.loads(Path(__file__).with_name("operations.json").read_text(encoding="utf-8"))
     return Toolbox(Tool(one, partial(_compute, one)) for one in map(load, documents))

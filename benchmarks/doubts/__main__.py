@@ -1,12 +1,12 @@
-"""How often doubts are raised about right answers, and about wrong ones.
+"""Benchmark of the doubts about answers: how often right and wrong answers are doubted.
 
-Right answers are those of ToolFlow's gold programs. Wrong ones are those of the programs in
-`planted.jsonl`. They were written as a strong model would write them by mistake, each for another
-task: a condition is dropped (a), only the first page is read (b), a unit is wrong (c), another
-value is printed (d), the wrong end or field is taken (e), a filter never matches (f). The rules
-were made with the set `dev` in view, and first tried on `test` afterwards. A wrong program that is
-corrected automatically, so that its answer is right, is counted apart. The exit status is 1 if a
-right answer is doubted.
+The right answers are those of ToolFlow's gold programs. The wrong answers are those of the programs
+in `planted.jsonl`. Each of these was written for another task, with a mistake that a strong model
+might make: a condition is dropped (a), only the first page is read (b), a unit is wrong (c),
+another value is printed (d), the wrong end or field is taken (e), a filter never matches (f). The
+rules for doubts were written with the programs of the set `dev` in view, and those of `test` were
+not used before the rules were complete. Wrong programs that are corrected automatically, so that
+their answer is right, are counted separately. The exit status is 1 if a right answer is doubted.
 """
 
 from __future__ import annotations
@@ -33,7 +33,10 @@ PLANTED = Path(__file__).with_name("planted.jsonl")
 
 
 class _Program(NamedTuple):
-    """A program for a task. `kind` is its mistake, or "" if it is right; `group` is its set."""
+    """A program for a task.
+
+    `kind` is the letter of its mistake, or "" if it is right. `group` is its set, `dev` or `test`.
+    """
 
     task: Task
     source: str
@@ -61,9 +64,8 @@ def main(count: int | None) -> dict[str, Any]:
             (program.group, program.kind, _judge(program.task, attempt))
             for program, attempt in _attempts(planted, world, sandbox)
         )
-    report = {
-        group: _count_by_kind(found, group) for group in dict.fromkeys(row["set"] for row in rows)
-    }
+    groups = dict.fromkeys(row["set"] for row in rows)
+    report = {group: _count_by_kind(found, group) for group in groups}
     return {
         "suite": "doubts",
         "passed": not false,
@@ -92,11 +94,14 @@ def _judge(task: Task, attempt: Attempt) -> str:
 
 
 def _count_by_kind(found: Counter[tuple[str, str, str]], group: str) -> dict[str, Any]:
-    """Return how many programs of one set were doubted, corrected and missed, and by kind."""
+    """Count the doubted, corrected and missed programs of one set, in all and for each kind."""
     kinds = sorted({kind for one, kind, _ in found if one == group})
     outcomes = ("doubted", "corrected", "missed")
-    totals = {outcome: sum(found[group, kind, outcome] for kind in kinds) for outcome in outcomes}
-    by_kind = {kind: {name: found[group, kind, name] for name in outcomes} for kind in kinds}
+    totals = Counter(dict.fromkeys(outcomes, 0))
+    by_kind: dict[str, dict[str, int]] = {}
+    for kind in kinds:
+        by_kind[kind] = {outcome: found[group, kind, outcome] for outcome in outcomes}
+        totals.update(by_kind[kind])
     return {**totals, "by_kind": by_kind}
 
 

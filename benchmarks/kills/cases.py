@@ -146,7 +146,7 @@ def draw_cases(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunRemains:
-    """What a run left behind: the logs and state of the services, its status and answer."""
+    """The traces of a run: the logs and state of the services, its status and its answer."""
 
     log: Mapping[str, Sequence[RequestRecord]]
     state: Snapshot

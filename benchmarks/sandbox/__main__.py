@@ -69,7 +69,7 @@ def measure_ordinary(programs: Sequence[SampleProgram], sandbox: Sandbox) -> dic
 def compare(source: str, sandbox: Sandbox) -> str:
     """Describe the first difference between the runs of a program in the sandbox and in CPython.
 
-    Return "" if there is none.
+    Return "" if they are equal.
     """
     try:
         trace = run(sandbox, source)

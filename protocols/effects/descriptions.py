@@ -48,7 +48,7 @@ says nothing that is understood.
 
 
 class Statement(NamedTuple):
-    """What a text says about the effect of a call (see `Voice`), and the word that shows it."""
+    """The effect of a call according to a text (see `Voice`), and the word that shows it."""
 
     voice: Voice
     word: str = ""

@@ -108,8 +108,8 @@ def doubtful_gerund(words: Sequence[str]) -> str:
 def find_doubt(verb: str, words: Sequence[str], clause: Sequence[str]) -> str:
     """Return words which suggest that a call is a write although its sentence has a reading verb.
 
-    Return "" if there are none. `words` is the sentence from the verb on. `clause` are the words up
-    to the first punctuation mark.
+    Return "" if no word suggests this. `words` is the sentence from the verb on. `clause` are the
+    words up to the first punctuation mark.
     """
     tail = list(words[1:])
     if len(tail) > 1 and tail[0] in ("and", "or", "/", "&", ","):

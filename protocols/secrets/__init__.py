@@ -85,7 +85,7 @@ def may_name_secrets(name: str) -> bool:
 
 
 class _ValuePlace:
-    """What the schemas declare about one part of a JSON value, such as the value at one key.
+    """The schemas that describe one part of a JSON value, such as the value at one key.
 
     The schemas of its members and items are looked up on demand, see `child`.
     """

@@ -77,8 +77,7 @@ def load_tools(
 ) -> Toolbox:
     """Return the tools of all `sources`, ready to be called.
 
-    Guessed links (`protocols.links`) and verifiers (`protocols.verifiers`) are added to the
-    declared ones.
+    Guessed links (`protocols.links`) and guessed verifiers (`protocols.verifiers`) are added.
 
     A source is a folder of protocol files or bare descriptions, one such file, an OpenAPI or
     Swagger document (file or http(s) address), a Python module (dotted name or `.py` file), a HAR
@@ -113,7 +112,8 @@ def load_tools(
     invoker = invoker or Invoker()
     alone = sources[0] if len(sources) == 1 else None
     if factory is None and callable(alone) and is_factory(alone):
-        sources, factory = (), alone
+        sources = ()
+        factory = alone
     tools = _load(sources, invoker, kinds)
     if factory is not None:
         tools += fresh_tools(factory, lambda given: _load(given, invoker, kinds), kinds)

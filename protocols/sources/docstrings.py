@@ -1,7 +1,8 @@
 """Reads docstrings of Python functions in the styles of Google, NumPy, Sphinx and Epydoc.
 
-Nothing that a docstring says is dropped: what it says of an argument goes to that argument, all
-else (results, errors, notes, examples) into the description. A type in a docstring is a guess.
+No part of a docstring is dropped. The text about an argument becomes the argument's description.
+All other text (results, errors, notes, examples) becomes part of the function's description. A type
+in a docstring counts as a guess.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ on anything else (`pure`), or move a session (`session`)."""
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FunctionText:
-    """What a docstring says; all texts are on one line.
+    """The contents of a docstring. Each text is on one line.
 
     `types` are the types of arguments and `returns` is that of the result, as the docstring writes
     them (see `documented_type`). `marks` are those of `read_only`, `pure` and `session` that a line
@@ -39,7 +40,7 @@ class FunctionText:
 
 
 def read_docstring(text: str | None) -> FunctionText:
-    """Return what a docstring says of a function, its arguments and its result."""
+    """Return the texts of a docstring about a function, its arguments and its result."""
     whole = inspect.cleandoc(text or "")
     kept = _MARK.sub("", whole)
     marks = frozenset(_MARK.findall(whole))

@@ -20,10 +20,11 @@ Factory: TypeAlias = Callable[[], Any]
 
 
 def is_factory(source: object) -> bool:
-    """Return True if a source that was given alone makes tools, and is not a tool itself.
+    """Return True if the only source in a call of `load_tools` makes tools, and is no tool itself.
 
-    A function makes tools if its return annotation says so. A function without a return annotation
-    and a docstring describes no tool, so it makes tools, too. Neither may need an argument.
+    A function without required arguments makes tools if its return annotation says so. It also
+    makes tools if it has neither a return annotation nor a docstring, because it then describes no
+    tool.
     """
     if not callable(source) or _needs_argument(source):
         return False
@@ -61,7 +62,7 @@ def _is_tool_type(annotation: Any) -> bool:
 def fresh_tools(
     factory: Factory, load: Callable[[Iterable[Any]], list[Tool]], kinds: SourceKinds
 ) -> list[Tool]:
-    """Return the tools of a factory. Each of them can make the tools of a fresh world.
+    """Return the tools of a factory. Each tool can make all of them again, with a fresh state.
 
     `load` reads the sources that the factory returns.
 

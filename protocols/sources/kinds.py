@@ -1,4 +1,4 @@
-"""What the user says about the effects of the tools of a source, when the source is loaded."""
+"""The effects of tools as the user declares them when loading a source (`reads`, `pure` etc.)."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Which: TypeAlias = bool | Collection[str] | Callable[[ToolProtocol], bool]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SourceKinds:
-    """The kinds of effects of the tools of one `load_tools`, see there."""
+    """The arguments of `load_tools` that declare effects of tools. For their meaning, see there."""
 
     reads: Which = ()
     pure: Which = ()
@@ -28,7 +28,10 @@ class SourceKinds:
     failed: Callable[[Json], bool] | None = None
 
     def annotate(self, protocol: ToolProtocol) -> ToolProtocol:
-        """Return a description that says of the tool that it only reads, if the user says so."""
+        """Return the protocol, marked as read-only if the user declares that the tool only reads.
+
+        Tools that are declared as `pure` or `session` are marked, too.
+        """
         if not any(_has(which, protocol) for which in (self.reads, self.pure, self.session)):
             return protocol
         hints = replace(protocol.annotations, read_only=True, destructive=False)
@@ -41,7 +44,7 @@ class SourceKinds:
         *,
         session: World | None = None,
     ) -> Tool:
-        """Return a tool with the effect that the user gives it.
+        """Return a tool with the effect that the user declares for it.
 
         `functions` are Python functions of the source, keyed by `module:function`. The user may
         have marked them, too. `session` is the state behind the session tools of the source.
@@ -61,10 +64,10 @@ class SourceKinds:
         return replace(tool, protocol=protocol, effect=effect, failed=failed, world=world)
 
     def require_names(self, tools: Iterable[Tool]) -> None:
-        """Check that the tools have all names that the user gives.
+        """Check that each name in the user's declarations is the name of a tool.
 
         Raises:
-            UnknownTool: they lack one of them.
+            UnknownTool: a name is not that of a tool.
         """
         known = [name for tool in tools for name in (tool.protocol.name, *_names(tool.protocol))]
         for which in (self.reads, self.pure, self.session):

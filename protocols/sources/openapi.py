@@ -345,7 +345,9 @@ class _Reader:
         shapes = [first, *(body for body in bodies if body is not None and body != first)]
         if len(shapes) == 1 or {} in shapes:
             return first
-        options = [{key: one[key] for key in one if key != "$defs"} for one in shapes]
+        options = [dict(shape) for shape in shapes]
+        for option in options:
+            option.pop("$defs", None)
         return self._received.complete({"anyOf": options})
 
     def _links(self, operations: Mapping[str, JsonObject]) -> dict[str, list[Link]]:

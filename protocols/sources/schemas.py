@@ -197,7 +197,7 @@ class Schemas:
     def with_shown_fields(self, schema: Any, examples: list[Json], raw: Json) -> Any:
         """Return the schema of a response, with the fields that only its examples show.
 
-        `schema` is the converted form of `raw`. The fields stand under `SHOWN_FIELDS`.
+        `schema` is the converted form of `raw`. The fields are under the key `SHOWN_FIELDS`.
         """
         if not examples or self._hidden != "writeOnly" or not isinstance(schema, dict):
             return schema

@@ -33,9 +33,9 @@ Row = dict[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class RecordLookup:
-    """How to find the record that a request identifies by id.
+    """The SQL that finds the record which a request identifies by id, and the 404's message.
 
-    `sql` returns the record's row; `missing` is the message of the 404 if there is none.
+    `sql` returns the record's row. `missing` is the message of the 404 if no record has this id.
     """
 
     sql: str

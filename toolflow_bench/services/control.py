@@ -1,4 +1,4 @@
-"""How a test harness controls a running service: state, idempotency keys, faults and the log."""
+"""Control of a running service by a test harness: state, idempotency keys, faults and the log."""
 
 from __future__ import annotations
 

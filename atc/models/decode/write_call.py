@@ -47,11 +47,12 @@ and 224 ms for 256. A second request takes about as long.
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WrittenCall:
-    """A model's reply, the call in it, and how it was produced.
+    """A tool call that a model wrote, with the text of the reply and how the reply was requested.
 
-    `text` is the last reply up to the end of its call. `tries` is the number of replies that were
-    searched for a call. `enforced` is True if the endpoint enforced a constraint, False if it did
-    not do so, and None if no constraint was sent to it.
+    `text` is the last reply up to the end of its call. A reply without a valid call is requested
+    again; `tries` is the number of replies. `enforced` is True if the endpoint enforced the
+    constraint that was sent to it, False if it ignored the constraint, and None if no constraint
+    was sent. `how` names the kind of constraint.
     """
 
     text: str

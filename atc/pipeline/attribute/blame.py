@@ -168,7 +168,7 @@ class AttributionTrace:
         """Return the earlier call, and the path in its response, that gave an argument its value.
 
         This is the first position yielded by `find_argument_places` at which the response contains
-        exactly the value of the argument. Return None if there is none.
+        exactly the value of the argument. Return None if no response contains it.
         """
         value = call.arguments.get(name)
         for made, place in self.find_argument_places(call, name):

@@ -253,10 +253,11 @@ def _definitions(node: ast.AST) -> Iterator[Definition]:
 def _find_bindings(
     target: ast.expr, value: ast.expr, node: ast.AST, steps: JsonPath = ()
 ) -> Iterator[Definition]:
-    """Yield the definitions made by assigning a value to `target`.
+    """Yield a definition for each name in `target`, the left side of an assignment.
 
-    The assigned value is the part of the expression `value` at the path `steps`. A target with
-    several names, such as `a, b`, makes one definition for each name.
+    For example, `a, b = call()` defines `a` and `b`. The value of `a` is the part of the expression
+    `call()` at the path `(0,)`. `value` is the expression on the right side, and `steps` the path
+    of the part of it that `target` gets. `node` is the assignment.
     """
     match target, value:
         case ast.Name(id=name), _:

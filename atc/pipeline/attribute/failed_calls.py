@@ -86,7 +86,7 @@ def _kind(call: ToolCall, tool: Tool, broken: Sequence[Violation]) -> FaultKind:
 
 
 def _cure(call: ToolCall, kind: FaultKind) -> Cure:
-    """Return what may help after a failed call whose arguments are not to blame."""
+    """Return the remedy (`Fault.cure`) for a failed call whose arguments are not to blame."""
     if kind == "unknown_outcome":
         return "program"
     if call.remedy is not None or call.status in (401, 403):

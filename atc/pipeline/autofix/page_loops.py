@@ -1,4 +1,4 @@
-"""Rewriting of a program that read only the first page of a result, so that it reads them all."""
+"""Rewrites a program that read only the first page of a result, so that it reads all pages."""
 
 from __future__ import annotations
 
@@ -98,7 +98,8 @@ def _helper(unread: UnreadPages, tool: Tool) -> str | None:
 def _largest_page_size(tool: Tool) -> str:
     """Return the keyword argument that asks for the largest page: `"page_size": 100, `.
 
-    The number is the maximum that the schema of a size argument declares. Return "" without one.
+    The number is the maximum that the schema of the argument for the page size declares. Return ""
+    if no schema declares a maximum.
     """
     for alias in tool.arguments:
         if alias in SIZE_ARGUMENTS:

@@ -30,7 +30,7 @@ from protocols.toolbox import Toolbox
 
 @dataclass(slots=True)
 class Env:
-    """What the check knows about the variables at one point of the program (an environment).
+    """The facts about the variables that are known at one point of the program (an environment).
 
     `names` are the types of the variables. `null_checked` are the nullable response fields that the
     program has already tested for None.
@@ -168,7 +168,7 @@ class Interpreter:
 
     @property
     def env(self) -> Env:
-        """What is known about the variables at the current point of the program.
+        """The environment (see `Env`) of the current point of the program.
 
         At an unreachable point, it is a new, empty environment, and changes of it have no effect.
         """
@@ -273,7 +273,8 @@ class Interpreter:
     def error_result(self, origin: ResponseLocation, key: str) -> t.Type:
         """Return the type of an error that a tool returns instead of the value at `origin`.
 
-        It is one that has the key `key`. Return `ANY` if the tool's document describes none.
+        Only errors that have the key `key` count. Return `ANY` if the tool's document describes no
+        such error.
         """
         if origin.tool not in self._errors:
             self._errors[origin.tool] = error_type(self.tools[origin.tool])

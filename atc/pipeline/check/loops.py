@@ -85,7 +85,7 @@ def execute_for(core: Interpreter, node: ast.For | ast.AsyncFor) -> None:
 
 
 def _few_constants(node: ast.For | ast.AsyncFor) -> list[ast.Constant] | None:
-    """Return the items of a loop over a short tuple or list of texts, such as keys to try."""
+    """Return the items of a loop over a short literal tuple or list of texts; None otherwise."""
     match node.iter:
         case ast.Tuple(elts=items) | ast.List(elts=items) if 0 < len(items) <= _MOST_CONSTANTS:
             found = [item for item in items if isinstance(item, ast.Constant)]
@@ -97,10 +97,10 @@ def _few_constants(node: ast.For | ast.AsyncFor) -> list[ast.Constant] | None:
 def _execute_each(
     core: Interpreter, node: ast.For | ast.AsyncFor, constants: list[ast.Constant]
 ) -> None:
-    """Analyse the body of a loop once for each of its items, which are known.
+    """Analyse the body of a loop once for each item, because all items are known.
 
-    A body that tries several keys may fail for some of them. A finding is kept if all iterations
-    have it.
+    A problem (finding) is reported only if it occurs for every item. A loop that tries several keys
+    may fail for some of them, as long as it does not fail for all.
     """
     frame = core.frame
     begin = len(core.findings)

@@ -162,9 +162,9 @@ def _cannot_have(core: Interpreter, key_node: ast.expr, subject: ast.expr) -> bo
 def _is_parameter(core: Interpreter, node: ast.expr) -> bool:
     """Return True if an expression is a parameter of the function that is being analysed.
 
-    A function of the program that tests its parameter serves several kinds of values. Each call is
-    analysed on its own, so a test that cannot be true leads to no other path of this call. Outside
-    of functions, such a test is a sign that the inferred type may be wrong.
+    A function may test its parameter because it gets several kinds of values. Each call of the
+    function is analysed separately, so a test that its argument fails is simply False in this call.
+    Outside of functions, a test that can never be true is a sign that the inferred type is wrong.
     """
     scope = core.frame.scope
     if not isinstance(scope, FunctionNode) or not isinstance(node, ast.Name):

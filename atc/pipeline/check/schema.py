@@ -212,7 +212,9 @@ def _array(fragments: Fragments, document: t.ResponseSchema) -> t.ArrayShape:
         return known
     listed = [part["items"] for part in fragments if "items" in part]
     uniform = bool(listed) and not any("prefixItems" in part for part in fragments)
-    items = (listed[0] if len(listed) == 1 else {"allOf": listed}) if uniform else {}
+    items: Any = {}
+    if uniform:
+        items = listed[0] if len(listed) == 1 else {"allOf": listed}
     shape = document.shapes[key] = t.ArrayShape(document, items)
     return shape
 

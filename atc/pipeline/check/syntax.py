@@ -269,7 +269,7 @@ def find_outer_changes(function: FunctionNode) -> set[str]:
 
 @dataclass(frozen=True, slots=True)
 class SyntaxFacts:
-    """What the syntax of a whole program shows.
+    """Facts that the syntax of a whole program shows.
 
     It is collected once, before the check follows the values of the program.
     """

@@ -112,7 +112,7 @@ class ResponseSchema:
 
 @dataclass(eq=False)
 class ObjectShape:
-    """What a response schema says about a JSON object: its keys, with the schemas of their values.
+    """The part of a response schema for a JSON object: its keys, and the schemas of their values.
 
     `more` is the schema of all keys that are not in `properties`, or False if there can be none.
     """
@@ -131,7 +131,7 @@ class ObjectShape:
 
 @dataclass(eq=False)
 class ArrayShape:
-    """What a response schema says about a JSON array: the schema of its items."""
+    """The part of a response schema for a JSON array: the schema of its items."""
 
     document: ResponseSchema
     items: Any

@@ -71,7 +71,10 @@ class RepairCase:
 
     @property
     def refusal_question(self) -> str:
-        """Whether a write changed anything whose text the program raised; "" if there is none."""
+        """A question to the model about writes whose text the program raised, or "".
+
+        The question is whether the writes changed anything.
+        """
         return ask_whether_refused(raised_writes([self.attempt], self.tools))
 
     def rewrite(self, parts: Iterable[str]) -> Message:

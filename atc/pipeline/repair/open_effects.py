@@ -1,7 +1,7 @@
-"""Writes of which the program itself says that they may have refused.
+"""Writes that returned a text which the program raised as an exception.
 
-Some tools report a refusal as a text, and not as an error. If the program raises that text, it is
-open whether the call changed anything: only the text says so.
+Some tools report a refusal as a text, and not as an error. If the program raises the text of a
+write, this text may be a refusal, so it is not known whether the write changed anything.
 """
 
 from __future__ import annotations
@@ -35,8 +35,9 @@ def raised_writes(attempts: Iterable[Attempt], tools: Toolbox) -> list[ToolCall]
 
 
 def _is_raised(call: ToolCall, tools: Toolbox, message: str) -> bool:
-    """Return True if a message is a text that a call returned, or contains it as a sentence.
+    """Return True if `message`, that of an exception, is a text that the call returned.
 
+    A message that contains the text among others counts, too, unless the text is a single word.
     A single word, such as an id, may be part of the program's own sentence.
     """
     result = tools[call.tool].unwrap(call.result)
@@ -55,16 +56,15 @@ def ask_whether_refused(calls: Sequence[ToolCall]) -> str:
 
 
 def note_open_effects(raised: Sequence[ToolCall], orphans: Iterable[ToolCall]) -> list[str]:
-    """Return a sentence for each tool whose write may have refused and is not made any more.
+    """Return a sentence for each tool of which an orphan may have changed nothing.
 
-    `raised` are the writes whose text a program raised. `orphans` are those that the final program
-    does not make.
+    Orphans are writes that the final program does not make. An orphan may have changed nothing if
+    it is also among `raised`, the writes whose text a program raised.
     """
     known = [(call.tool, call.arguments) for call in raised]
+    tools = [call.tool for call in orphans if (call.tool, call.arguments) in known]
     return [
         f"It is open whether a call of {tool} changed anything: the program raised the text that it"
         " returned. If such a text is a refusal, say so with load_tools(…, failed=…)."
-        for tool in dict.fromkeys(
-            call.tool for call in orphans if (call.tool, call.arguments) in known
-        )
+        for tool in dict.fromkeys(tools)
     ]

@@ -88,7 +88,8 @@ class Finder:
 def describe_words_alone(config: Config) -> str:
     """Return a sentence that says why the default search compares words alone, or "".
 
-    The search is then worse than with an embedding model, which is never fetched in silence.
+    Without an embedding model, the search finds less. The model is not downloaded automatically, so
+    the sentence tells the user how to get it.
     """
     if config.retrieval != AUTO:
         return ""
@@ -97,10 +98,10 @@ def describe_words_alone(config: Config) -> str:
 
 
 def named_in_docs(found: Sequence[str], toolbox: Toolbox) -> list[str]:
-    """Return the tools that the documentation of the first of `found` names, without `found`.
+    """Return further tools that the documentation of the first tools in `found` names.
 
-    A tool is named as in `Finder`, by its alias or its original name. The result has at most
-    `_MOST_NAMED` tools, in the order in which they are named.
+    A tool is named by its alias or its original name. The result has at most `_MOST_NAMED` tools,
+    in the order in which they are named, and none of `found`.
     """
     known = set(found)
     named: dict[str, None] = {}

@@ -104,7 +104,7 @@ def a_list(items: JsonObject, *, most: int, least: int = 0) -> JsonObject:
 
 
 def json_object(reply: str) -> dict[str, Any]:
-    """Return the JSON object in a reply of a model, or an empty dict if there is none."""
+    """Return the JSON object in a reply of a model, or an empty dict if it contains none."""
     begin = reply.find("{")
     end = reply.rfind("}")
     try:

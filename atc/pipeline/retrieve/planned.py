@@ -97,9 +97,9 @@ def in_turns(searches: Sequence[Sequence[Hit]], toolbox: Toolbox, *, k: int) -> 
 
 
 def count_allowed_searches(task: str) -> int:
-    """Return how many searches may be planned for a task: more, the more parts it has.
+    """Return how many searches may be planned for a task. The number grows with the task's parts.
 
-    A part is a sentence or a clause that punctuation or `and` or `then` separates from others.
+    A part is a sentence, or a clause that ends at a punctuation mark, at `and` or at `then`.
     """
     parts = sum(bool(part.strip()) for part in _PARTS.split(task))
     return min(max(parts + _BESIDE_PARTS, min(_ALLOWED)), max(_ALLOWED))

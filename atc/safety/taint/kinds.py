@@ -94,10 +94,11 @@ class ArgumentKinds:
     def _is_listed_or_date(
         self, position: Position, value: Json, mark: Mark, here: list[JsonObject]
     ) -> bool:
-        """Return True if the schema lists the value (`enum`), or if the value is a date or a time.
+        """Return True if the schema lists the value (`enum`), or declares a date and it is one.
 
-        The kind of such a value is not guessed from its name. A text that is named as an amount is
-        never a date.
+        The name of such a value does not make it sensitive: a date in the field `to` is not a
+        recipient. A time counts as a date. If the name of a field is that of an amount, a text in
+        it never counts as a date.
         """
         if position.within is None and self._guarantees.is_listed(position.path):
             return True

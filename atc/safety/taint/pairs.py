@@ -205,10 +205,12 @@ class _NameSearch:
 def _find_columns(guess: Guesses, rows: list[Json]) -> dict[int, Sensitivity]:
     """Return the sensitive kinds of the columns in a table, keyed by column number.
 
-    Columns that are not sensitive are left out. `rows` is a table if it is a list of lists whose
-    first row contains only texts. If only the first of two columns has a sensitive name, `rows` may
-    be a list of names and values instead. In that case, the result is empty unless the name is that
-    of an amount.
+    `rows` is a table if it is a list of lists whose first row contains only texts, the names of the
+    columns. Columns that are not sensitive are left out.
+
+    Two columns of which only the first has a sensitive name, such as `[["to", "bob"], …]`, are
+    ambiguous: each row may be a name and its value. They are a table only if the first name is that
+    of an amount and the second contains no number. Otherwise the result is empty.
     """
     if len(rows) < 2 or not all(isinstance(row, list) and row for row in rows):
         return {}

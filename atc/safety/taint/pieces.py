@@ -1,6 +1,8 @@
-"""Joining of texts that an argument contains in pieces, since the service may join them, too.
+"""Joins the pieces of a text that an argument contains, to check the text as a whole.
 
-Examples are the spans of a rich text, a list of bytes, and a text that several fields share.
+The service may join the pieces, too, so the whole text may matter although no piece of it does.
+Examples are the spans of a rich text, a list of bytes, and a text that is split into several
+fields.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Finds the calls that a program probably makes like a given one, with other items of a list."""
+"""Predicts further calls of a program that calls one tool for each item of a list."""
 
 from __future__ import annotations
 
@@ -18,16 +18,17 @@ ResponseValue = tuple[ToolCall, JsonPath, Json]
 def sibling_arguments(
     leaves: Sequence[Leaf], arguments: JsonObject, values: Sequence[ResponseValue]
 ) -> Iterator[dict[str, Json]]:
-    """Yield `arguments` with the values of each other item of the list that `leaves` came from.
+    """Yield the arguments of the same call for each other item of a list in a response.
 
-    `leaves` are values in `arguments`. `values` are all values of all responses, the latest
-    response first. Leaves that equal no value in a response stay as they are. Nothing is yielded
-    unless the others equal values in one response.
+    For example, a program calls `send(to="a@x.org")`, and a response contains
+    `[{"email": "a@x.org"}, {"email": "b@x.org"}]`. Then `{"to": "b@x.org"}` is yielded.
+
+    `leaves` are values in `arguments`, some of which come from one item of the list. Leaves that
+    equal no value in a response stay as they are. Nothing is yielded if the leaves come from
+    several responses. `values` are all values of all responses, the latest response first.
     """
-    if any(leaf.within is not None or KEY in leaf.path for leaf in leaves):
-        return
-    found = [(leaf, source) for leaf in leaves if (source := _find_source(leaf, values))]
-    if not found or any(source[0] is not found[0][1][0] for _, source in found):
+    found = _find_sources(leaves, values)
+    if not found:
         return
     leaves = [leaf for leaf, _ in found]
     paths = [path for _, (_, path, _) in found]
@@ -44,6 +45,21 @@ def sibling_arguments(
         yield cast("dict[str, Json]", changed)
 
 
+def _find_sources(
+    leaves: Sequence[Leaf], values: Sequence[ResponseValue]
+) -> list[tuple[Leaf, ResponseValue]]:
+    """Return the leaves that equal a value in a response, each with this value.
+
+    The result is empty if a leaf is a key or a part of a text, or if the values are in several
+    responses.
+    """
+    if any(leaf.within is not None or KEY in leaf.path for leaf in leaves):
+        return []
+    found = [(leaf, source) for leaf in leaves if (source := _find_source(leaf, values))]
+    is_one_response = all(source[0] is found[0][1][0] for _, source in found)
+    return found if is_one_response else []
+
+
 def _find_source(leaf: Leaf, values: Sequence[ResponseValue]) -> ResponseValue | None:
     """Return the latest value in a response that equals a leaf, or None."""
     key = equality_key(leaf.value)
@@ -51,15 +67,14 @@ def _find_source(leaf: Leaf, values: Sequence[ResponseValue]) -> ResponseValue |
 
 
 def _rows(paths: Sequence[JsonPath], known: Mapping[JsonPath, Json]) -> Iterator[tuple[Json, ...]]:
-    """Yield the values at the same places of each item of a list, for the places of one item.
+    """Yield the values at certain places in each item of a list.
 
-    `known` are the values of a response by path, and `paths` the places of one item. A single place
-    may be in a list within a list; then the values in all of these lists are yielded.
+    `paths` are these places in one of the items, and `known` has the values of the response, keyed
+    by path. The items of a list within a list also count if there is only one path: the value at
+    this place in every inner list is yielded.
     """
     if len(paths) == 1:
-        place = generalize(paths[0])
-        if EACH in place:
-            yield from ((value,) for path, value in known.items() if generalize(path) == place)
+        yield from _rows_of_one_value(paths[0], known)
         return
     shared = paths[0][: min(count_shared_steps(paths[0], path) for path in paths)]
     depth = max((at for at, step in enumerate(shared) if isinstance(step, int)), default=-1)
@@ -73,11 +88,18 @@ def _rows(paths: Sequence[JsonPath], known: Mapping[JsonPath, Json]) -> Iterator
             yield tuple(known[path] for path in row)
 
 
+def _rows_of_one_value(path: JsonPath, known: Mapping[JsonPath, Json]) -> Iterator[tuple[Json]]:
+    place = generalize(path)
+    if EACH in place:
+        yield from ((value,) for other, value in known.items() if generalize(other) == place)
+
+
 def _with_value(document: Json, path: Sequence[PathStep], value: Json) -> Json:
     """Return a copy of a document with another value at a path that exists in it."""
     if not path:
         return value
-    step, rest = path[0], path[1:]
+    step = path[0]
+    rest = path[1:]
     if isinstance(document, Mapping):
         return {**document, str(step): _with_value(document[str(step)], rest, value)}
     if isinstance(document, list) and isinstance(step, int):

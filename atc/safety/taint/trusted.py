@@ -116,8 +116,8 @@ _VALUE = "value="
 class TrustRule(NamedTuple):
     """The parts of a rule that names a tool.
 
-    It trusts the responses of `tool`, at `place` if there is one. If there is an `argument`, it
-    opens this argument of the tool instead.
+    A rule with an `argument` allows any value for this argument of `tool`. A rule without one
+    trusts the responses of `tool`, or only the field `place` of them if there is a `place`.
     """
 
     tool: str
@@ -128,7 +128,7 @@ class TrustRule(NamedTuple):
 def split_rule(rule: str, tools: Toolbox) -> TrustRule:
     """Return the parts of a rule that names one of `tools`: TOOL, TOOL:PATH or TOOL.ARGUMENT.
 
-    The name of a tool may contain a dot. So a text that is the name of a tool is no argument.
+    The name of a tool may contain a dot, so a rule that is the name of a tool means the whole tool.
     """
     name, colon, place = rule.strip().partition(":")
     tool, _, argument = name.rpartition(".")
@@ -187,12 +187,12 @@ class TrustRules:
                 self._places.setdefault(tool.alias, []).append(path)
 
     def is_open(self, tool: Tool, leaf: Leaf) -> bool:
-        """Return True if a rule opens the argument with this value, so that it may be any value.
+        """Return True if a rule allows any value for the argument that contains `leaf`.
 
-        The rule covers what is executed or opened, anywhere in the argument, and the argument as a
-        whole. It covers a recipient or an amount only if that is what the argument itself is by
-        its schema or name, because the rule then names it. A recipient within an object or a text
-        is not covered.
+        Such a rule covers commands and URLs anywhere in the argument. It covers a recipient or an
+        amount only if this is the whole argument, and if the name or schema of the argument says
+        that it is one, because the user then knew it when writing the rule. A recipient within an
+        object or a text is not covered.
         """
         if (tool.alias, leaf.argument) not in self._open:
             return False
@@ -236,7 +236,7 @@ class TrustRules:
 
 
 def _original_name(rule: str, tool: Tool, argument: str) -> str:
-    """Return the original name of the argument that a rule opens.
+    """Return the original name of the argument for which a rule allows any value.
 
     Raises:
         InvalidConfig: the tool has no such argument.

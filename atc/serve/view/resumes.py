@@ -156,7 +156,7 @@ class Resumes:
 def _resume_buttons(stored: StoredRun, *, person: bool) -> Markup:
     """Return HTML that says why a run has stopped, with a button for each way to continue the run.
 
-    If `person` is False, nobody may continue the run here, and there are no buttons. If the run has
+    If `person` is False, the run cannot be continued here, and there are no buttons. If the run has
     not stopped, return empty HTML.
     """
     run = stored.summary

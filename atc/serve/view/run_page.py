@@ -199,10 +199,10 @@ def _facts(stored: StoredRun, calls: Sequence[ToolCall]) -> dict[str, str]:
 
 
 def _count_calls(calls: Sequence[ToolCall]) -> str:
-    """Return the number of calls that were sent, and of those that were not.
+    """Return a text that says how many calls were sent, and how many were not.
 
-    An example is `5, 2 from the journal or not sent`. The result of a call "from the journal" was
-    stored by an earlier execution.
+    An example is `5, 2 from the journal or not sent`: 5 calls were sent, and 2 further calls were
+    not. The result of a call "from the journal" was stored by an earlier execution.
     """
     sent = sum(not call.reused and call.outcome != "not_run" for call in calls)
     rest = len(calls) - sent

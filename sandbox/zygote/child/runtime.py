@@ -243,7 +243,7 @@ async def _do_nothing(*_: object) -> None: ...
 
 
 def _look(channel: Channel, *values: Any) -> None:
-    """Show values to whoever wrote the program. This is `look(value, …)` in a program."""
+    """Show values to the author of the program, who calls it as `look(value, …)`."""
     for value in values:
         channel.look(value)
 
