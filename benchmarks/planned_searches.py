@@ -36,7 +36,7 @@ from atc.cli.settings import load_config
 from atc.cli.wiring import choose_model
 from atc.core.events import ToolsChosen
 from atc.models.scripted import ScriptedModel
-from atc.pipeline.retrieve.base import hits
+from atc.pipeline.retrieve.base import Hit, hits
 from atc.pipeline.retrieve.document import ToolDocument
 from atc.pipeline.retrieve.embed import choose_embedder
 from atc.pipeline.retrieve.embedders import DEFAULT
@@ -56,8 +56,13 @@ from toolflow_bench.task import Task, load_tasks
 from toolflow_bench.world import World
 
 SHOWN = (12, 20, 40)
+"""Numbers of chosen tools for which the shares are computed."""
 DEPTH = 100
 """Number of hits of each search that are used."""
+
+
+def _tools_of(chosen: Sequence[Hit]) -> list[str]:
+    return [hit.tool for hit in chosen]
 
 
 def share_of_tasks_covered(
@@ -85,7 +90,7 @@ def share_of_tasks_covered(
         for k in SHOWN:
             ways = {"question": own[:k], "searches": in_turns(lists, Toolbox(), k=k)}
             ways["searches + producers"] = in_turns(lists, data.toolbox, k=k)
-            shown = {way: [hit.tool for hit in chosen] for way, chosen in ways.items()}
+            shown = {way: _tools_of(chosen) for way, chosen in ways.items()}
             best = shown["searches + producers"]
             read = [tool for tool in best[:READ] if tool in data.toolbox]
             shown["searches + producers + named"] = [*best, *named_in_docs(read, data.toolbox)]

@@ -117,7 +117,7 @@ def identifying_parts(roles: ToolRoles, sample: Sample) -> list[tuple[str, Json]
 
 
 def identity_key(roles: ToolRoles, sample: Sample) -> frozenset[str]:
-    """Return the ids in a call's arguments or, if there are none, the names of records."""
+    """Return the ids in a call's arguments or, if they contain no id, the names of records."""
     parts = identifying_parts(roles, sample)
     ids = [(key, part) for key, part in parts if is_id_name(key)]
     return frozenset(url_text(part) for _, part in ids or parts)

@@ -183,8 +183,8 @@ class Session:
     def _largest_record(self, tool: str) -> tuple[Mapping[str, Json], ValueOrigin]:
         """Return the existing record of the kind that a tool creates, with its origin.
 
-        It is the largest such object in the responses of read-only tools. If there is none, the
-        record is empty.
+        It is the largest such object in the responses of read-only tools. If no response has one,
+        the record is empty.
         """
         largest: Mapping[str, Json] = {}
         origin = GENERATED_ORIGIN

@@ -267,7 +267,7 @@ class Writes:
     def _find_usable_arguments(
         self, tool: str, ids: dict[str, Value], others: Sequence[str], record: CreatedRecord
     ) -> dict[str, Value] | None:
-        """Return arguments for a call that should remove a record, or None if there are none.
+        """Return arguments for a call that should remove a record, or None if none are usable.
 
         Several combinations of values are tried for the arguments that do not identify the record.
         A combination is usable if it was not sent since the record was last changed, and if

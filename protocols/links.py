@@ -179,9 +179,10 @@ def _keys_of(protocol: ToolProtocol, argument: str) -> list[str]:
 
 
 def means_another(argument: str) -> bool:
-    """Return True if an argument takes another thing than the one at hand, as `new_owner_id` does.
+    """Return True if an argument's name says that it takes another record than the present one.
 
-    The tool that gives the known thing is then the wrong source of its value.
+    For example, `new_owner_id` takes the id of a person who is not yet the owner. A tool that
+    returns the present owner is the wrong source of this id.
     """
     first, _, rest = snake(argument).partition("_")
     return first in OTHERS and bool(rest)
@@ -326,10 +327,11 @@ def _guess_argument_links(
 
 
 def _has_counterpart(protocol: ToolProtocol, argument: str, keys: Collection[str]) -> bool:
-    """Return True if another argument of the tool takes a thing of the same kind.
+    """Return True if another argument of the tool takes values of the same kind.
 
-    `keys` are the names of the argument's value, see `_keys_of`. In `exchange(item_ids,
-    new_item_ids)`, `item_ids` is the counterpart of `new_item_ids`.
+    For example, `item_ids` is the counterpart of `new_item_ids` in `exchange(item_ids,
+    new_item_ids)`. `keys` are the names under which the value of `argument` may be known, see
+    `_keys_of`.
     """
     return any(
         not set(_keys_of(protocol, other)).isdisjoint(keys)

@@ -203,7 +203,7 @@ _MOST_NAMED = 8
 
 
 def _name_few(names: Sequence[str]) -> str:
-    """Return the first names, and the number of the others."""
+    """Return a text with the first names, and the number of the others: `a, b and 3 more`."""
     left = len(names) - _MOST_NAMED
     return ", ".join(names[:_MOST_NAMED]) + (f" and {left} more" if left > 0 else "")
 
@@ -234,10 +234,11 @@ def _parameters(
 
 
 def describe_origin(argument: str, producers: Sequence[Producer]) -> str:
-    """Return a text that says which code gets a value for an argument, or "" without producers.
+    """Return a text with the code that gets a value for an argument, or "" without producers.
 
-    The best producer is named. For an argument such as `new_owner_id`, which takes another value
-    than the one that is at hand, all are named.
+    A producer is a tool whose responses contain such values. Only the first, the best one, is named
+    in the text. For an argument such as `new_owner_id` (see `means_another`), all are named,
+    because the best one may return the present owner.
     """
     if not producers:
         return ""

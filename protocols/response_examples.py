@@ -16,8 +16,8 @@ _ANY_TYPE = ("object", "array", "string", "number", "integer", "boolean", "null"
 def examples_beside(described: JsonObject, root: JsonObject) -> list[Json]:
     """Return the examples in a schema, or in the description of a response with one media type.
 
-    OpenAPI names several of them, perhaps as references into the document `root`, and JSON Schema
-    lists them. Only objects and lists are returned, also those that are written as JSON text.
+    `described` is the schema or the description. Several examples are an object with names in
+    OpenAPI, and a list in JSON Schema. Only examples that are objects or lists are returned.
     """
     several = described.get("examples")
     named = [resolve(one, root).get("value") for one in as_mapping(several).values()]
@@ -39,8 +39,9 @@ def _parse_text(example: Json) -> Json:
 def find_shown_fields(examples: Iterable[Json], schema: Json, root: JsonObject) -> dict[str, Any]:
     """Return a schema with the fields that `examples` have and that `schema` does not declare.
 
-    It allows any value under these fields, and leads to those of nested objects. References of
-    `schema` are resolved in `root`. Return {} if the examples show no further fields.
+    The returned schema allows any value for these fields. It also contains the new fields of nested
+    objects. References of `schema` are resolved in `root`. Return {} if the examples show no
+    further fields.
     """
     return _find_shown([*examples], [schema], root, 0)
 
@@ -69,7 +70,8 @@ def _find_shown_properties(
 ) -> dict[str, Any]:
     """Return a schema for each field of `objects` which is new, or has new fields inside.
 
-    An object of which the schemas declare no field may have any.
+    `views` are the schemas of the objects. If they declare no fields at all, the result is empty,
+    because the objects may then have any fields.
     """
     declared = [as_mapping(view.get("properties")) for view in views]
     if not any(declared):

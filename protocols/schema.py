@@ -24,15 +24,13 @@ JsonObject: TypeAlias = Mapping[str, Any]
 """A JSON object; read-only by convention."""
 
 GUESSED_TYPE = "x-atc-guessed-type"
-"""Keyword of a schema: the type that prompts show for a value of which nothing is known for sure.
-
-Its value is a JSON Schema. Nothing is validated or checked against it.
+"""Keyword of a schema: a guessed schema, from which prompts show the type of a value if no certain
+type is known. Nothing is validated or checked against it.
 """
 
 SHOWN_FIELDS = "x-atc-shown-fields"
-"""Keyword of a response schema: a schema of further fields, which only examples show.
-
-The static check takes these fields for possible. Nothing is validated against them.
+"""Keyword of a response schema: a schema of further fields, which only examples show. The static
+check accepts these fields. Nothing is validated against them.
 """
 
 
@@ -380,10 +378,7 @@ _MOST_SHAPES = 3
 
 
 def shape(value: Json, *, depth: int = 3) -> str:
-    """Return a one-line sketch of a value's structure.
-
-    For example `{id: string, stops: [{code: string}] × 3}`.
-    """
+    """Return a value's structure on one line, as `{id: string, stops: [{code: string}] × 3}`."""
     match value:
         case Mapping():
             if depth == 0:

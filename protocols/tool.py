@@ -157,8 +157,8 @@ class Tool:
     def identity(self) -> str:
         """Digest of the source, the name and the binding. Identifies the tool in later runs.
 
-        The tool of a factory is another one than the same tool without it, because only a factory
-        makes the world in which a run can continue.
+        The same tool has another identity if a factory makes it, because a resumed run can then
+        start from a fresh state.
         """
         parts = (self.source, self.protocol.name, self.place, self._binding_without_origin)
         known = repr(parts if self.fresh is None else (*parts, "made by a factory"))

@@ -221,5 +221,5 @@ class Producer(NamedTuple):
 
     @property
     def perhaps(self) -> str:
-        """`perhaps ` if it is only guessed that the values fit, else ""; a prefix in sentences."""
+        """The word `perhaps ` if the link is only guessed, else "". Sentences begin with it."""
         return "perhaps " if self.support == "guessed" else ""

@@ -279,7 +279,7 @@ class _Run:
         return call if call.line <= self._lines else call._replace(line=0)
 
     def _make_waiting_calls(self) -> None:
-        """Make the tool calls for which the program does not wait, until none is left."""
+        """Make the queued tool calls, for which the program does not wait, until none is left."""
         while True:
             with self._state:
                 if not self._waiting_calls:

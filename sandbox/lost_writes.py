@@ -157,7 +157,7 @@ class WriteRecovery:
             sending: the write.
             read: the read-only tool that verifies it, or None if no tool does.
             problem: the error of the write.
-            baseline: a list with the response of `read` before the write, or None if there is none.
+            baseline: a list with the response of `read` before the write, or None without one.
             intended: the Unix time at which the write was about to be sent.
         """
         if read is None:

@@ -33,9 +33,9 @@ def has_expected_items(answer: str, expected: GradedQuestion) -> bool:
 
 
 def _are_grouped_items(items: Sequence[Json], expected: GradedQuestion) -> bool:
-    """Return True if `items` are the expected ones with some of them in lists or objects.
+    """Return True if `items` contain the expected items, some of them inside lists or objects.
 
-    This holds only if no expected item is a list itself, and for exactly as many values.
+    There must be no further values. Return False if an expected item is itself a list or an object.
     """
     flat = leaves(list(items))
     is_flat = not any(isinstance(one, dict | list) for one in expected.answer)

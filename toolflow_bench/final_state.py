@@ -34,7 +34,7 @@ def find_difference(found: Snapshot, wanted: Snapshot, *, tolerance: float = 0.0
 def is_all_but(
     found: Snapshot, wanted: Snapshot, most_missing: int, *, tolerance: float = 0.0
 ) -> bool:
-    """Return True if `found` has no wrong record and lacks at most `most_missing` records."""
+    """Return True if `found` lacks at most `most_missing` records of `wanted`, and has no other."""
     places = _collections(found) | _collections(wanted)
     compared = [_compare(found, wanted, *place, tolerance) for place in places]
     lacking = sum(len(missing) for missing, _ in compared)

@@ -231,9 +231,9 @@ def _row(
 
 
 def _has_only_unknown_writes(question: GradedQuestion, answered: AnsweredItem) -> bool:
-    """Return True if the run stopped at a write of unknown outcome and all else is right.
+    """Return True if a run that stopped at a write of unknown outcome is right in all else.
 
-    The records of the unknown writes may be there or not.
+    The state may contain or lack the records of the writes with an unknown outcome.
     """
     wanted: Snapshot | None = question.answer if question.type == "state" else question.state
     unknown = len(answered.solution.unknown_writes)

@@ -172,12 +172,12 @@ class Agent(ProgramRunner):
         pydantic model, the answer must be JSON of that type, and the solution has the value as
         `output`. An answer of another form is a fault that the model is asked to correct.
 
-        `rules` are given in addition to the task, such as a policy. The model must follow
-        them, but they are not the user's words: conditions and codes in them raise no doubts about
-        the answer, and a value that only they contain still asks a person before it is sent as a
+        `rules` are given in addition to the task, such as a policy. The model must follow them, but
+        they do not count as the user's words. So conditions and codes in them raise no doubts about
+        the answer. If only they contain a value, a person is still asked before it is sent as a
         recipient or an amount. `now` is the date and time at which the programs' clock starts, such
-        as `"2023-11-30T09:15"`, in UTC if it names no zone; the model is told this date. By default
-        the clock starts when the run does. A stored run keeps both.
+        as `"2023-11-30T09:15"`, in UTC if it names no zone; prompts show this date. By default, the
+        clock starts when the run does. A stored run keeps `rules` and `now`.
 
         `seed` initialises `random`, `uuid` and `secrets` in the programs. By default each run draws
         its own seed and stores it, so that a password or an id that a program makes cannot be

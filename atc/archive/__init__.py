@@ -1,1 +1,1 @@
-"""What is kept of a run after its end: recordings, saved programs, and learned schemas."""
+"""Things that are kept after the end of a run: recordings, saved programs, learned schemas."""

@@ -1,4 +1,4 @@
-"""What `atc probe` needs before it calls tools: an invoker, a log entry and a language model."""
+"""Preparation of `atc probe` before it calls tools: an invoker, a log entry, a language model."""
 
 from __future__ import annotations
 

@@ -43,7 +43,8 @@ def call(name: str, arguments: tuple[str, ...], **flags: Any) -> None:
     about it, you are asked on the terminal before it is sent, even if your options allow it.
 
     The exit status is 1 if the call failed or was not allowed, 3 if a credential is missing, and
-    130 if you interrupted the call. A message then says whether the call was sent.
+    130 if you interrupted the call. After an interruption, a message says whether the call was
+    sent.
     """
     config = load_config(flags)
     with (

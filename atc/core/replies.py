@@ -22,7 +22,7 @@ def says_same(reply: str) -> bool:
 
 @lru_cache(maxsize=8)  # the redactor and the strategy read the same reply
 def program_in_reply(reply: str) -> Program | None:
-    """Return the program in a reply of the model, or None if there is none.
+    """Return the program in a reply of the model, or None if the reply contains none.
 
     The program is the longest fenced block that is Python, else the longest block, else the whole
     reply if it is Python that does something. An unclosed block ends with the reply. A fence may

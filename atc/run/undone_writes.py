@@ -15,9 +15,9 @@ def drop_undone(
     """Return the writes in `orphans` that no later call has undone.
 
     Orphans are writes that the final program does not make; `made` are the calls of the run. A call
-    undoes a write if its tool is declared destructive and each required argument of the call equals
-    the field of the same name in the write's response. If the response has no such field, the
-    write's argument of this name is compared.
+    undoes a write if another tool, which is declared destructive, is called for the same record.
+    That is so if each required argument of the call equals the field of the same name in the
+    write's response, or else the argument of the same name in the write.
     """
     return tuple(orphan for orphan in orphans if not _is_undone(orphan, made, tools))
 

@@ -177,8 +177,8 @@ class Consent:
     ) -> list[PastQuestion]:
         """Return the earlier questions that hold the call, so that only a person can allow it.
 
-        The result is empty if there are none. If the person who started the gateway allowed the
-        call's tool, this answers open questions with yes, and the result is empty, too. Such an
+        The result is empty if no question holds it. If the person who started the gateway allowed
+        the call's tool, this answers open questions with yes, and the result is empty, too. Such an
         answer does not count if the call was declined or has tainted values.
         """
         may_ask = tool.protocol.writes or self._taint.has_sensitive_values(tool, arguments)

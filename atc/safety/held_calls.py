@@ -70,8 +70,8 @@ class HeldCalls:
         """Return the questions about a call because of which only a person can allow the call.
 
         These are questions that were asked about the same call, in this run or another one, and
-        that have no answer yet or were answered with no. If there are none, the
-        options and settings decide about the call. `arguments` are the arguments of the call.
+        that have no answer yet or were answered with no. If the result is empty, the options and
+        settings decide about the call. `arguments` are the arguments of the call.
         """
         found = [one for store in self._stores for one in store.about(tool, arguments)]
         return [one for one in found if one.state in ("open", "declined")]

@@ -258,7 +258,7 @@ def judge_answer(
     See §3.2 and §5.1 of the AnyTool paper. `calls` describes the calls that the answer is based on.
     The model votes up to three times, at the run's temperature and with a different seed each time,
     as in the published code. The verdict is the word with more than half of the votes, or *Unsure*
-    if there is none. A reply that cannot be parsed is a vote for *Unsure*. (ToolEval draws at
+    without a majority. A reply that cannot be parsed is a vote for *Unsure*. (ToolEval draws at
     random for each *Unsure* and accepts a tie, so its figures are not reproducible and too high.)
 
     Raises:

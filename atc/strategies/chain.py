@@ -39,7 +39,7 @@ class Chain(Run):
 
     `tried` are programs that need not run again, because they would fail in the same way. A program
     that was stopped by a tool's failure is not among them, because such a failure may be transient.
-    `confirmed` is True if the model was told the reasons to doubt its answer and repeated the
+    `confirmed` is True if the model got the reasons to doubt its answer and repeated the
     program. `blind` is True if the model had seen no tool output when it wrote the current program,
     although an attempt has made calls since. If `blind` is None, this is derived from the attempts.
     """
@@ -188,8 +188,8 @@ class Chain(Run):
     def choose_answer(self) -> None:
         """Set `answer` to the last answer without doubts, or else to the last one.
 
-        The doubts about it are open unless the model was told them, and repeated its program
-        (`confirmed`) or gave this answer afterwards.
+        The doubts about it are open, with one exception: the model got them in a prompt, and then
+        repeated its program (`confirmed`) or gave the same answer.
         """
         answered = self._answered(self.attempts)
         if not answered:

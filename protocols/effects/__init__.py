@@ -123,15 +123,18 @@ def likely_action(protocol: ToolProtocol) -> tuple[VerbKind, str]:
 def may_be_meant(name: str, protocol: ToolProtocol) -> bool:
     """Return True if an unknown function name may mean this tool.
 
-    A name that says that it reads, such as `get_booking`, never means a tool that acts, however
-    similar its name is.
+    A name whose first verb says that the function reads, such as `get_booking`, never means a tool
+    that changes data, even if the names are very similar.
     """
     kinds = (kind for word in name_words(name) if (kind := kind_of_word(word)) is not None)
     return next(kinds, None) != "read" or not acts(protocol)
 
 
 def acts(protocol: ToolProtocol) -> bool:
-    """Return True if something says that a tool changes data, not only that nothing is known."""
+    """Return True if there is evidence that a tool changes data.
+
+    False if it counts as a write only because nothing is known about its effect.
+    """
     if not protocol.writes:
         return False
     action, why = likely_action(protocol)
@@ -252,7 +255,7 @@ def _evidence_of_read(
     *,
     written: bool,
 ) -> str:
-    """Return the reason for the conclusion that a GET only reads, or "" if there is none.
+    """Return the reason to conclude that a GET only reads, or "" without such a reason.
 
     The caller has already checked that no word says that the call is a write.
     """

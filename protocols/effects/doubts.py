@@ -303,7 +303,7 @@ def _find_doubt_in_condition(tail: Sequence[str]) -> str:
 def _find_doubt_in_place(verb: str, clause: Sequence[str]) -> str:
     """Return words which say that the result is sent to a device or channel, not to the caller.
 
-    Examples: `show … on` (the display), `by sms`. Return "" if there are none.
+    Examples: `show … on` (the display), `by sms`. Return "" if no word says this.
     """
     if (
         verb in ("display", "present", "show")

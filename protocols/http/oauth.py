@@ -2,7 +2,7 @@
 
 Tokens are fetched and refreshed. The OpenAPI document of a service names the addresses that issue
 tokens. The user's configuration names the OAuth client, and for each credential the hosts that it
-may be sent to. Other hosts get no secret, and no sign-in page of theirs is opened.
+may be sent to. Other hosts get no secret, and their sign-in pages are not opened.
 """
 
 from __future__ import annotations
@@ -144,7 +144,7 @@ class Keyring:
         ]
 
     def names(self, offered: Alternatives, origin: Origin) -> tuple[str, ...]:
-        """Return the names of the credentials that `secrets` sends; () if there are none."""
+        """Return the names of the credentials that `secrets` sends; () if it sends none."""
         return self._choose(self._alternatives(offered, origin))
 
     def place_of(self, name: str) -> str:
@@ -169,7 +169,7 @@ class Keyring:
                 self.tokens.save(key, kept)
 
     def _read_again(self) -> None:
-        """Read all secrets again, if the settings say how."""
+        """Read all secrets again, if the settings contain a function for this (`read_again`)."""
         self._stale = False
         if self.settings.read_again is None:
             return
@@ -185,7 +185,7 @@ class Keyring:
         return alternatives if any(alternatives) else [self._placed_credentials(origin)]
 
     def _choose(self, alternatives: Iterable[tuple[str, ...]]) -> tuple[str, ...]:
-        """Return the first alternative of which each credential is configured, or ()."""
+        """Return the first alternative whose credentials are all configured, or ()."""
         usable = self._usable.keys()
         return next((names for names in alternatives if names and usable >= set(names)), ())
 

@@ -109,7 +109,7 @@ class LimitedTransport(httpx2.AsyncBaseTransport):
         """Create a transport that allows `seconds` and `max_bytes` for each response.
 
         Event streams that do not belong to a call have only the size limit. If `signs_in` is False,
-        a status 401 leads to no sign-in, and the caller is told.
+        a status 401 or 403 becomes an error of the call, and starts no sign-in.
         """
         self._signs_in = signs_in
         self._names = names

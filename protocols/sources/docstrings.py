@@ -121,7 +121,7 @@ _LONGEST_TYPE = 200
 
 
 def documented_type(text: str) -> JsonObject | None:
-    """Return the JSON Schema for a type in words of a docstring, or None if it is not understood.
+    """Return the JSON Schema for a type as a docstring writes it, or None if it is not understood.
 
     Examples are `str, optional`, `list of int`, `Optional[str]`, `int or None` and `{'a', 'b'}`.
     """
@@ -207,9 +207,10 @@ _FIELD_TITLE = re.compile(r"^[ \t]*[:@](\w+)([^:\n]*):[ \t]*", re.MULTILINE)
 
 
 def _without_fields(text: str, arguments: re.Pattern[str]) -> str:
-    """Return a text with fields (`:raises KeyError: …`) without those about arguments.
+    """Return a docstring without its fields about arguments, such as `:param name: …`.
 
-    The titles of the other fields become words.
+    `arguments` is the pattern of these fields. The marks of other fields are replaced by words:
+    `:raises KeyError: …` becomes `Raises KeyError: …`.
     """
     rest = arguments.sub("", text)
     return _FIELD_TITLE.sub(lambda mark: f"\n{mark[1].capitalize()}{mark[2]}: ", rest)

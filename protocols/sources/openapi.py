@@ -320,7 +320,7 @@ class _Reader:
         return {"not": {}} if top is False else self._received.complete(top) or None
 
     def _success_status(self, responses: JsonObject) -> str:
-        """Return the status in the document that describes success, or "" if there is none.
+        """Return the status in the document that describes success, or "" if no status does so.
 
         It is the lowest 2xx status, or else `default`, unless that describes an error.
         """

@@ -202,9 +202,10 @@ def _read(
 
 
 def _description(text: FunctionText, parameters: Mapping[str, inspect.Parameter]) -> str:
-    """Return the description of a function, with what is said of arguments that it does not have.
+    """Return the description of a function for its tool.
 
-    Such an argument is often a misspelled name, or a key of a dict that another argument takes.
+    It includes the docstring's texts about arguments that the function does not have. The name of
+    such an argument is often misspelled, or is a key of a dict that another argument takes.
     """
     unknown = [
         f"{name}: {about}"

@@ -1,4 +1,4 @@
-"""Recognises from the schema of an argument if a model can know or choose its values."""
+"""Recognises from an argument's schema if a model can know or choose values for the argument."""
 
 from __future__ import annotations
 

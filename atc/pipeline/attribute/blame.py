@@ -100,9 +100,9 @@ class AttributionTrace:
     def find_calls(self, source: CallSource) -> list[ToolCall]:
         """Return the recorded calls that may have returned the tool result `source`, latest first.
 
-        They are the calls of the source's tool that were made on the line of its expression or, if
-        there are none, all calls of this tool. If the source has the number of the call, only this
-        call is returned.
+        If the source has the number of the call, only this call is returned. Otherwise, return the
+        calls of the source's tool that were made on the line of its expression. If no call was made
+        on this line, return all calls of the tool.
         """
         if source.index is not None:
             return [self.calls[source.index]]

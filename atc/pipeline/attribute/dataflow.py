@@ -139,7 +139,10 @@ def returned_values(function: FunctionNode | ast.Lambda) -> list[ast.expr]:
 
 
 def passed_values(call: ast.Call, name: str, at: int) -> list[ast.expr]:
-    """Return what a call passes as the parameter `name`, which is at the position `at`."""
+    """Return the expression that a call passes for a parameter, as a list of one, or [].
+
+    `name` is the name of the parameter, and `at` its position.
+    """
     named = [keyword.value for keyword in call.keywords if keyword.arg == name]
     return named or call.args[at : at + 1]
 

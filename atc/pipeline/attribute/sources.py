@@ -47,9 +47,10 @@ _CHANGES = frozenset(
     "sort reverse append extend insert remove clear update add discard".split()  # noqa: SIM905
 )
 """Methods that change their object and return None."""
-_MODULES = frozenset(
-    "asyncio json math re statistics itertools collections copy random heapq".split()  # noqa: SIM905
-)
+_MODULES = frozenset({
+    "asyncio", "collections", "copy", "heapq", "itertools", "json", "math", "random", "re",
+    "statistics",
+})  # fmt: skip
 
 
 @dataclass(frozen=True, eq=False, slots=True)

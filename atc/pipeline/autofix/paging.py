@@ -99,7 +99,7 @@ def _find_unread_pages(program: Program, tool: Tool, calls: list[ToolCall]) -> U
 
 
 def _find_total(fields: Mapping[str, Json]) -> str | None:
-    """Return the key of a result that has the number of all rows, or None."""
+    """Return the key under which a result has the number of all rows, or None."""
     return next((key for key in _TOTALS if is_number(fields.get(key))), None)
 
 
@@ -251,7 +251,8 @@ def _takes_first_rows(
 def _is_first_match(node: ast.AST, parents: Mapping[ast.AST, ast.AST]) -> bool:
     """Return True if `node` is a generator of which `next(…)` takes the first item.
 
-    With a default, as in `next(…, None)`, the result is False: the first page may have no match.
+    With a default, as in `next(…, None)`, the result is False. The program then continues if the
+    first page has no match, although a later page may have one.
     """
     match parents.get(node):
         case ast.Call(func=ast.Name(id="next"), args=[only]):
@@ -264,9 +265,9 @@ _READING = frozenset({"isinstance", "get", "next", "iter", "values", "list"})
 
 
 def _is_accessor(name: str, tree: ast.Module) -> bool:
-    """Return True if the program defines a function of one argument that only picks rows.
+    """Return True if the program defines a function `name` that only picks the rows of a result.
 
-    An example is `def items(result): return result["items"]`.
+    It has one argument. An example is `def items(result): return result["items"]`.
     """
     for node in tree.body:
         if isinstance(node, ast.FunctionDef) and node.name == name:

@@ -249,11 +249,11 @@ def _change(core: Interpreter, node: ast.expr, update: Callable[[t.Type], t.Type
 
 
 def _refine_outcome(core: Interpreter, node: ast.expr, fits: Callable[[Any], bool]) -> None:
-    """Narrow the type of a response, given that the value of its key at `node` passes a test.
+    """Narrow the type of a response, given that the value at one of its keys passes a test.
 
-    `fits` is the test. If the schema fixes the key to a constant, as `ok` to True, and the constant
-    fails the test, the response is not the successful one that the schema describes. It then has
-    the type of the documented error.
+    `node` is the expression that reads the key, and `fits` is the test. The schema of a successful
+    response may allow only one value for the key, such as `ok: true`. If this value fails the test,
+    the response is not a successful one, and gets the type of the documented error.
     """
     match node:
         case (

@@ -140,8 +140,9 @@ def is_misspelt(records: Sequence[t.Record], key: Any) -> bool:
 def rows_of_page(core: Interpreter, value: t.Type, key: Any) -> t.Type:
     """Return the type of `value[key]` if `value` is documented as a list, and probably is a page.
 
-    Services often return a list inside an object, with a key such as `data`, which their document
-    leaves out. The tool then has arguments that select a page. Otherwise, return `ANY`.
+    Services often return a list inside an object, with a key such as `data`, although their
+    document describes only the list. `value` probably is a page of such a list if `key` is a usual
+    key for lists and the tool has arguments that select a page. Otherwise, return `ANY`.
     """
     arrays = [member for member in t.members(value) if isinstance(member, t.Array)]
     if key not in _LIST_NAMES or len(arrays) < len(t.members(value)):

@@ -98,7 +98,7 @@ class Guard:
         return None
 
     def _exchange_code(self, scope: Scope) -> Response | None:
-        """Return the response to a request with a valid code in its path, or None if there is none.
+        """Return the response to a request if its path contains a valid code, else None.
 
         The response sets the cookie and redirects to the page. A code that was used before is
         refused, unless the request has the cookie already.

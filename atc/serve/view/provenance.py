@@ -13,7 +13,7 @@ from sandbox.trace import ToolCall
 
 @dataclass(frozen=True, slots=True)
 class ArgumentOrigin:
-    """Where the value of an argument, or a value within it, came from."""
+    """The origin of the value of an argument, or of a value within it."""
 
     argument: str
     """Name of the argument, or path of the value within it, such as `filter.city`."""
