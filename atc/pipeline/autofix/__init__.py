@@ -26,11 +26,13 @@ It is computed by `naming.similarity`.
 """
 _SAME_LETTERS = 0.95
 """The same for whole keys with another number of words, such as `flightnumber`."""
+_COUNTS = frozenset({"total", "count", "number"})
+"""Words for the same figure: `count` may be written for `total_count`."""
 _OTHER_FIGURES = frozenset(
     {"total", "count", "max", "min", "mean", "average", "avg", "sum", "is", "has", "next", "last",
      "previous", "first"}
 )  # fmt: skip
-"""Words which, added to a key, make it the name of another value."""
+"""Words which, added to a key, make it the name of another value: `results`, `total_results`."""
 
 
 def autofix(program: Program, findings: tuple[Finding, ...], tools: Toolbox) -> Program | None:
@@ -208,7 +210,8 @@ def _rename_key(key: str, better: str, *, passed_on: bool) -> str | None:
         return better
     words, meant = snake(key).split("_"), snake(better).split("_")
     added = {*meant} - {*words}
-    fewer = {*words} < {*meant} and not added & _OTHER_FIGURES
+    is_count = {*meant} <= _COUNTS
+    fewer = {*words} < {*meant} and (is_count or not added & _OTHER_FIGURES)
     if not better or not (fewer or _is_misspelt(words, meant)):
         return None
     return f"[{better!r}]" if passed_on or "id" not in added else None
