@@ -15,6 +15,8 @@ from protocols.schema import Json, JsonObject, as_mapping, items_of_type
 
 _TEXT_LOCATIONS = frozenset({"path", "query", "header", "cookie", "form"})
 _NUMBER = re.compile(r"-?[0-9]{1,40}(\.[0-9]{1,40})?")
+_LARGEST = 10**40
+_DEEPEST = 8
 _NO_NUMBERS = frozenset(
     {"date", "date-time", "time", "duration", "email", "hostname", "ipv4", "ipv6", "uri", "uuid"}
 )
@@ -63,11 +65,14 @@ def find_text_form(schema: JsonObject) -> str | None:
     return "text" if examples and is_text else None
 
 
-def _map_scalars(value: Json, change: Callable[[Json], Json]) -> Json:
+def _map_scalars(value: Json, change: Callable[[Json], Json], depth: int = _DEEPEST) -> Json:
+    """Return a value with its scalars changed, down to `depth` levels of lists and objects."""
+    if isinstance(value, list | tuple | Mapping) and depth == 0:
+        return value
     if isinstance(value, list | tuple):
-        return [_map_scalars(item, change) for item in value]
+        return [_map_scalars(item, change, depth - 1) for item in value]
     if isinstance(value, Mapping):
-        return {key: _map_scalars(item, change) for key, item in value.items()}
+        return {key: _map_scalars(item, change, depth - 1) for key, item in value.items()}
     return change(value)
 
 
@@ -79,4 +84,5 @@ def _as_number(value: Json) -> Json:
 
 def _as_text(value: Json) -> Json:
     is_number = isinstance(value, int | float) and not isinstance(value, bool)
-    return json.dumps(value) if is_number else value
+    # Beyond are infinity, NaN, and integers that Python refuses to write.
+    return json.dumps(value) if is_number and -_LARGEST < value < _LARGEST else value

@@ -37,6 +37,15 @@ def test_readings_reach_items_and_fields():
     assert as_texts({"gte": 5, "in": [-1.5, "x", True]}) == {"gte": "5", "in": ["-1.5", "x", True]}
 
 
+def test_numbers_without_a_text_stay():
+    for value in (10**5000, float("inf"), -float("inf")):
+        assert as_texts(value) == value
+    deep = 5
+    for _ in range(3000):
+        deep = [deep]
+    assert as_texts(deep) is not None
+
+
 @pytest.mark.parametrize(
     ("schema", "form"),
     [
