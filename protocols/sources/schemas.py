@@ -82,10 +82,9 @@ class Schemas:
         self._roots: dict[str, dict[str, Any]] = {}
 
     def top(self, schema: Json) -> Any:
-        """Return a converted schema without a reference at its top level.
+        """Return a converted schema whose reference at the top level, if any, is resolved.
 
-        A reference is replaced by its target. The schema true becomes {}, which allows the same
-        values. The schema false stays as it is.
+        The schema true becomes {}, which allows the same values.
         """
         if not isinstance(schema, Mapping):
             return schema and {}

@@ -90,6 +90,7 @@ def test_undescribed_responses_are_read_by_one_program_first(solve, tool, sent, 
             "print(sum(r['n'] for r in get_rows(id='p1')))",
             "['items']",
         ),
+        ({"total_count": 9}, "print(get_rows(id='p1')['count'])", "['total_count']"),
         (
             [{"n": {"totalCount": 9}}],
             "print(get_rows(id='p1')[0]['n']['total_count'])",
