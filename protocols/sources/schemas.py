@@ -74,7 +74,7 @@ class Schemas:
         self._refs: dict[str, str] = {}  # references, keyed by name
         # Keyed by name: the schema (None while it is being converted) and the names that it needs.
         self._made: dict[str, tuple[Any, set[str]]] = {}
-        # Keyed by a reference without siblings, and True if another schema extends its target.
+        # Keyed by (reference without siblings, True if another schema extends its target).
         self._lone: dict[tuple[str, bool], Any] = {}
         # Keyed by the `id()` of a schema in `_made`: the names that it needs.
         self._needs: dict[int, set[str]] = {}
@@ -103,11 +103,10 @@ class Schemas:
         return self._closure(self._definition_names(schema))
 
     def _closure(self, names: set[str]) -> dict[str, Any]:
-        """Return definitions, and all definitions to which they refer, keyed by name.
+        """Return definitions and all others to which they refer, at any depth, keyed by name.
 
-        `names` are the names of the first ones. Indirect references count, too. Results for single
-        names are reused. So definitions that all refer to each other are collected only once and
-        share one result.
+        `names` are the names of the first ones. Results for single names are reused, so that
+        definitions that all refer to each other share one result.
         """
         found: dict[str, Any] = {}
         largest: dict[str, Any] = {}
