@@ -105,8 +105,7 @@ class Schemas:
     def _closure(self, names: set[str]) -> dict[str, Any]:
         """Return definitions and all others to which they refer, at any depth, keyed by name.
 
-        `names` are the names of the first ones. Results for single names are reused, so that
-        definitions that all refer to each other share one result.
+        `names` names the first ones. Definitions that all refer to each other share one result.
         """
         found: dict[str, Any] = {}
         largest: dict[str, Any] = {}
