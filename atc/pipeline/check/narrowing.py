@@ -16,7 +16,13 @@ from atc.pipeline.check.budget import spend
 from atc.pipeline.check.interpreter import Env, Interpreter
 from atc.pipeline.check.kinds import assume_not_none, keep_matching, null_origins
 from atc.pipeline.check.schema import field_type, fixed_value, items_of, silence_nulls
-from atc.pipeline.check.syntax import FunctionNode, once_per_check, parameters, walk_nodes
+from atc.pipeline.check.syntax import (
+    FunctionNode,
+    once_per_check,
+    parameters,
+    times_stored,
+    walk_nodes,
+)
 
 _KINDS: dict[str, Callable[[t.Type], bool]] = {
     **dict.fromkeys(["dict", "Mapping"], lambda kind: isinstance(kind, t.Record | t.Mapped)),
@@ -263,6 +269,9 @@ def _refine_outcome(core: Interpreter, node: ast.expr, fits: Callable[[Any], boo
             )
         ):
             pass
+        case ast.Name(id=name) if (read := _sole_value(core, name)) is not None:
+            _refine_outcome(core, read, fits)
+            return
         case _:
             return
 
@@ -278,6 +287,23 @@ def _refine_outcome(core: Interpreter, node: ast.expr, fits: Callable[[Any], boo
         return t.join_all(core.error_result(member.origin, key) for member in wrong)
 
     _change(core, owner, narrow)
+
+
+def _sole_value(core: Interpreter, name: str) -> ast.expr | None:
+    """Return the value of a variable that the program assigns once, such as `ok = reply["ok"]`.
+
+    Return None unless the value is read from another variable that is assigned once.
+    """
+    stored = times_stored(core.module)
+    found = [
+        node.value
+        for node in (walk_nodes(core.module) if stored[name] == 1 else ())
+        if isinstance(node, ast.Assign)
+        and isinstance(node.targets[0], ast.Name)
+        and node.targets[0].id == name
+    ]
+    path = access_path(found[0]) if found else None
+    return found[0] if path is not None and path[1] and stored[path[0]] == 1 else None
 
 
 def _replace_nested(base: t.Type, keys: tuple[str, ...], new: t.Type) -> t.Type:

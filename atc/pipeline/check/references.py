@@ -48,9 +48,13 @@ def _may_be_id(value: t.Type) -> bool:
 
 
 def _may_be_whole(core: Interpreter, record: t.Record, key: str) -> bool:
-    """Return True if an object is a reference, and the object that it stands for may have `key`."""
+    """Return True if an object is a reference, and the object that it stands for may have `key`.
+
+    A whole response is no reference.
+    """
     own = record.shape.properties.keys()
-    if len(own) > _MOST_OF_REFERENCE or not own & _KEYS_OF_IDENTITY:
+    is_whole = not record.origin.path or len(own) > _MOST_OF_REFERENCE
+    if is_whole or not own & _KEYS_OF_IDENTITY:
         return False
     larger = [(name, keys) for name, keys in core.named_objects() if own < keys]
     place = next((step for step in reversed(record.origin.path) if step is not None), "")

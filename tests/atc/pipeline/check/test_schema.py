@@ -164,6 +164,8 @@ def test_a_refuted_constant_means_the_documented_error(tmp_path, test, refused, 
     wrong = program.format(test=test, **{refused: time, accepted: error})
     assert len(missing(tools, wrong)) == 2
     undocumented = load(tmp_path, {"schema": ACCEPTED})
+    kept = 'it = get_it()\nok = it["ok"]\nprint(it["ts"] if ok else it["error"])'
+    assert not missing(tools, kept)
     assert not missing(undocumented, 'it = get_it()\nprint(it["ok"] or it["reason"])')
 
 
