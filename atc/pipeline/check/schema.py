@@ -13,7 +13,7 @@ from atc.pipeline.check.kinds import not_none, type_of_constant
 from atc.pipeline.check.response_location import ResponseLocation
 from atc.pipeline.check.selection import Selection
 from protocols.schema import SHOWN_FIELDS, JsonObject, resolve, resolve_pointer, types
-from protocols.text_arguments import find_text_form
+from protocols.validate import is_schema
 
 _MOST_BRANCHES = 12
 _DEEPEST = 64
@@ -54,7 +54,7 @@ def _branches(schema: Any, document: t.ResponseSchema, depth: int) -> list[Fragm
     resolved = _resolve_known(schema, document.root)
     if resolved is None or depth > 8:
         return None
-    shown = [resolved[SHOWN_FIELDS]] if SHOWN_FIELDS in resolved else []
+    shown = [one] if is_schema(one := resolved.get(SHOWN_FIELDS)) and one else []
     if not any(key in resolved for key in _COMBINERS):
         return [[resolved, *shown]]
     result: list[Fragments] = [

@@ -8,6 +8,8 @@ from atc.core.types import Program
 from atc.pipeline.check import check
 from protocols.render import stubs
 from protocols.sources import load_tools
+from protocols.toolbox import Toolbox
+from tests.labs.tools import tool
 
 FEATURE = {
     "type": "object",
@@ -211,3 +213,11 @@ def test_a_call_may_name_keys_of_its_response(tmp_path, read, certain):
     tools = load(tmp_path, shift, arguments=arguments, User=PERSON, Reference=REFERENCE)
     found = check(Program(f"print({read})"), tools)
     assert [one.certain for one in found] == [certain]
+
+
+@pytest.mark.parametrize("shown", [5, {"properties": 5}, {"type": [[]]}, {"$ref": "#"}])
+def test_broken_examples_never_break_the_check(tmp_path, shown):
+    protocol = tool("get_it", None, output={**FEATURE, "x-atc-shown-fields": shown})
+    assert len(missing(Toolbox([protocol]), 'print(get_it()["ident"])')) == 1
+    read = {"schema": {**FEATURE, "x-atc-shown-fields": shown, "example": {"bbox": [1]}}}
+    assert not missing(load(tmp_path, read), 'print(get_it()["bbox"])')
