@@ -361,7 +361,7 @@ def _is_kept(keyword: str, value: Json) -> bool:
     Its value must be valid.
     """
     if keyword in ("default", "const") or keyword.startswith("x-atc-"):
-        return keyword != SHOWN_FIELDS  # which follows from the examples
+        return keyword != SHOWN_FIELDS or is_schema(value)
     return keyword in _PLAIN and _is_valid_keyword(keyword, value)
 
 
