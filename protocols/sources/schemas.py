@@ -361,7 +361,8 @@ def _is_kept(keyword: str, value: Json) -> bool:
     Its value must be valid.
     """
     if keyword in ("default", "const") or keyword.startswith("x-atc-"):
-        return keyword != SHOWN_FIELDS or is_schema(value)
+        is_plain = is_schema(value) and not iter_reference_targets(value)
+        return is_plain or keyword != SHOWN_FIELDS
     return keyword in _PLAIN and _is_valid_keyword(keyword, value)
 
 
