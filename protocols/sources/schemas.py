@@ -182,19 +182,18 @@ class Schemas:
             schema = self._without_hidden(
                 self._merge_all_of(self._keywords(raw) | _modernize_schema(raw))
             )
-            schema = self.with_shown_fields(
-                schema, examples_beside(raw, self._document.content), raw
-            )
+            examples = examples_beside(raw, self._document.content)
+            schema = self.with_shown_fields(schema, examples, raw)
         if not isinstance(schema, dict):
             return schema
-        says_null = raw.get("nullable") is True or raw.get("x-nullable") is True
-        schema = _make_nullable(schema) if says_null else schema
+        if raw.get("nullable") is True or raw.get("x-nullable") is True:
+            schema = _make_nullable(schema)
         return with_shown_formats(schema) if self._hidden == "readOnly" else schema
 
     def with_shown_fields(self, schema: Any, examples: list[Json], raw: Json) -> Any:
-        """Return the schema of a response, with the fields that only its examples show.
+        """Return `schema`, converted from `raw`, with fields that only its examples show added.
 
-        `schema` is the converted form of `raw`. The fields are under the key `SHOWN_FIELDS`.
+        These fields of a response are under the key `SHOWN_FIELDS`.
         """
         if not examples or self._hidden != "writeOnly" or not isinstance(schema, dict):
             return schema

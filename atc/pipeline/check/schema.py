@@ -13,6 +13,7 @@ from atc.pipeline.check.kinds import not_none, type_of_constant
 from atc.pipeline.check.response_location import ResponseLocation
 from atc.pipeline.check.selection import Selection
 from protocols.schema import SHOWN_FIELDS, JsonObject, resolve, resolve_pointer, types
+from protocols.text_arguments import find_text_form
 from protocols.validate import is_schema
 
 _MOST_BRANCHES = 12
