@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property, partial
@@ -102,9 +103,26 @@ class Tool:
         else:
             response = cast("KeyedCall", self.call)(arguments, idempotency_key=idempotency_key)
         result = self.unwrap(response)
-        if self.failed is not None and self.failed(result):
+        if self._is_refusal(result):
             raise ToolError(None, result if isinstance(result, str) else json.dumps(result))
         return response
+
+    def _is_refusal(self, result: Json) -> bool:
+        """Return True if the user's function `failed` says that a result is a refusal.
+
+        A mistake in that function must not lose the result of a call that was made. So the result
+        stands, and a warning says what is wrong.
+        """
+        try:
+            return self.failed is not None and bool(self.failed(result))
+        except Exception as error:  # noqa: BLE001 - the user's function may raise anything
+            warnings.warn(
+                f"the function 'failed' of {self.qualified!r} raised {type(error).__name__}:"
+                f" {error}; the result counts as no refusal. Mend the function.",
+                RuntimeWarning,
+                stacklevel=2,
+            )
+            return False
 
     def note_answer(self, arguments: JsonObject, result: Json) -> None:
         """Record in the tool's world that a stored result answered a call, which was not sent.

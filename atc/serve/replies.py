@@ -115,6 +115,8 @@ def run_reply(solution: Solution, handle: str, shorten: Callable[[Json], JsonVal
         reply["status"] = "declined"
     elif solution.status == "paused":
         reply["next"] = next_step(solution, handle)
+    elif last.only_looked:
+        reply["status"] = "looked"
     return reply
 
 

@@ -198,7 +198,8 @@ class Chain(Run):
         best = next(sure, answered[-1])
         self.answer = best.answer
         told = {doubt for attempt in answered[:-1] for doubt in attempt.doubts}
-        if not (self.confirmed or told.issuperset(best.doubts)):
+        is_given_again = any(one.answer == best.answer for one in answered[:-1])
+        if not (self.confirmed or is_given_again or told.issuperset(best.doubts)):
             self.open_doubts = best.doubts
 
     def _attempt(self, program: Program | None) -> None:

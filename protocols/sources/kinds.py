@@ -27,6 +27,19 @@ class SourceKinds:
     session: Which = ()
     failed: Callable[[Json], bool] | None = None
 
+    def __post_init__(self) -> None:
+        """Check the values of the arguments.
+
+        Raises:
+            TypeError: one of them is of another type than `load_tools` describes.
+        """
+        if self.failed is not None and not callable(self.failed):
+            raise TypeError(f"failed must be a function of a result, got {self.failed!r}.")
+        for name in ("reads", "pure", "session"):
+            value = getattr(self, name)
+            if not (isinstance(value, bool | str | Collection) or callable(value)):
+                raise TypeError(f"{name} must be True, names or a function, got {value!r}.")
+
     def annotate(self, protocol: ToolProtocol) -> ToolProtocol:
         """Return the protocol, marked as read-only if the user declares that the tool only reads.
 

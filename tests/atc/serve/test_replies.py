@@ -36,3 +36,9 @@ def test_a_remedy_is_told_as_a_persons_work():
     assert reply["next"].startswith("add_note: notes refused the credential 'key'")
     assert "A person must do that" in reply["next"]
     assert "resume_run(run='r1.x')" in reply["next"]
+
+
+def test_a_look_is_no_failure():
+    attempt = Attempt(Program("look(get_film())"), trace=Trace(looked=({"title": "x"},)))
+    reply = run_reply(Solution(task="", attempts=(attempt,), status="failed"), "r1.x", list)
+    assert (reply["status"], reply["looked"]) == ("looked", [{"title": "x"}])

@@ -149,6 +149,7 @@ def test_none_stands_where_the_task_allows_for_it(solve):
 
 
 RECORD = "print(get_note(id='p1'))"
+NOTHING = "print(get_note(id='p1').get('nothing'))"
 SLIP = "print(list_people()['folk'][0])"
 
 
@@ -162,6 +163,12 @@ def test_an_answer_outlives_a_program_that_fails(solve):
     solution, _, _ = solve(RECORD, SLIP, SLIP, task="What is it?", max_repairs=1)
     assert (solution.status, solution.answer) == ("unsure", solution.attempts[0].answer)
     assert solution.doubts == solution.attempts[0].doubts
+
+
+def test_an_answer_given_again_is_confirmed(solve):
+    again = "note = get_note(id='p1')\nprint(note.get('nothing'))"
+    solution, model, _ = solve(NOTHING, again, task="What is it?")
+    assert (solution.status, solution.answer, len(model.prompts)) == ("solved", "None", 2)
 
 
 def test_a_look_is_shown_and_costs_no_repair(solve, sent):

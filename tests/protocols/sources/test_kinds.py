@@ -125,3 +125,15 @@ def test_each_world_has_the_same_tools():
     with pytest.raises(SourceUnavailable, match="made no 'functions/view' this time"):
         tools["click"].fresh()
     assert isinstance(tools, Toolbox)
+
+
+def test_a_failing_check_keeps_the_result():
+    tool = load_tools(view, failed=lambda result: result["key"])["view"]
+    with pytest.warns(RuntimeWarning, match="'failed' of '.*view' raised TypeError"):
+        assert tool.send({}) == "page"
+
+
+@pytest.mark.parametrize("how", [{"failed": 3}, {"pure": 5}, {"session": None}])
+def test_kinds_of_a_wrong_type_are_refused(how):
+    with pytest.raises(TypeError, match=next(iter(how))):
+        load_tools(view, **how)
