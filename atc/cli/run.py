@@ -65,7 +65,6 @@ from sandbox.base import SandboxUnavailable
 @click.option(
     "--rules",
     metavar="FILE|TEXT",
-    default="",
     help="Rules that the program must follow, such as a policy. They do not count as your words.",
 )
 @click.option(
@@ -78,7 +77,7 @@ def run(
     task: str,
     *,
     dry_run: bool,
-    rules: str,
+    rules: str | None,
     now: str | None,
     consent: ConsentMode,
     **flags: Any,
@@ -95,18 +94,18 @@ def run(
             f"--dry-run shows a program; {config.strategy} writes none before it calls: use chain."
         )
     task = readable(output.read_text("-") if task == "-" else task)
-    rules = _read_rules(rules)
-    read_context(rules, now)  # a mistake is reported before tools are read
+    policy = _read_rules(rules)
+    read_context(policy, now)  # a mistake is reported before tools are read
 
     def begin(agent: Agent, view: RunView) -> Solution:
         with view.pause_status():
             require_no_unfinished_run(agent, task)
-        return agent.run(task, rules=rules, now=now, observer=view)
+        return agent.run(task, rules=policy, now=now, observer=view)
 
     if not dry_run:
         _solve(config, begin, consent=consent)
     with _open_watched_agent(config, warm=False) as (agent, view):
-        draft = agent.draft(task, rules=rules, now=now, observer=view)
+        draft = agent.draft(task, rules=policy, now=now, observer=view)
     source = draft.program.source if draft.program else None
     document = {
         "tools": list(draft.tools),
@@ -119,13 +118,20 @@ def run(
     sys.exit(0 if draft.program is not None and not draft.findings else 1)
 
 
-def _read_rules(rules: str) -> str:
-    """Return the rules of a task. `rules` is the text itself if it has a blank, else a file's name.
+def _read_rules(rules: str | None) -> str:
+    """Return the rules of a task, or "" if the option is missing.
+
+    `rules` is the text itself if it has a blank, else a file's name.
 
     Raises:
-        click.UsageError: A single word is not the name of a file that can be read.
+        click.UsageError: The rules are empty, or a single word is not the name of a file that can
+            be read.
     """
-    is_text = not rules or any(character.isspace() for character in rules.strip())
+    if rules is None:
+        return ""
+    if not rules.strip():
+        raise click.UsageError("--rules is empty; give a text or a file, or leave the option out.")
+    is_text = any(character.isspace() for character in rules.strip())
     # Path.is_file raises an error for a text that is too long for a name.
     if is_text and not os.path.isfile(rules):  # noqa: PTH113
         return rules
