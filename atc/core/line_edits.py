@@ -9,7 +9,6 @@ from atc.core.types import Program
 
 _EDIT = re.compile(r"[ \t]*line[ \t]+(\d{1,6})[ \t]*:[ \t]?(.*)", re.IGNORECASE)
 _FENCE = re.compile(r"[ \t]*```\w*[ \t]*")
-_QUOTED = re.compile(r"(`+)(.*)\1\.?")
 
 
 def line_edits(reply: str) -> dict[int, str]:
@@ -23,9 +22,18 @@ def line_edits(reply: str) -> dict[int, str]:
             continue
         if (edit := _EDIT.fullmatch(line)) is None:
             return {}
-        quoted = _QUOTED.fullmatch(edit[2].strip())
-        edits[int(edit[1])] = quoted[2] if quoted is not None else edit[2].rstrip()
+        edits[int(edit[1])] = _without_quotes(edit[2])
     return edits
+
+
+def _without_quotes(text: str) -> str:
+    """Return the text of an edit without the backticks around it, if there are any."""
+    stripped = text.strip()
+    inner = stripped.removesuffix(".")
+    quotes = "`" * (len(inner) - len(inner.lstrip("`")))
+    if quotes and len(inner) > 2 * len(quotes) and inner.endswith(quotes):
+        return inner[len(quotes) : -len(quotes)]
+    return text.rstrip()
 
 
 def apply_line_edits(program: Program, edits: Mapping[int, str]) -> Program | None:

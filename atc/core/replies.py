@@ -13,11 +13,13 @@ _BLOCK = re.compile(r"^[ \t]*```[^\n]*\n(.*?)(?:```|\Z)", re.DOTALL | re.MULTILI
 
 
 _SAME = re.compile(r"\W*(?:python\b)?\W*same\W*", re.IGNORECASE)
+_LONGEST_SAME = 100
+"""Maximum number of characters of a reply that says SAME, with fences and marks around it."""
 
 
 def says_same(reply: str) -> bool:
     """Return True if a reply is the one word SAME, with which a model keeps its last program."""
-    return _SAME.fullmatch(reply) is not None
+    return len(reply) <= _LONGEST_SAME and _SAME.fullmatch(reply) is not None
 
 
 @lru_cache(maxsize=8)  # the redactor and the strategy read the same reply

@@ -1,9 +1,8 @@
-"""Checks that need no model: invented values in a program, and doubts about its answer.
+"""Doubts about an answer of a program that did not fail. They need no model.
 
-A model that does not know a flight's number may write 1234 and continue; the next call then finds
-nothing, or worse, a wrong record. Invented values are therefore findings. A doubtful answer is not
-a failure: the model gets the doubts once. It confirms the answer or writes a better program. An
-answer that it did not confirm is kept, too, but the run is then `unsure`.
+A doubtful answer is not a failure: the model gets the doubts once. It confirms the answer or writes
+a better program. An answer that it did not confirm is kept, too, but the run is then `unsure`. Each
+doubt looks at a limited part of what it reads, because programs, answers and tasks may be hostile.
 """
 
 from __future__ import annotations
@@ -11,20 +10,13 @@ from __future__ import annotations
 import ast
 import json
 import re
-from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from itertools import islice
-from typing import TypeGuard
 
-from atc.core.answer_print import print_name
 from atc.core.answers import parse_answer
 from atc.core.json_paths import walk_responses
-from atc.core.messages import make_finding
-from atc.core.types import Finding, Program
-from atc.core.value_kinds import is_common, is_measure
-from atc.pipeline.attribute.dataflow import simple_name
+from atc.core.types import Program
 from atc.pipeline.autofix.paging import unread_pages
-from atc.pipeline.guessed_links import find_proposable
 from atc.pipeline.ignored_conditions import (
     ProgramText,
     find_ignored_fields,
@@ -32,12 +24,20 @@ from atc.pipeline.ignored_conditions import (
     find_unused_numbers,
 )
 from atc.pipeline.slips import find_unit_slip, find_unused_variables, is_share_for_percent
-from protocols.render import describe_origin
-from protocols.schema import Json
-from protocols.tool import Tool
 from protocols.toolbox import Toolbox
 from sandbox.trace import Trace
+from sandbox.write_verification import sorted_json
 
+_LONGEST_TASK = 4_000
+"""Number of characters of a task in which conditions are looked for."""
+_LONGEST_VALUE = 40
+"""Maximum length of an answer that may say nothing, such as `None` or `0.0 %`."""
+_LONGEST_READ = 4_000
+"""Number of characters of an answer in which the text of an unfinished value is looked for."""
+_LONGEST_RECORDS = 100_000
+"""Maximum length of an answer that is compared with the records of responses."""
+_MOST_COMPARED = 50
+"""Maximum number of texts in comparisons that are looked for in the responses."""
 _NOTHING = re.compile(r"^\W*(none|nan|inf|-inf|null|\[\s*\]|\{\s*\}|\(\s*\))\W*$", re.IGNORECASE)
 _ZERO = re.compile(r"^\W*0+(?:\.0+)?\W*$")
 _UNFINISHED = re.compile(r"<[^\n]{1,200} at 0x[0-9a-f]+>")
@@ -59,6 +59,7 @@ def doubts(
     constant sentence of the program is not doubted, because a rule may demand a refusal.
     """
     answer = answer.strip()
+    task = task[:_LONGEST_TASK]
     nodes = list(ast.walk(program.tree))
     return (
         *_doubt_empty_answer(f"{task}\n{rules}", program, nodes, trace, answer, tools),
@@ -86,7 +87,8 @@ def _doubt_empty_answer(
             f"It printed {answer!r}: look at what the functions returned and find out why there"
             " was nothing."
         )
-    if trace.calls and (is_empty or _ZERO.match(answer)):
+    is_zero = len(answer) <= _LONGEST_VALUE and _ZERO.match(answer)
+    if trace.calls and (is_empty or is_zero):
         yield from islice(_find_unmatched_texts(program, nodes, trace, answer), 1)
 
 
@@ -106,7 +108,7 @@ def _doubt_constant(task: str, nodes: list[ast.AST], answer: str) -> Iterator[st
 
 def _doubt_form(task: str, trace: Trace, answer: str) -> Iterator[str]:
     """Yield doubts about an answer that is an unfinished value or a record."""
-    unfinished = _UNFINISHED.search(answer)
+    unfinished = _UNFINISHED.search(answer[:_LONGEST_READ])
     if unfinished is not None:
         yield (
             f"It printed {unfinished[0]!r}, which holds no value yet: call a function, run a"
@@ -121,12 +123,18 @@ def _is_whole_record(answer: str, trace: Trace) -> bool:
 
     False for an object that the program itself has built, because this is a proper answer.
     """
-    value = parse_answer(answer)
-    records = value if isinstance(value, list) else [value]
-    if not records or not all(isinstance(record, dict) for record in records):
+    if len(answer) > _LONGEST_RECORDS:
         return False
-    responses = [inner for _, _, inner in walk_responses(trace.calls) if isinstance(inner, dict)]
-    return all(record in responses for record in records)
+    value = parse_answer(answer)
+    values = value if isinstance(value, list) else [value]
+    records = [record for record in values if isinstance(record, dict)]
+    if not records or len(records) < len(values):
+        return False
+    wanted = set(map(sorted_json, records))
+    for _, _, inner in walk_responses(trace.calls):
+        if isinstance(inner, dict) and len(inner) == len(records[0]):
+            wanted.discard(sorted_json(inner))
+    return not wanted
 
 
 def _doubt_first_page(program: Program, trace: Trace, tools: Toolbox) -> Iterator[str]:
@@ -185,7 +193,7 @@ def _doubt_slips(
 
 def says_nothing(answer: str) -> bool:
     """Return True if an answer is an empty value: `None`, `[]`, `nan`."""
-    return _NOTHING.match(answer) is not None
+    return len(answer) <= _LONGEST_VALUE and _NOTHING.match(answer) is not None
 
 
 def _find_unmatched_texts(
@@ -193,13 +201,15 @@ def _find_unmatched_texts(
 ) -> Iterator[str]:
     """Yield a doubt for each string in a comparison of the program that no tool result contains."""
     results = json.dumps([call.result for call in trace.calls], ensure_ascii=False, default=repr)
+    lowered = results.lower()
     folds = any(f".{name}(" in program.source for name in ("lower", "casefold", "upper", "title"))
-    for side in _compared_values(nodes):
+    for side in islice(_compared_values(nodes), _MOST_COMPARED):
         if isinstance(side, ast.Constant) and isinstance(side.value, str) and side.value:
             written = json.dumps(side.value, ensure_ascii=False)[1:-1]
-            found = re.search(re.escape(written), results, re.IGNORECASE)
-            if found is None or (not folds and written not in results):
-                near = f", but one holds {found[0]!r}" if found else ""
+            place = lowered.find(written.lower())
+            if place < 0 or (not folds and written not in results):
+                found = results[place : place + len(written)] if place >= 0 else ""
+                near = f", but one holds {found!r}" if found else ""
                 where = f"line {side.lineno} compares with {side.value!r}"
                 yield f"It printed {answer!r}: {where}, which no result holds{near}."
 
@@ -211,186 +221,3 @@ def _compared_values(nodes: Iterable[ast.AST]) -> Iterator[ast.expr]:
             continue
         for side in (node.left, *node.comparators):
             yield from side.elts if isinstance(side, ast.Tuple | ast.List | ast.Set) else [side]
-
-
-# --- invented values: ids that occur in neither the task nor a result, and constant answers
-
-
-def find_invented_values(
-    program: Program, task: str, tools: Toolbox, outputs: Iterable[Json] = ()
-) -> tuple[Finding, ...]:
-    """Return findings for values that the model invented instead of taking them from a response.
-
-    They are literals in required arguments whose values, according to the links between the tools,
-    come from the responses of another tool. Only distinctive values that the task does not contain
-    are reported: integers from 100, and words with letters and digits. Codes such as `BOS` are not
-    reported, because the model may know them, nor are dates, because the task may write them
-    differently. A measure (`radius_km`) is not an id, even if a response has a field of that name.
-    `outputs` are what earlier programs of the run printed and received from tools; a value that
-    occurs in them is not reported.
-    """
-    given = task.casefold()
-    found = list[Finding]()
-    for tool, keyword in _arguments(program, tools):
-        value = getattr(keyword.value, "value", None)
-        name = keyword.arg
-        if (
-            name is None
-            or name not in tool.required
-            or not isinstance(value, str | int)
-            or is_common(value)
-        ):
-            continue
-        sources = tools.producers(tool, tool.arguments[name])
-        measure = isinstance(value, int) and is_measure(name)
-        if not sources or measure or str(value).casefold() in given:
-            continue
-        if any(_is_part_of(value, output) for output in outputs):
-            continue
-        proposed = find_proposable(tools, tool, tool.arguments[name])
-        origin = describe_origin(name, proposed) or "from the result of a function"
-        message = (
-            f"{value!r} for {name!r} of {tool.alias} is made up: the task does not give it. Take it"
-            f" {origin}, or use a function that does not need it."
-        )
-        found.append(make_finding("made-up-value", keyword.value, message, tool=tool.alias))
-    return tuple(found)
-
-
-def _is_part_of(value: str | int, output: Json) -> bool:
-    """Return True if a JSON value or a printed text contains another value as a whole word."""
-    text = output if isinstance(output, str) else json.dumps(output, default=repr)
-    written = value if isinstance(output, str) else json.dumps(value).strip('"')
-    return re.search(rf"(?<!\w){re.escape(str(written))}(?!\w)", text, re.IGNORECASE) is not None
-
-
-def _arguments(program: Program, tools: Toolbox) -> Iterator[tuple[Tool, ast.keyword]]:
-    """Yield each keyword argument of each tool call, together with the tool."""
-    for node in ast.walk(program.tree):
-        match node:
-            case ast.Call(func=ast.Name(id=alias), keywords=keywords) if alias in tools:
-                yield from ((tools[alias], keyword) for keyword in keywords)
-
-
-def find_fixed_answer(program: Program, tools: Toolbox) -> tuple[Finding, ...]:
-    """Return a finding if a program prints a value that does not depend on any response.
-
-    `print(len([flights[0]]))` always prints 1. A program is not reported if a print may be skipped
-    (in an `if`, a loop or a `try`, or after a `raise`), or if it calls a tool that writes, because
-    the effect of the call is then its answer. A sentence is not reported either: it may refuse what
-    the task asks for, and is doubted after the program ran.
-    """
-    tree = program.tree
-    nodes = list(ast.walk(tree))
-    names = [node for node in nodes if isinstance(node, ast.Name)]
-    named = {node.id for node in names} & tools.keys()
-    if not named or any(tools[name].protocol.writes for name in named):
-        return ()
-    prints = _find_unconditional_prints(tree, nodes, program)
-    once = _find_single_assignments(tree, names)
-    printed = [argument for call in prints for argument in call.args]
-    if _may_end_early(nodes) or any(_is_sentence(argument, once) for argument in printed):
-        return ()
-    if not prints or not all(_is_fixed(argument, once) for argument in printed):
-        return ()
-    message = (
-        "This prints the same whatever the functions return: the answer has to come from what they"
-        " return."
-    )
-    return (make_finding("fixed-answer", prints[-1], message),)
-
-
-_EXITS = frozenset({"exit", "quit", "_exit"})
-
-
-def _may_end_early(nodes: list[ast.AST]) -> bool:
-    """Return True if the program may end early, because it raises an error or calls `exit`."""
-    ends = (ast.Raise, ast.Assert)
-    return any(
-        isinstance(node, ends) or (isinstance(node, ast.Call) and simple_name(node) in _EXITS)
-        for node in nodes
-    )
-
-
-def _is_sentence(node: ast.expr, once: Mapping[str, ast.expr]) -> bool:
-    """Return True if an expression is a text of several words, or a name that is assigned one."""
-    if isinstance(node, ast.Name):
-        node = once.get(node.id, node)
-    if isinstance(node, ast.JoinedStr):
-        return any(_is_sentence(part, once) for part in node.values)
-    value = node.value if isinstance(node, ast.Constant) else None
-    return isinstance(value, str) and len(value.split()) >= _SENTENCE_WORDS
-
-
-_SENTENCE_WORDS = 3
-"""Number of words from which a text counts as a sentence and not as a value."""
-
-
-def _find_unconditional_prints(
-    tree: ast.Module, nodes: list[ast.AST], program: Program
-) -> list[ast.Call]:
-    """Return the calls of `print` that a program certainly executes, in program order.
-
-    The result is empty if a `print` is inside another statement, and may therefore be skipped.
-    """
-    top = [statement.value for statement in tree.body if isinstance(statement, ast.Expr)]
-    prints = [node for node in top if _is_print(node, program)]
-    every = [node for node in nodes if _is_print(node, program)]
-    return prints if len(prints) == len(every) else []
-
-
-def _find_single_assignments(tree: ast.Module, names: list[ast.Name]) -> dict[str, ast.expr]:
-    """Return the names that a program assigns exactly once, each with the assigned expression.
-
-    Only assignments at the top level of the program count.
-    """
-    stores = Counter(node.id for node in names if not isinstance(node.ctx, ast.Load))
-    once: dict[str, ast.expr] = {}
-    for node in tree.body:
-        match node:
-            case ast.Assign(targets=[ast.Name(id=name)], value=value) if stores[name] == 1:
-                once[name] = value
-    return once
-
-
-def _is_print(node: ast.AST, program: Program) -> TypeGuard[ast.Call]:
-    return isinstance(node, ast.Call) and getattr(node.func, "id", None) == print_name(program)
-
-
-def _is_fixed(node: ast.expr, given: Mapping[str, ast.expr]) -> bool:
-    """Return True if an expression has the same value whatever the tools respond.
-
-    `given` maps names that are assigned once, at the top level, to the assigned expressions.
-    """
-    rest = {name: value for name, value in given.items() if name != getattr(node, "id", None)}
-    match node:
-        case ast.Constant():
-            return True
-        case ast.Name(id=name) if name in given:
-            return _is_fixed(given[name], rest) and not isinstance(
-                given[name], ast.List | ast.Dict | ast.Set
-            )
-        case ast.Call(
-            func=ast.Name(id="len"),
-            args=[ast.List(elts=items) | ast.Tuple(elts=items)],
-            keywords=[],
-        ):
-            return not any(isinstance(item, ast.Starred) for item in items)
-        case ast.Call(
-            func=ast.Name(id="str" | "int" | "float" | "round" | "abs"), args=items, keywords=[]
-        ):
-            return all(_is_fixed(item, given) for item in items)
-        case (
-            ast.List()
-            | ast.Tuple()
-            | ast.JoinedStr()
-            | ast.FormattedValue()
-            | ast.BinOp()
-            | ast.UnaryOp()
-        ):
-            return all(
-                _is_fixed(inner, given)
-                for inner in ast.iter_child_nodes(node)
-                if isinstance(inner, ast.expr)
-            )
-    return False

@@ -8,7 +8,7 @@ from __future__ import annotations
 import ast
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from atc.core.json_paths import walk_responses
@@ -50,7 +50,8 @@ def find_unused_codes(task: str, program: ProgramText, tools: Toolbox) -> list[s
     words before it, as in "universal trade currency (UTC)", or if the documentation of a called
     tool contains it: it then names a format or unit, such as IATA.
     """
-    named = dict.fromkeys([*_find_codes_in_brackets(task), *_NUMBERED.findall(task)])
+    codes = [*_find_codes_in_brackets(task), *_NUMBERED.findall(task)]
+    named = list(dict.fromkeys(codes))[:_MOST_CODES]
     used = program.used.casefold()
     unused = [code for code in named if not _has_word(code.casefold(), used)]
     called = {call.tool for call in program.calls}
@@ -70,7 +71,7 @@ def _find_codes_in_brackets(task: str) -> Iterator[str]:
     After a word in lower case, as in "budget (USD)", a code is a unit or format.
     """
     for found in _BRACKETS.finditer(task):
-        before = task[: found.start()]
+        before = _before(task, found)
         codes = re.findall(r"[A-Z0-9]+", found[1])
         if _AFTER_NAME.search(before) and (len(codes) > 1 or not _abbreviates(codes[0], before)):
             yield from codes
@@ -119,7 +120,7 @@ def _is_text_schema(part: Any) -> bool:
 # --- numbers
 
 _NUMBER = re.compile(
-    r"(?<![\w.,'/:-])(?P<whole>\d{1,3}(?:,\d{3})+|\d+)(?P<decimals>\.\d+)?"
+    r"(?<![\w.,'/:-])(?P<whole>\d{1,3}(?:,\d{3}){1,4}|\d{1,15})(?P<decimals>\.\d{1,15})?"
     r"(?![\w'/:-]|[.,]\d)(?:\s+(?P<scale>thousand|million|billion)\b)?"
 )
 """A number that stands by itself: no part of a date, a time, a word or a quoted example."""
@@ -133,6 +134,12 @@ _ROUNDING = re.compile(
 )
 _RANGE_BEFORE = re.compile(r"\d\s*(?:to|-|–)\s*$")
 _RANGE_AFTER = re.compile(r"\s*(?:to|-|–)\s*\d")
+_WINDOW = 100
+"""Number of characters around a number or code of the task that tell what it means."""
+_MOST_NUMBERS = 10
+"""Maximum number of unused numbers that are looked for."""
+_MOST_CODES = 50
+"""Maximum number of codes of a task that are looked for."""
 _LEAST = 10
 """Smaller numbers are often written as words, or are the number of items to print."""
 
@@ -145,15 +152,19 @@ def find_unused_numbers(task: str, program: ProgramText) -> list[str]:
     brackets that a response contains, such as the year of a film.
     """
     used = set(map(_plain, re.findall(r"\d[\d_]*(?:\.\d+)?(?:e\+?\d+)?", program.used)))
-    unused = []
+    unused = list[str]()
+    words: set[str] | None = None
     for found in _NUMBER.finditer(task):
         number = _plain(found["whole"].replace(",", "") + (found["decimals"] or ""))
         if float(number) < _LEAST and not found["scale"]:
             continue
         if _is_used(number, found["scale"], used):
             continue
-        if not _is_no_condition(task, found, program.calls, number):
+        words = _words_of_results(program.calls) if words is None else words
+        if not _is_no_condition(task, found, words, number):
             unused.append(found[0].strip())
+        if len(unused) == _MOST_NUMBERS:
+            break
     dates = [
         date
         for date in _DATE.findall(task)
@@ -177,34 +188,38 @@ def _plain(number: str) -> str:
     """Return a number without grouping, exponent, leading zeros and final zeros of its decimals."""
     number = number.replace("_", "")
     if "e" in number:
-        number = f"{float(number):f}"
+        # An exponent of three digits belongs to no number of a task.
+        number = f"{float(number):f}" if len(number.partition("e")[2]) <= 2 else number
     whole, point, decimals = number.partition(".")
     decimals = decimals.rstrip("0")
     return (whole.lstrip("0") or "0") + (point + decimals if decimals else "")
 
 
-def _is_no_condition(
-    task: str, found: re.Match[str], calls: Sequence[ToolCall], number: str
-) -> bool:
+def _is_no_condition(task: str, found: re.Match[str], words: Collection[str], number: str) -> bool:
     """Return True if a number is a day of a month, or follows "round to", or is only a remark.
 
     `found` is its match in the task. A remark is in brackets, and is a range, such as "(1 to 10)",
-    or a number that a response contains.
+    or a number that a response contains. `words` are those of all responses.
     """
-    before = task[: found.start()]
-    after = task[found.end() :]
+    before = _before(task, found)
+    after = task[found.end() :][:_WINDOW]
     if _DAY.match(after) or _DAY_AFTER.search(before) or _ROUNDING.search(before):
         return True
     if before.rfind("(") <= before.rfind(")"):
         return False
     is_range = _RANGE_BEFORE.search(before) or _RANGE_AFTER.match(after)
-    return bool(is_range) or _is_in_results(number, calls)
+    return bool(is_range) or number in words
 
 
-def _is_in_results(number: str, calls: Sequence[ToolCall]) -> bool:
-    """Return True if a response contains the number, alone or as a part of a text."""
+def _before(task: str, found: re.Match[str]) -> str:
+    """Return the part of the task that stands directly before a match."""
+    return task[max(0, found.start() - _WINDOW) : found.start()]
+
+
+def _words_of_results(calls: Sequence[ToolCall]) -> set[str]:
+    """Return the words and numbers of all responses."""
     values = (value for _, _, value in walk_responses(calls) if isinstance(value, str | int))
-    return any(_has_word(number, str(value)) for value in values)
+    return {word for value in values for word in re.findall(r"\w+", str(value)[:_LONGEST_TEXT])}
 
 
 # --- values of a field

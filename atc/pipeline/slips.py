@@ -101,15 +101,15 @@ def find_unit_slip(
     """
     constants = [node for node in ast.walk(tree) if isinstance(node, ast.Constant)]
     read = {*read, *(node.value for node in constants if isinstance(node.value, str))}
+    fields: dict[str, dict[_Unit, str]] = {}
     for key in (key for key in keys if key in read):
-        unit = _unit_of_field(key)
-        if unit is None:
+        if (unit := _unit_of_field(key)) is not None:
+            fields.setdefault(unit.measures, {}).setdefault(unit, key)
+    for measures, units in fields.items():
+        asked = [one for one in _UNITS if one.measures == measures and _has_word(one.asked, task)]
+        if len(asked) != 1 or len(units) != 1:
             continue
-        same = [one for one in _UNITS if one.measures == unit.measures]
-        asked = [one for one in same if _has_word(one.asked, task)]
-        others = {_unit_of_field(other) for other in keys if other in read} & set(same)
-        if len(asked) != 1 or len(others) != 1:
-            continue
+        unit, key = next(iter(units.items()))
         if slip := _describe_unit_slip(tree, key, unit, asked[0]):
             return slip
     return None

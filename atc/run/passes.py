@@ -14,8 +14,9 @@ from atc.pipeline.autofix.lookups import look_up_answer
 from atc.pipeline.autofix.page_loops import read_every_page
 from atc.pipeline.autofix.paging import unread_pages
 from atc.pipeline.check import check
-from atc.pipeline.doubts import doubts, find_fixed_answer, find_invented_values
+from atc.pipeline.doubts import doubts
 from atc.pipeline.guessed_links import drop_contradicted_links
+from atc.pipeline.invented_values import find_fixed_answer, find_invented_values
 from atc.run.program_calls import has_written, list_outputs, merge_calls, show_as_made
 from atc.run.program_tools import trace_program, with_named
 from atc.run.strategy_run import Run

@@ -3,7 +3,7 @@
 import pytest
 
 from atc.core.types import Program
-from atc.pipeline.doubts import find_invented_values
+from atc.pipeline.invented_values import find_invented_values
 from protocols.protocol import Link
 from protocols.toolbox import Toolbox
 from tests.labs.tools import tool
