@@ -34,6 +34,7 @@ def build_program_prompt(
     docs: Docs = "full",
     nearest: int | None = None,
     by_name: Sequence[str] = (),
+    small: bool = False,
 ) -> list[Message]:
     """Build the conversation that asks for a first program (I_c of the ATC paper).
 
@@ -42,18 +43,32 @@ def build_program_prompt(
     tokens for the descriptions of the tools. `docs` is the kind of these descriptions, see
     `protocols.render.Docs`. If `nearest` is a number, the tools after the first `nearest` ones are
     described without optional arguments. The calls in `by_name`, such as `get_city(city_id: str)`,
-    are listed below the descriptions.
+    are listed below the descriptions. If `small` is True, the model gets the rules on which small
+    models were measured, without `look`.
     """
     text, chosen = describe_within_budget(tools, budget=budget, docs=docs, nearest=nearest)
     asked = fill("task", stubs=add_names(text, by_name), task=task)
     if docs == "full" and (unknown := find_undescribed(chosen.values())):
         asked += "\n\n" + fill("unknown_shapes", which=_say_which(unknown, chosen))
     return [
-        Message("system", fill("program")),
+        Message("system", _rules(small=small)),
         Message("user", fill("example_task_names" if docs == "names" else "example_task")),
         Message("assistant", fill("example_program")),
         Message("user", asked),
     ]
+
+
+_LOOK = """\
+- To see a value before you go on, end the program with look(value): you are shown it and write the\
+ next program.
+"""
+
+
+def _rules(*, small: bool) -> str:
+    """Return the rules for whole programs."""
+    if small:
+        return fill("program", keys=", and only with the keys that are shown", look="")
+    return fill("program", keys="; where keys are shown, only with those", look=_LOOK)
 
 
 def add_names(stubs: str, calls: Sequence[str]) -> str:

@@ -117,6 +117,7 @@ class Chain(Run):
             docs=self.parts.config.docs,
             nearest=shown.nearest,
             by_name=shown.by_name,
+            small=self.parts.is_small,
         )
 
     def _is_settled(self, program: Program | None) -> bool:

@@ -79,9 +79,17 @@ def test_undescribed_tools_are_named_beside_described_ones():
     assert prompt(TEXT, TEXT).endswith("Task: Where?")
 
 
+@pytest.mark.parametrize("small", [False, True])
+def test_only_small_models_hear_nothing_of_look(small):
+    asked = build_program_prompt("Where?", Toolbox(), budget=1000, small=small)[0].content
+    assert ("look(value)" in asked) != small
+    assert asked.endswith("- Reply with one ```python block and nothing else.")
+
+
 @pytest.mark.parametrize("prompt", ["program", "step", "codeact"])
 def test_prompts_explain_printing_and_failing_calls(prompt):
-    text = fill(prompt, turns="10") if prompt == "codeact" else fill(prompt)
+    values = {"codeact": {"turns": "10"}, "program": {"keys": "", "look": ""}}
+    text = fill(prompt, **values.get(prompt, {}))
     value = "value" if prompt == "step" else "one value"
     for told in (value, "several", "list", "pairs", "None", "ToolError", ".status", ".body"):
         assert told in text
