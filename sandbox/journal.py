@@ -21,6 +21,7 @@ from protocols.worlds import Effect
 from sandbox.arguments import contract
 from sandbox.journal_entries import CallPosition, JournalEntry
 from sandbox.lost_writes import WriteRecovery
+from sandbox.repeated_failures import FailedCalls, MadeCall, failures_to_repeat
 from sandbox.trace import Pins, ToolCall
 from sandbox.write_verification import sorted_json
 
@@ -56,9 +57,8 @@ class Journal:
       answered only if the same writes precede it, because a write may have changed the result.
       A call of a session, or a write in a world that a factory makes, is answered only if the same
       writes and calls of sessions precede it. A pure call is always answered.
-    - Failed calls are made again, except in the repetition of an interrupted execution: a call
-      after whose failure the program continued then fails in the same way, unless it failed for
-      want of something that a person has to do.
+    - Failed calls are made again, except if the same program is executed again, see `repeat`: a
+      call after whose failure the program continued then fails in the same way.
     - A write with an unknown outcome is not simply sent again: `write_recovery` first finds out
       whether it took effect.
 
@@ -90,10 +90,13 @@ class Journal:
     _history: tuple[str, ...] = ()
     _positions: dict[int, CallPosition] = field(default_factory=dict)
     _unconfirmed: dict[str, ToolCall] = field(default_factory=dict)
-    _failures: dict[tuple[int, int], ToolCall] = field(default_factory=dict)
-    """Failed calls after which the program continued, for an execution that is repeated.
-
-    The keys are (number of the new execution, index of the call)."""
+    _made: list[MadeCall] = field(default_factory=list)
+    _failures: FailedCalls = field(default_factory=dict)
+    """Failed calls that fail again in this execution."""
+    _next_failures: FailedCalls = field(default_factory=dict)
+    """Failed calls that fail again in the next execution."""
+    _failed_again: dict[str, int] = field(default_factory=dict)
+    """Number of calls that failed again in this execution, keyed by `CallPosition.key`."""
     _unstored_run_id: str = field(default_factory=lambda: secrets.token_hex(8))
 
     def open(self) -> Pins:
@@ -108,7 +111,24 @@ class Journal:
         self._history = ()
         self._positions = {}
         self._unconfirmed = {}
+        self._failures = self._next_failures
+        self._next_failures = {}
+        self._failed_again = {}
         return self.pins
+
+    def repeat(self, *, since: int, ended_by: int | None) -> None:
+        """Let the next execution, which repeats the last one, meet the same failures.
+
+        A failed call after which the program continued fails again, because later calls may depend
+        on the failure.
+
+        Args:
+            since: number of the first execution of the same program.
+            ended_by: index of the call that ended the last execution, or None if no call is known
+                to have ended it. This call is made again.
+        """
+        made = [one for one in self._made if one.execution >= since]
+        self._next_failures = failures_to_repeat(made, ended_by)
 
     def find_answer(
         self,
@@ -134,7 +154,10 @@ class Journal:
         position = self._note_issued(call, defaults, writes=writes, repeats=repeats)
         self._positions[call.index] = position
         entry = position.entry
-        if (repeated := self._find_repeated(call, writes=writes)) is not None:
+        again = self._failures.get((position.key, position.occurrence))
+        if (repeated := self._find_repeated(call, writes=writes) or again) is not None:
+            if repeated.error is not None:
+                self._positions[call.index] = self._note_failed_again(position)
             return answer_from(repeated, call)
         at_any_time = repeats == "pure" or (writes and repeats != "session")
         if (
@@ -144,6 +167,7 @@ class Journal:
         ):
             return answer_from(entry.call, call)
         if (failed := self._find_earlier_failure(call, writes=writes)) is not None:
+            self._positions[call.index] = self._note_failed_again(position)
             return answer_from(failed, call)
         if entry is None and (lost := self._unconfirmed.get(position.key)) is not None:
             message = f"not sent: an equal call is without an outcome ({lost.error})"
@@ -164,12 +188,18 @@ class Journal:
             text = _WHOLE.sub(lambda found: found[1] or "", text)
         occurrence = self._issued[text] = self._issued.get(text, -1) + 1
         entries = self._completed.get(text, ())
-        # Entries of this execution are never an answer: they are numbered below `occurrence`.
-        entry = entries[occurrence] if occurrence < len(entries) else None
-        position = CallPosition(text, occurrence, entry, self._history, writes)
+        # Entries of this execution are never an answer: they are numbered below `place`.
+        place = occurrence - self._failed_again.get(text, 0)
+        entry = entries[place] if place < len(entries) else None
+        position = CallPosition(text, occurrence, place, entry, self._history, writes)
         if writes or repeats == "session":
             self._history = (*self._history, text)
         return position
+
+    def _note_failed_again(self, position: CallPosition) -> CallPosition:
+        """Note that a call fails again, so that the next equal call gets its place."""
+        self._failed_again[position.key] = self._failed_again.get(position.key, 0) + 1
+        return position._replace(entry=None)
 
     def _find_repeated(self, call: ToolCall, *, writes: bool) -> ToolCall | None:
         """Return the call that `call` repeats as part of the same beginning, or None.
@@ -187,7 +217,6 @@ class Journal:
 
     def _find_earlier_failure(self, call: ToolCall, *, writes: bool) -> ToolCall | None:
         was = self.preanswered[call.index] if call.index < len(self.preanswered) else None
-        was = was or self._failures.get((self.execution, call.index))
         if was is None or was.error is None or (writes and was.outcome == "unknown"):
             return None
         return was if (was.tool, was.arguments) == (call.tool, call.arguments) else None
@@ -231,6 +260,7 @@ class Journal:
         """
         self.record(call, complete=True)
         position = self._positions[call.index]
+        self._made.append(MadeCall(self.execution, position, call))
         lost = position.writes and call.outcome == "unknown"
         if lost:
             self._unconfirmed[position.key] = call
@@ -239,35 +269,18 @@ class Journal:
         else:
             self._add_entry(position, call, self.execution, time.time() if lost else None)
 
-    def restore(
-        self, calls: Sequence[RecordedCall], tools: Mapping[str, Tool], *, unfinished: bool = False
-    ) -> None:
+    def restore(self, calls: Sequence[RecordedCall], tools: Mapping[str, Tool]) -> None:
         """Load the stored calls of a run, before its first execution in this process.
 
         Args:
             calls: the stored calls, in the order in which the program made them.
             tools: the tools, keyed by alias. Calls of other tools are ignored.
-            unfinished: True if the last execution was interrupted, so that the next one repeats it.
-                A failed call after which the program continued then fails again, because later
-                calls depend on it. One that waits for a person (`ToolCall.remedy`) is made again.
         """
         for recorded in calls:
             while self.execution < recorded.execution:
                 self.open()
             if recorded.call.tool in tools:
                 self._replay(recorded, tools[recorded.call.tool])
-        if unfinished:
-            made = [
-                one for one in calls if one.execution == self.execution and one.call.tool in tools
-            ]
-            failed = [
-                one.call
-                for one in made[:-1]
-                if one.complete
-                and one.call.outcome in ("refused", "unknown")
-                and one.call.remedy is None
-            ]
-            self._failures = {(self.execution + 1, call.index): call for call in failed}
 
     def mark_not_sent(self) -> None:
         """Treat all writes with unknown outcome as not sent, so that they may be sent again."""
@@ -328,7 +341,10 @@ class Journal:
             writes=tool.protocol.writes,
             repeats=tool.repeats,
         )
+        self._made.append(MadeCall(execution, position, call))
         if call.reused:
+            if call.error is not None:
+                self._note_failed_again(position)
             return
         if call.outcome == "done" and recorded.complete:
             self._add_entry(position, call, execution, recorded.intended)
@@ -351,7 +367,7 @@ class Journal:
         )
         entries = self._completed.setdefault(position.key, [])
         if position.entry is not None:
-            entries[position.occurrence] = entry._replace(order=position.entry.order)
+            entries[position.place] = entry._replace(order=position.entry.order)
         else:
             insort(entries, entry, key=attrgetter("order"))
 
@@ -366,7 +382,7 @@ class Journal:
             and position.entry is not None
             and position.entry.call.outcome == "unknown"
         ):
-            self._completed[position.key][position.occurrence] = position.entry._replace(call=call)
+            self._completed[position.key][position.place] = position.entry._replace(call=call)
 
 
 def answer_from(found: ToolCall, asked: ToolCall) -> ToolCall:

@@ -11,12 +11,14 @@ class CallPosition(NamedTuple):
     """The position of an open call among the calls with the same tool and arguments.
 
     `key` is the same text for all equal calls, and `occurrence` is the number of equal calls before
-    this one. `entry` is the call of an earlier execution with the same key and occurrence, or None.
+    this one. `place` is the same number without the calls that failed again as in an earlier
+    execution. `entry` is the completed call of an earlier execution at this place, or None.
     `history` are the keys of all writes before the call.
     """
 
     key: str
     occurrence: int
+    place: int
     entry: JournalEntry | None
     history: tuple[str, ...]
     writes: bool

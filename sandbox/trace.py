@@ -36,6 +36,13 @@ class ToolCall:
     started: float = 0.0  # seconds since the run began
     seconds: float = 0.0
 
+    def follows(self, other: ToolCall) -> bool:
+        """Return True if `other` had its outcome when the program made this call.
+
+        Only then may this call depend on that outcome. Both are calls of one execution.
+        """
+        return self.index > other.index and self.started >= other.started + other.seconds
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Frame:

@@ -13,7 +13,7 @@ from atc.core.events import ConsentWaived, Observer
 from atc.core.task import TaskContext
 from atc.pipeline.retrieve.base import Retriever
 from atc.run.record import RunRecord
-from atc.run.resume import ResumedRun, is_unfinished
+from atc.run.resume import ResumedRun, repeat_unfinished
 from atc.run.strategy_run import Parts
 from atc.run.worlds import open_worlds
 from atc.safety.consent import Consent
@@ -239,8 +239,9 @@ def make_parts(
     record.redact = Redactor(consent.toolbox)
     record.redact.learn_sources(config.tools)
     if record.past is not None:
-        again = not given and is_unfinished(record.past)
-        journal.restore(record.past.calls, consent.toolbox, unfinished=again)
+        journal.restore(record.past.calls, consent.toolbox)
+        if not given:
+            repeat_unfinished(journal, record.past)
         record.redact.learn_run(record.past)
     if consent.mode == "none":
         record.observer(ConsentWaived())

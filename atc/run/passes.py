@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from atc.archive.learned_schemas import add_observed_schemas
-from atc.core.types import Attempt, Fault, FaultKind, Finding, Program
+from atc.core.types import Attempt, FaultKind, Finding, Program
 from atc.pipeline.attribute import attribute
 from atc.pipeline.autofix import autofix
 from atc.pipeline.autofix.lookups import look_up_answer
@@ -16,12 +16,17 @@ from atc.pipeline.autofix.paging import unread_pages
 from atc.pipeline.check import check
 from atc.pipeline.doubts import doubts
 from atc.pipeline.guessed_links import drop_contradicted_links
-from atc.pipeline.invented_values import find_fixed_answer, find_invented_values
-from atc.run.program_calls import has_written, list_outputs, merge_calls, show_as_made
+from atc.run.program_calls import (
+    has_written,
+    is_made_write,
+    list_outputs,
+    merge_calls,
+    show_as_made,
+)
 from atc.run.program_tools import trace_program, with_named
 from atc.run.strategy_run import Run
 from protocols.toolbox import Toolbox
-from sandbox.trace import Trace
+from sandbox.trace import ToolCall, Trace
 
 FIRST_PAGE = "first-page-only"
 ID_PRINTED = "id-printed"
@@ -113,16 +118,22 @@ class Passes:
     def rerun_after_passing_failure(self, attempt: Attempt) -> Attempt:
         """Execute the program again after a failure that may pass, such as a 503.
 
-        The model is not asked. The journal answers the calls that succeeded. The run waits before
-        each try, and gives up if this would exceed its time limit. The result is that of the last
-        try. If a write failed, the program is not executed again: the model decides what to do.
+        The model is not asked. Only the call that ended the program is made again: the journal
+        answers the calls that succeeded, and repeats the failures that the program caught. The run
+        waits before each try, and gives up if this would exceed its time limit. The result is that
+        of the last try. If a write failed, or was made after the failure, the program is not
+        executed again: the model decides what to do.
         """
+        journal = self.run.parts.journal
+        first = journal.execution
         for seconds in RETRY_SECONDS:
             left = self.run.meter.seconds_left
             is_late = left is not None and left <= seconds
-            if not self._may_pass(attempt.fault) or is_late:
+            failed = self._find_passing_failure(attempt)
+            if failed is None or is_late:
                 break
             time.sleep(seconds)
+            journal.repeat(since=first, ended_by=failed.index)
             again = self.execute(attempt)
             if again.trace is not None:
                 calls = show_as_made(again.trace.calls, attempt)
@@ -130,11 +141,22 @@ class Passes:
             attempt = again
         return attempt
 
-    def _may_pass(self, fault: Fault | None) -> bool:
-        """Return True if a read failed in a way that may pass."""
-        if fault is None or fault.cure != "retry" or fault.tool is None:
-            return False
-        return not self.run.parts.toolbox[fault.tool].protocol.writes
+    def _find_passing_failure(self, attempt: Attempt) -> ToolCall | None:
+        """Return the failed read that ended the program, if it may succeed now, or None.
+
+        The result is None if the program made a write after the failure, because the program would
+        not make this write if the read succeeded.
+        """
+        fault = attempt.fault
+        if fault is None or fault.cure != "retry":
+            return None
+        failed = next((call for call in attempt.calls if call.index == fault.call), None)
+        if failed is None:
+            return None
+        after = [call for call in attempt.calls if call.follows(failed)]
+        is_write = any(is_made_write(call, self.run.parts) for call in after)
+        writes = self.run.parts.toolbox[failed.tool].protocol.writes
+        return None if writes or is_write else failed
 
     def rerun_with_fixed_reading(self, attempt: Attempt) -> Attempt:
         """Fix a program that misread results without a response schema, and execute it again.

@@ -47,7 +47,7 @@ def find_writes(run: Run) -> dict[CallKey, ToolCall]:
     found: dict[CallKey, ToolCall] = {}
     for attempt in run.attempts:
         for key, call in number_calls(attempt.calls):
-            if _is_write(call, run.parts) and run.parts.toolbox[call.tool].fresh is None:
+            if is_made_write(call, run.parts) and run.parts.toolbox[call.tool].fresh is None:
                 found.setdefault(key, call)
     return found
 
@@ -70,10 +70,11 @@ def has_written(attempt: Attempt, parts: Parts) -> bool:
     A repeated call counts, too, even if its response was taken from the journal instead of sending
     it again.
     """
-    return any(_is_write(call, parts) for call in attempt.calls)
+    return any(is_made_write(call, parts) for call in attempt.calls)
 
 
-def _is_write(call: ToolCall, parts: Parts) -> bool:
+def is_made_write(call: ToolCall, parts: Parts) -> bool:
+    """Return True if a call wrote something or may have."""
     return call.outcome in ("done", "unknown") and parts.toolbox[call.tool].protocol.writes
 
 

@@ -8,6 +8,7 @@ from dataclasses import replace
 from atc.core.types import Attempt, Usage
 from atc.store.stored import StoredRun, used_so_far
 from protocols.model import Completion, Message
+from sandbox.journal import Journal
 
 
 class ResumedRun:
@@ -72,7 +73,16 @@ class ResumedRun:
         return found if ended and not found.paused and not timed_out else None
 
 
-def is_unfinished(stored: StoredRun) -> bool:
-    """Return True if the last program of a stored run is executed again when the run is resumed."""
+def repeat_unfinished(journal: Journal, stored: StoredRun) -> None:
+    """Let the journal repeat the failures of a stored run's last program if it is executed again.
+
+    The call that paused the program is made again.
+    """
     last = len(stored.attempts) - 1
-    return last >= 0 and ResumedRun(stored).attempt(last) is None
+    if last < 0 or ResumedRun(stored).attempt(last) is not None:
+        return
+    attempt = stored.attempts[last]
+    failure = attempt.trace.failure if attempt.trace is not None else None
+    ended_by = failure.call if failure is not None and failure.kind == "paused" else None
+    before = [one.execution for one in stored.attempts[:last] if one.execution is not None]
+    journal.repeat(since=max(before, default=-1) + 1, ended_by=ended_by)

@@ -85,12 +85,45 @@ def test_remade_executions_continue_from_their_failure():
     execute(journal, *steps, fails=(1, 3))
     calls = [one for one in stored if one.complete]
     again = Journal()
-    again.restore(calls, TOOLS, unfinished=True)
+    again.restore(calls, TOOLS)
+    again.repeat(since=0, ended_by=None)
     assert execute(again, *steps) == [True, True, True, False]  # the last call may have ended it
     assert execute(again, *steps) == [True, False, True, True]  # by now it is another program
     fresh = Journal()
     fresh.restore(calls, TOOLS)
     assert execute(fresh, *steps) == [True, False, True, False]
+
+
+def test_only_the_call_that_ended_is_made_again():
+    journal, steps = Journal(), (read("a", x=1), read("a", x=1), write("w"), read("c"))
+    execute(journal, *steps, fails=(0, 3))
+    journal.repeat(since=0, ended_by=3)
+    assert execute(journal, *steps, fails=(3,)) == [True, True, True, False]
+    journal.repeat(since=0, ended_by=3)
+    execute(journal, *steps[:1])  # interrupted
+    journal.repeat(since=0, ended_by=None)
+    assert execute(journal, *steps) == [True, True, True, False]
+
+
+def test_failures_without_consequence_are_made_again():
+    journal, steps = Journal(), (write("w", x=1), read("a"), read("c"))
+    execute(journal, *steps, fails=(1, 2))
+    journal.repeat(since=0, ended_by=None)
+    assert execute(journal, *steps) == [True, False, False]
+
+
+def test_a_lost_write_after_a_refusal_stays_lost():
+    made = [ToolCall(index=k, tool="w", arguments={}, line=1, started=float(k)) for k in (0, 1)]
+    refused = replace(made[0], outcome="refused", error="no")
+    lost = replace(made[1], outcome="unknown", error="no answer")
+    journal = Journal()
+    journal.restore([RecordedCall(execution=0, call=one) for one in (refused, lost)], TOOLS)
+    journal.repeat(since=0, ended_by=1)
+    journal.open()
+    assert journal.find_answer(made[0], writes=True, defaults={}).error == "no"
+    journal.record_outcome(replace(refused, reused=True))
+    assert journal.find_answer(made[1], writes=True, defaults={}) is None
+    assert journal.earlier_write(1)[0].error == "no answer"
 
 
 def test_the_answer_stands_where_the_new_program_asks():

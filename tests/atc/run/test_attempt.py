@@ -69,3 +69,40 @@ def test_other_failures_go_to_the_model(run, sent, status, reads):
     solution, model = run("chain", [status], PROGRAM, PROGRAM + "\n", reads=reads)
     assert len(model.prompts) == 2
     assert [name for name, _ in sent].count("get_note") == len(solution.attempts)
+
+
+CAUTIOUS = """
+try:
+    stock = get_note(id="stock")["text"]
+except ToolError:
+    stock = "unknown"
+add_mark(person=stock)
+print("ANSWER:", get_note(id="report")["text"])
+"""
+GIVES_UP = """
+try:
+    text = get_note(id="p1")["text"]
+except ToolError:
+    add_mark(person="nobody")
+    raise
+print("ANSWER:", text)
+"""
+
+
+@pytest.mark.parametrize("strategy", ["chain", "stepwise"])
+def test_a_new_execution_repeats_caught_failures(run, sent, strategy):
+    solution, model = run(strategy, [503, 503, 500], CAUTIOUS)
+    assert (solution.status, len(model.prompts)) == ("solved", 1)
+    assert [one for one in sent if one[0] == "add_mark"] == [("add_mark", {"person": "unknown"})]
+    assert [arguments["id"] for name, arguments in sent if name == "get_note"] == [
+        "stock",
+        "report",
+        "report",
+        "report",
+    ]
+
+
+def test_a_write_after_the_failure_goes_to_the_model(run, sent):
+    _, model = run("chain", [503], GIVES_UP, GIVES_UP + "\n")
+    assert len(model.prompts) == 2
+    assert [name for name, _ in sent][:2] == ["get_note", "add_mark"]

@@ -4,13 +4,27 @@ from __future__ import annotations
 
 import pytest
 
+from atc.agent import Agent
 from atc.core.config import Config
+from atc.models.scripted import ScriptedModel
 from atc.run.model_budget import BudgetedModel
 from atc.run.resume import ResumedRun
 from atc.store import Store
 from atc.store.stored import Exchange
+from protocols.errors import ToolError
 from protocols.model import Completion, Message
+from protocols.toolbox import Toolbox
 from tests.labs.strategy_player import Player
+from tests.labs.tools import fenced, tool
+
+CAUTIOUS = """
+try:
+    note = f"for {get_price()['price']}"
+except ToolError:
+    note = "at any price"
+order(note=note)
+print(mark(done="x"))
+"""
 
 
 def asked(text: str) -> list[Message]:
@@ -55,3 +69,44 @@ def test_requests_after_an_outage_are_asked_again(store) -> None:
     found = past(store, exchange("a", "1"), exchange("b", None), exchange("c", "3"))
     assert one_by_one(found, "abc") == ["1", None, None]
     assert one_by_one(found, "d") == [None]
+
+
+@pytest.mark.parametrize(
+    "problem",
+    [
+        ToolError(401, "expired", remedy="Renew the key."),
+        ToolError(None, "down", outcome="not_run"),
+        ToolError(503, "busy"),
+    ],
+    ids=["no credential", "not sent", "passing"],
+)
+def test_caught_failures_fail_again_when_resumed(sandbox, store, sent, problem):
+    """The write that was sent because of the failure must not be sent again with another value."""
+    left = [problem]
+
+    def get_price(_):
+        if left:
+            raise left.pop()
+        return {"price": 5}
+
+    tools = Toolbox(
+        [
+            tool("get_price", get_price, sent=sent),
+            tool("order", {"ok": True}, {"note": "string"}, reads=False, sent=sent),
+            tool("mark", {"ok": True}, {"done": "string"}, reads=False, sent=sent),
+        ]
+    )
+
+    def agent(*allowed):
+        config = Config(samples=1, strategy="chain", allow_writes=allowed)
+        model = ScriptedModel(fenced(CAUTIOUS))
+        return Agent(tools, model=model, sandbox=sandbox, config=config, store=store)
+
+    paused = agent("order").run("Order a book, then mark it.")
+    assert paused.status == "paused"
+    assert agent("order", "mark").resume(paused.run_id).status == "solved"
+    assert sent == [
+        ("get_price", {}),
+        ("order", {"note": "at any price"}),
+        ("mark", {"done": "x"}),
+    ]
