@@ -86,7 +86,9 @@ def failure(error: BaseException, source: str, replies: RecentReplies) -> dict[s
     if isinstance(error, SystemExit) and error.code in (None, 0):
         return {"done": None}
     _reserve.close()
-    while isinstance(error, BaseExceptionGroup) and len(error.exceptions) == 1:
+    while isinstance(error, BaseExceptionGroup) and (
+        len(error.exceptions) == 1 or _has_only_failed_calls(error)
+    ):
         error = error.exceptions[0]
     frames = _frames_of(error)
     if isinstance(error, Interrupted):
@@ -103,6 +105,18 @@ def failure(error: BaseException, source: str, replies: RecentReplies) -> dict[s
             shorten(message, MESSAGE_CHARACTERS - 200) + f" (within the saved tool {within!r})"
         )
     return failure_frame("exception", type(error).__name__, message, frames, number, hints)
+
+
+def _has_only_failed_calls(group: BaseExceptionGroup[Any]) -> bool:
+    """Return True if all exceptions in a group are failures of tool calls."""
+    left: list[BaseException] = [group]
+    while left:
+        error = left.pop()
+        if isinstance(error, BaseExceptionGroup):
+            left += error.exceptions
+        elif getattr(error, "_call_number", None) is None:
+            return False
+    return True
 
 
 def current_call_site() -> CallSite:

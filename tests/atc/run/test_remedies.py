@@ -95,10 +95,57 @@ def test_a_run_still_refused_pauses_again(run):
     assert (again.status, again.problem, len(model.prompts)) == ("paused", REMEDY, 1)
 
 
-@pytest.mark.parametrize("raised", ['SystemExit("no note")', 'RuntimeError("no note")'])
-def test_a_raise_in_the_handler_pauses(run, raised):
-    program = f"try:\n    print(add_note(text='x'))\nexcept ToolError:\n    raise {raised}"
+@pytest.mark.parametrize(
+    ("call", "raised"),
+    [
+        ("add_note(text='x')", 'raise SystemExit("no note")'),
+        ("add_note(text='x')", 'raise RuntimeError("no note")'),
+        ("add()", "stop()"),
+    ],
+    ids=["exit", "error", "helpers"],
+)
+def test_a_raise_in_the_handler_pauses(run, call, raised):
+    helpers = (
+        "def add():\n    return add_note(text='x')\n\ndef stop():\n    raise ValueError('no')\n\n"
+    )
+    program = f"{helpers}try:\n    print({call})\nexcept ToolError:\n    {raised}"
     assert run(Service(takes=0), program)[2].problem == REMEDY
+
+
+CAUGHT = "try:\n    add_note(text='x')\nexcept ToolError:\n    pass\n"
+IN_ITS_HANDLER = "try:\n    print(add_note(text='x'))\nexcept ToolError:\n    print({}['id'])"
+IN_ANOTHER_HANDLER = "try:\n    print({}['id'])\nexcept KeyError:\n    raise SystemExit('no id')"
+IN_A_GROUP = """
+import asyncio
+
+async def fail():
+    return {}["id"]
+
+async def main():
+    async with asyncio.TaskGroup() as group:
+        group.create_task(fail())
+        group.create_task(fail())
+
+asyncio.run(main())
+print("never")
+"""
+
+
+@pytest.mark.parametrize(
+    "program",
+    [
+        IN_ITS_HANDLER,
+        CAUGHT + IN_ANOTHER_HANDLER,
+        CAUGHT + IN_A_GROUP,
+        CAUGHT + "if True:\n    raise ToolError(400, 'of the program')\nprint('never')",
+    ],
+    ids=["its handler", "another handler", "a group", "a raise"],
+)
+def test_own_mistakes_after_a_refusal_are_repaired(run, program):
+    other = CAUGHT + "print('no note')"
+    _, _, solution = run(Service(takes=0), program, other, other)
+    assert (solution.status, solution.answer, solution.repairs) == ("solved", "no note", 1)
+    assert solution.attempts[0].trace is not None
 
 
 def test_an_answer_despite_the_failure_stands(run):

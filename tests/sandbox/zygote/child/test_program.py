@@ -16,6 +16,28 @@ def test_what_cannot_be_compiled_is_a_syntax_error(sandbox, source):
     assert (trace.failure.kind, trace.failure.line) == ("syntax", 1)
 
 
+@pytest.mark.parametrize(("other", "is_known"), [("get_item(id=-1)", True), ("1 / 0", False)])
+def test_a_group_of_failed_calls_names_one(sandbox, other, is_known):
+    source = f"""
+import asyncio
+
+async def first():
+    get_item(id=-1)
+
+async def second():
+    {other}
+
+async def main():
+    async with asyncio.TaskGroup() as group:
+        group.create_task(first())
+        group.create_task(second())
+
+asyncio.run(main())
+"""
+    failure = run(sandbox, source).failure
+    assert (failure.type == "ToolError", failure.call == 0) == (is_known, is_known)
+
+
 def test_the_line_where_a_limit_struck_is_known(sandbox):
     source = "def spin():\n    while True:\n        pass\n\n\nprint('kept')\nspin()"
     trace = run(sandbox, source, cpu_seconds=1)
