@@ -52,6 +52,7 @@ def attempt(
     stored = _begin(run, result, blind=blind)
     if stored is not None:
         return _learn(run, stored)
+    passes.repeat_failures_of_same_program(result)
     result = passes.rerun_after_passing_failure(passes.execute(result))
     result = passes.rerun_with_fixed_reading(result)
     if not passes.look:

@@ -115,6 +115,19 @@ class Passes:
             return replace(attempt, fault=None)
         return attempt
 
+    def repeat_failures_of_same_program(self, attempt: Attempt) -> None:
+        """Repeat the failures that the last program caught if this one is the same.
+
+        This is so only if a failure that may pass ended the last program: the model was told then
+        that its program need not change. Otherwise it may wait for a call to succeed.
+        """
+        last = self.run.attempts[-1] if self.run.attempts else None
+        if last is None or last.execution is None or last.program.source != attempt.program.source:
+            return
+        failed = self._find_passing_failure(last)
+        if failed is not None:
+            self.run.parts.journal.repeat(since=last.execution, ended_by=failed.index)
+
     def rerun_after_passing_failure(self, attempt: Attempt) -> Attempt:
         """Execute the program again after a failure that may pass, such as a 503.
 

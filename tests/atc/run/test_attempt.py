@@ -102,7 +102,14 @@ def test_a_new_execution_repeats_caught_failures(run, sent, strategy):
     ]
 
 
-def test_a_write_after_the_failure_goes_to_the_model(run, sent):
+@pytest.mark.parametrize("strategy", ["chain", "stepwise"])
+def test_the_same_program_repeats_caught_failures(run, sent, strategy):
+    solution, _ = run(strategy, [503] * 4, CAUTIOUS, CAUTIOUS)
+    assert (solution.status, len(solution.attempts)) == ("solved", 2)
+    assert [one for one in sent if one[0] == "add_mark"] == [("add_mark", {"person": "unknown"})]
+
+
+def test_no_rerun_after_a_write_past_the_failure(run, sent):
     _, model = run("chain", [503], GIVES_UP, GIVES_UP + "\n")
     assert len(model.prompts) == 2
     assert [name for name, _ in sent][:2] == ["get_note", "add_mark"]
