@@ -44,6 +44,8 @@ def status(sandbox, sent):
 
 
 SQL = "run_sql(sql='select ' + str(total))"
+PADDED = "post(body={'to': sender, 'pad': [{'x': 'y'}] * 10_000})"
+DEEP = "post(body=[b := {'to': sender}, *[b := {'a': b} for _ in range(45)]][-1])"
 
 
 @pytest.mark.parametrize(
@@ -67,6 +69,8 @@ def test_a_named_argument_takes_any_value(status, call, rule):
         ("post(body={'to': sender})", "post.body"),
         ("post(body={'order': {'amount': total}})", "post.body"),
         ("update(field='recipient', value=sender)", "update.value"),
+        (PADDED, "post.body"),
+        (DEEP, "post.body"),
         (SQL, "query.sql"),
     ],
 )

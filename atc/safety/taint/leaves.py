@@ -102,7 +102,7 @@ class Mark:
 
 
 class TooMuchWork(Exception):
-    """Raised if an argument is too large for each of its values to be judged."""
+    """Raised if an argument is too large or too deep for each of its values to be judged."""
 
 
 class WorkBudget:

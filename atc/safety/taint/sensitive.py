@@ -11,7 +11,6 @@ an amount (`unit`), and texts in which a sensitive value could be hidden (`opaqu
 
 from __future__ import annotations
 
-import json
 import logging
 import re
 from collections.abc import Iterable, Iterator, Mapping
@@ -45,8 +44,8 @@ def sensitive_leaves(protocol: ToolProtocol, arguments: JsonObject) -> list[Leaf
     searched for sensitive values. Some values are sensitive only if a schema declares this: a
     boolean, and a text without a number in a field that is named as an amount. `null` is never
     sensitive. Amounts and units are sensitive only if the tool acts. If an argument cannot be
-    judged, for instance because it is too large, the whole argument is one sensitive value of the
-    kind `opaque`.
+    judged, for instance because it is too large or too deeply nested, the whole argument is one
+    sensitive value of the kind `opaque`.
     """
     guess = Guesses(protocol)
     naming = find_naming_arguments(guess, arguments)
@@ -111,10 +110,7 @@ class _ArgumentSearch:
         if value is None:
             return
         if len(position.path) > _MAX_DEPTH:
-            # No tool declares such an argument, so it is judged as a whole.
-            mark = replace(above, kind=above.kind or "command")
-            yield from self._kinds.iter_leaf(position, json.dumps(value), mark, [])
-            return
+            raise TooMuchWork
         here = expand_combinations(schemas, self._root, most=_MAX_BRANCHES)
         mark = self._kinds.mark(position, here, above)
         if isinstance(value, Mapping):

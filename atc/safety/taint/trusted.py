@@ -192,7 +192,8 @@ class TrustRules:
         Such a rule covers commands and URLs anywhere in the argument. It covers a recipient or an
         amount only if this is the whole argument, and if the name or schema of the argument says
         that it is one, because the user then knew it when writing the rule. A recipient within an
-        object or a text is not covered.
+        object or a text is not covered, and neither is a value that cannot be read (`opaque`),
+        since it may hide one.
         """
         if (tool.alias, leaf.argument) not in self._open:
             return False
@@ -202,7 +203,7 @@ class TrustRules:
             return False
         schema = tool.protocol.parameters.get(leaf.argument, {})
         named = Guesses(tool.protocol).field_kind(leaf.argument, [schema])
-        return leaf.kind in ("opaque", schema.get(SENSITIVE), named)
+        return leaf.kind in (schema.get(SENSITIVE), named)
 
     def is_trusted_value(self, value: Json) -> bool:
         """Return True if a rule names exactly this value, as `value=bob` does.
