@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 
 from atc.core.config import Config, public
-from atc.core.events import ConsentWaived, Observer
+from atc.core.events import ConsentWaived, NoteAdded, Observer
 from atc.core.task import TaskContext
 from atc.pipeline.retrieve.base import Retriever
 from atc.run.record import RunRecord
@@ -245,6 +245,8 @@ def make_parts(
         record.redact.learn_run(record.past)
     if consent.mode == "none":
         record.observer(ConsentWaived())
+    for problem in consent.ambiguous_rules:
+        record.observer(NoteAdded(f"trust: {problem} Until then, it allows nothing."))
     if options.resend:
         journal.mark_not_sent()
     return Parts(

@@ -8,6 +8,7 @@ from typing import Any
 import click
 
 from atc.cli.output import say
+from atc.core.config import InvalidConfig
 from atc.safety.taint.trusted import require_trusted_tools
 from protocols.errors import UnknownTool
 from protocols.toolbox import Toolbox
@@ -30,7 +31,7 @@ def report_unknown_names(toolbox: Toolbox) -> None:
     meant to allow.
 
     Raises:
-        click.UsageError: A rule of `--trust` names no tool.
+        click.UsageError: A rule of `--trust` names no tool, or can be read in two ways.
     """
     params = command_params()
     for name in params.get("allow_writes") or ():
@@ -38,5 +39,5 @@ def report_unknown_names(toolbox: Toolbox) -> None:
             say(f"--allow-writes: {UnknownTool(name, list(toolbox))}")
     try:
         require_trusted_tools(params.get("trust") or (), toolbox)
-    except UnknownTool as error:
+    except (UnknownTool, InvalidConfig) as error:
         raise click.UsageError(f"--trust: {error}") from None

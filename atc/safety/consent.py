@@ -117,6 +117,11 @@ class Consent:
         found = [find_named_tool(name, self._tools, setting="allow_writes") for name in names]
         return frozenset(tool.alias for tool in found if tool is not None)
 
+    @property
+    def ambiguous_rules(self) -> Sequence[str]:
+        """Sentences about the rules of `trust` that allow nothing; see `Taint`."""
+        return self._taint.ambiguous_rules
+
     def accept_arguments(self, tool: Tool, arguments: JsonObject) -> None:
         """Record that a person typed these arguments, so that their values need no consent.
 

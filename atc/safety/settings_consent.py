@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from atc.core.config import Config
-from atc.safety.taint.trusted import split_rule
+from atc.safety.taint.trusted import explain_ambiguity, split_rule
 from protocols.private_files import keep_private, write_whole
 from protocols.protocol import format_binding
 from protocols.tool import Tool
@@ -45,11 +45,15 @@ def drop_reassigned_consent(
     for key in KEYS:
         kept = []
         for entry in getattr(config, key):
+            problem = explain_ambiguity(entry, toolbox) if key == "trust" else None
+            if problem is not None and entry in getattr(settings, key):
+                say(f"trust of your settings: {problem} Until then, it allows nothing.")
+                continue
             tool = _find_tool(key, entry, toolbox) if entry in getattr(settings, key) else None
             if tool is None:
                 kept.append(entry)
                 continue
-            first = known.setdefault(f"{key} {_name(key, entry, toolbox)}", tool.call_digest)
+            first = known.setdefault(f"{key} {_name(key, entry)}", tool.call_digest)
             if first == tool.call_digest:
                 kept.append(entry)
             else:
@@ -74,23 +78,23 @@ def _read_book(book: Path) -> dict[str, str]:
     return {}
 
 
-def _name(key: str, entry: str, toolbox: Toolbox) -> str:
-    """Return the name of the tool in one value of the setting `key`.
+def _name(key: str, entry: str) -> str:
+    """Return the name in one value of the setting `key`: of a tool, or of one of its arguments.
 
-    In `trust`, a path in the tool's response may follow, or an argument of the tool:
-    `search_contacts:contacts[].email`, `query.sql`.
+    In `trust`, a path in the tool's response may follow: `search_contacts:contacts[].email`.
     """
-    return split_rule(entry, toolbox).tool if key == "trust" else entry
+    return entry.partition(":")[0] if key == "trust" else entry
 
 
 def _find_tool(key: str, entry: str, toolbox: Toolbox) -> Tool | None:
-    """Return the tool that one value of the setting `key` names.
+    """Return the tool that one value of the setting `key` names, or whose argument it names.
 
     Return None if the value names no tool or several. An ambiguous name is reported elsewhere.
     """
     if entry == "all" or entry.startswith("value="):
         return None
-    found: Sequence[Tool] = toolbox.find_all(_name(key, entry, toolbox))
+    name = split_rule(entry, toolbox).tool if key == "trust" else entry
+    found: Sequence[Tool] = toolbox.find_all(name)
     return found[0] if len(found) == 1 else None
 
 

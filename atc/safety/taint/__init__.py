@@ -98,6 +98,11 @@ class Taint:
         self._written: set[str] = set()
         self._agreed: set[tuple[str, str, EqualityKey]] = set()
 
+    @property
+    def ambiguous_rules(self) -> Sequence[str]:
+        """Sentences about the rules that have no effect, since they can be read in two ways."""
+        return self._trusted.ambiguous
+
     def begin_program(self, program: Program, *, blind: bool) -> None:
         """Prepare for the next program.
 

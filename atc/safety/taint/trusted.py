@@ -27,7 +27,7 @@ from atc.safety.taint.values import (
     shares,
 )
 from protocols.errors import UnknownTool
-from protocols.naming import closest_spellings
+from protocols.naming import closest_spellings, identifier
 from protocols.schema import Json, parse_path
 from protocols.tool import Tool
 from protocols.toolbox import Toolbox
@@ -128,25 +128,79 @@ class TrustRule(NamedTuple):
 def split_rule(rule: str, tools: Toolbox) -> TrustRule:
     """Return the parts of a rule that names one of `tools`: TOOL, TOOL:PATH or TOOL.ARGUMENT.
 
-    The name of a tool may contain a dot, so a rule that is the name of a tool means the whole tool.
+    The rule must not be ambiguous, see `explain_ambiguity`.
+    """
+    return _readings(rule, tools)[0]
+
+
+def _readings(rule: str, tools: Toolbox) -> list[TrustRule]:
+    """Return each way to read a rule that names a tool. The first one is that of the whole tool.
+
+    There are two ways if the rule is the name of a tool, since that may contain a dot, and also
+    names an argument of another tool.
     """
     name, colon, place = rule.strip().partition(":")
     tool, _, argument = name.rpartition(".")
-    is_tool = name in tools or bool(tools.find_all(name))
-    if colon or is_tool or not (tool and argument):
-        return TrustRule(name, place)
-    return TrustRule(tool, argument=argument)
+    whole = TrustRule(name, place)
+    if colon or not (tool and argument):
+        return [whole]
+    inner = TrustRule(tool, argument=argument)
+    if not _is_known(name, tools):
+        return [inner]
+    has_argument = any(_has_argument(one, argument) for one in tools.find_all(tool))
+    return [whole, inner] if has_argument else [whole]
+
+
+def _is_known(name: str, tools: Toolbox) -> bool:
+    return name in tools or bool(tools.find_all(name))
+
+
+def _has_argument(tool: Tool, argument: str) -> bool:
+    return argument in tool.arguments or argument in tool.protocol.parameters
+
+
+def explain_ambiguity(rule: str, tools: Toolbox) -> str | None:
+    """Return a sentence about a rule that can be read in two ways; None if there is only one.
+
+    A source chooses the names of its tools. So the rule must not mean more than the user meant.
+    """
+    if rule.startswith(_VALUE) or len(readings := _readings(rule, tools)) == 1:
+        return None
+    meanings = []
+    clear = []
+    for _, _, argument in readings:
+        name = rule.strip().removesuffix(f".{argument}") if argument else rule.strip()
+        for tool in tools.find_all(name):
+            named = f"the tool {tool.qualified!r}"
+            meanings.append(f"the argument {argument!r} of {named}" if argument else named)
+            clear += _clear_rules(tool, argument, tools)[:1]
+    advice = f"write {' or '.join(clear)}" if clear else "rename one of them"
+    return f"the rule {rule!r} may mean {' or '.join(meanings)}; {advice}."
+
+
+def _clear_rules(tool: Tool, argument: str, tools: Toolbox) -> list[str]:
+    """Return the rules that mean only this tool, or this argument of it."""
+    in_source = identifier(f"{tool.source}_{tool.protocol.name}")
+    names = [tool.qualified, in_source, tool.alias]
+    return [
+        rule
+        for name in names
+        if [one.qualified for one in tools.find_all(name)] == [tool.qualified]
+        and len(_readings(rule := f"{name}.{argument}" if argument else name, tools)) == 1
+    ]
 
 
 def require_trusted_tools(rules: Iterable[str], tools: Toolbox) -> None:
-    """Check that each rule that names a tool names one of `tools`.
+    """Check that each rule that names a tool names one of `tools`, and can be read in one way.
 
     Raises:
         UnknownTool: there is no such tool. The error names the most similar ones.
+        InvalidConfig: a rule can be read in two ways.
     """
     for rule in rules:
-        name = split_rule(rule, tools).tool
-        if not rule.startswith(_VALUE) and name not in tools and not tools.find_all(name):
+        if problem := explain_ambiguity(rule, tools):
+            raise InvalidConfig(problem)
+        if not rule.startswith(_VALUE) and not _is_known(split_rule(rule, tools).tool, tools):
             raise UnknownTool(rule.strip().partition(":")[0], list(tools))
 
 
@@ -155,6 +209,7 @@ class TrustRules:
 
     A rule is `search_contacts` (all responses of this tool), `search_contacts:contacts[].email`
     (one field of them), `query.sql` (any value for this argument of this tool), or `value=bob`.
+    A rule that can be read in two ways has no effect; `ambiguous` has a sentence about each.
 
     Raises:
         InvalidConfig: a rule has none of these forms, names an argument that the tool lacks, or may
@@ -167,7 +222,11 @@ class TrustRules:
         self._places: dict[str, list[JsonPath]] = {}
         self._open: set[tuple[str, str]] = set()
         """The arguments that accept any value: (alias of the tool, original name)."""
+        self.ambiguous: list[str] = []
         for rule in rules:
+            if problem := explain_ambiguity(rule, tools):
+                self.ambiguous.append(problem)
+                continue
             if rule.startswith(_VALUE) and rule != _VALUE:
                 self._values.add(rule.removeprefix(_VALUE))
                 continue
