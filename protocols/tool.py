@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property, partial
 from hashlib import sha256
-from typing import Protocol, cast
+from typing import Literal, Protocol, cast
 
 from protocols.errors import ToolError
 from protocols.naming import (
@@ -19,6 +19,9 @@ from protocols.naming import (
 from protocols.protocol import Binding, HttpBinding, ToolProtocol
 from protocols.schema import Json, JsonObject, wrapper_key
 from protocols.worlds import Effect, Fresh, World
+
+Teller = Literal["user", "document", "address"]
+"""Who says what a tool does: the user, a document or server, or a document from an address."""
 
 Call = Callable[[JsonObject], Json]
 """A function that calls a tool and returns the full response. Raises `ToolError` if that fails.
@@ -48,6 +51,7 @@ class Tool:
     `source` is the name of the tool source. `place` is the file of a Python module, or the command
     or address of an MCP server; it distinguishes two sources of the same name. `home` is set if
     this process has started the tool's service: the origin of the service, whose port is random.
+    `told_by` is who says what the tool does; it is `user` also if the user declared its effect.
     `effect` and `failed` are given by the user. `effect` is the effect of a call. `failed` takes a
     result and returns True if it is a refusal; the call then counts as failed. If a factory made
     the tool, `fresh` makes the same tools again, with a fresh state. In a run, `world` is the state
@@ -63,6 +67,7 @@ class Tool:
     source: str = ""
     place: str = ""
     home: str = ""
+    told_by: Teller = "user"
     effect: Effect | None = None
     failed: Callable[[Json], bool] | None = field(default=None, compare=False)
     fresh: Fresh | None = field(default=None, compare=False, repr=False)

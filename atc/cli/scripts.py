@@ -123,7 +123,9 @@ def _execute_script(script: Script, config: Config) -> Trace:
         open_questions(config, store) as questions,
     ):
         tools = RecordedTools(script.tools).map(
-            lambda tool: replace(tool, call=invoker.bind(tool.protocol), source=_SOURCE)
+            lambda tool: replace(
+                tool, call=invoker.bind(tool.protocol), source=_SOURCE, told_by="document"
+            )
         )
         report_unknown_names(tools)
         say_withheld(config)

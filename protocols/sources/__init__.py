@@ -24,13 +24,13 @@ from protocols.sources.fetch import fetch_document
 from protocols.sources.flatten import flat_sources
 from protocols.sources.folder import files_of, read_folder, read_protocols
 from protocols.sources.har import is_har, read_har
-from protocols.sources.kinds import SourceKinds, Which
+from protocols.sources.kinds import SourceKinds, Which, find_teller
 from protocols.sources.openapi import read_openapi
 from protocols.sources.python import is_module, read_functions, read_module
-from protocols.sources.trust import pin_binding, without_lax_hints
+from protocols.sources.trust import origin_of, pin_binding, without_lax_hints
 from protocols.tool import Tool
 from protocols.toolbox import Toolbox
-from protocols.urls import Origin, is_url, split_url
+from protocols.urls import Origin, is_url
 from protocols.verifiers import guess_verifiers
 from protocols.worlds import World
 
@@ -95,7 +95,8 @@ def load_tools(
     no arguments, no return annotation and no docstring.
 
     `reads`, `pure`, `session` and `failed` say what calls of these tools do. The first three are
-    names of tools, True for all, or a function of a `ToolProtocol`. `reads`: the tool only reads.
+    names of tools, True for all, or a function of a `ToolProtocol`. A name is NAME, or SOURCE/NAME
+    if several tools have it. `reads`: the tool only reads.
     `pure`: it also has the same result for the same arguments, whatever happened before. `session`:
     it moves something that only the program uses, such as the page of a browser, so that it needs
     no consent. `failed` is a function of a result: True if the call was refused.
@@ -107,6 +108,7 @@ def load_tools(
             or the factory fails.
         InvalidProtocol: a document is not valid, or two tools of a source have the same name.
         UnknownTool: `reads`, `pure` or `session` names a tool that does not exist.
+        ValueError: one of them names several tools, or a fetched one that writes without SOURCE/.
     """
     kinds = SourceKinds(reads=reads, pure=pure, session=session, failed=failed)
     invoker = invoker or Invoker()
@@ -114,6 +116,7 @@ def load_tools(
     if factory is None and callable(alone) and is_factory(alone):
         sources = ()
         factory = alone
+    kinds = replace(kinds, is_alone=factory is None or not sources)
     tools = _load(sources, invoker, kinds)
     if factory is not None:
         tools += fresh_tools(factory, lambda given: _load(given, invoker, kinds), kinds)
@@ -131,6 +134,7 @@ def _load(sources: Iterable[Any], invoker: Invoker, kinds: SourceKinds) -> list[
             location = one.text.removeprefix(f"{one.name}=")
             advice = f"name one of them yourself, such as 'other={location}'"
             raise SourceUnavailable(f"{problem}; {advice}.")
+    kinds = replace(kinds, is_alone=kinds.is_alone and len(read) == 1)
     return [tool for source in read for tool in _tools(source, invoker, read, kinds)]
 
 
@@ -197,7 +201,8 @@ def _tools(
     }
     home = source.home.url if source.home and source.home.url in invoker.started else ""
     session = World(repr(source.name))
-    described = guess_verifiers(guess_links([*map(kinds.annotate, source.protocols)]))
+    marked = [kinds.annotate(protocol, source.name) for protocol in source.protocols]
+    described = guess_verifiers(guess_links(marked))
     return [
         kinds.mark(
             Tool(
@@ -206,6 +211,7 @@ def _tools(
                 source=source.name,
                 place=source.place or invoker.servers.place(protocol.binding),
                 home=home,
+                told_by=find_teller(source.kind, fetched=source.home is not None),
             ),
             source.functions,
             session=session,
@@ -313,7 +319,7 @@ def _read(text: str, invoker: Invoker) -> Source:
     if _is_python(location):
         return _read_python(text, name, location)
     if base_url is not None:
-        invoker.homes.add(_origin_of(base_url).host)
+        invoker.homes.add(origin_of(base_url).host)
     path = Path(location).expanduser()
     if location.strip() and path.is_dir():
         protocols = read_folder(path, base_url=base_url)
@@ -337,7 +343,7 @@ def _read(text: str, invoker: Invoker) -> Source:
 def _read_address(text: str, invoker: Invoker) -> Source:
     """Read the tool source at an http(s) address. `text` may also have a name and a base URL."""
     name, location, base_url = _parse_source(text)
-    homes = [_origin_of(url) for url in (location, base_url) if url and is_url(url)]
+    homes = [origin_of(url) for url in (location, base_url) if url and is_url(url)]
     document = fetch_document(location, homes=invoker.homes, near=invoker.settings.near_hosts)
     where = mask_source(location)
     kind, protocols = _read_document(document, where, base_url)
@@ -353,14 +359,6 @@ def _read_address(text: str, invoker: Invoker) -> Source:
         protocols=protocols,
         home=homes[0],
     )
-
-
-def _origin_of(url: str) -> Origin:
-    """Return the origin (scheme, host and port) of an address that the user gave."""
-    try:
-        return split_url(url)[0]
-    except ValueError as error:
-        raise SourceUnavailable(f"{error}; give a plain http(s) address.") from None
 
 
 def _name_from_title(kind: SourceKind, protocols: Sequence[ToolProtocol], otherwise: str) -> str:

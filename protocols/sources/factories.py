@@ -79,7 +79,9 @@ def fresh_tools(
             problem = f"{type(error).__name__}: {error}".rstrip(": ")
             raise SourceUnavailable(f"the factory {_name(factory)} failed: {problem}.") from error
         if isinstance(made, Toolbox):
-            return [kinds.mark(tool) for tool in made.values()]
+            sources = {tool.source for tool in made.values()}
+            given = replace(kinds, is_alone=kinds.is_alone and len(sources) == 1)
+            return [given.mark(tool) for tool in made.values()]
         if isinstance(made, str) or not (callable(made) or isinstance(made, Iterable)):
             raise SourceUnavailable(
                 f"{_name(factory)} returned no tools but {type(made).__name__}. A factory returns"

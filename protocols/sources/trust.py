@@ -5,10 +5,18 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from protocols.errors import InvalidProtocol
+from protocols.errors import InvalidProtocol, SourceUnavailable
 from protocols.protocol import HttpBinding, McpBinding, ToolProtocol
 from protocols.sources.operation import annotations_of
 from protocols.urls import Origin, is_same_owner, split_url
+
+
+def origin_of(url: str) -> Origin:
+    """Return the origin (scheme, host and port) of an address that the user gave."""
+    try:
+        return split_url(url)[0]
+    except ValueError as error:
+        raise SourceUnavailable(f"{error}; give a plain http(s) address.") from None
 
 
 def pin_binding(protocol: ToolProtocol, homes: Sequence[Origin], where: str) -> ToolProtocol:

@@ -1,6 +1,7 @@
 """Kinds of effects that the user gives a source, and factories of tools."""
 
 from collections.abc import Callable
+from contextlib import ExitStack
 
 import pytest
 
@@ -8,6 +9,7 @@ from protocols.errors import SourceUnavailable, ToolError, UnknownTool
 from protocols.sources import load_tools
 from protocols.sources.factories import is_factory
 from protocols.toolbox import Toolbox
+from tests.labs.user import service
 
 
 def click(link: str) -> str:
@@ -67,6 +69,27 @@ def test_marks_of_functions_are_known():
 def test_an_unknown_name_is_an_error():
     with pytest.raises(UnknownTool, match="did you mean click"):
         load_tools(click, session=["clik"])
+
+
+def test_a_name_of_several_tools_is_an_error(tmp_path):
+    (tmp_path / "other.py").write_text('def click() -> str:\n    "Click."\n    return ""\n')
+    sources = [click, str(tmp_path / "other.py")]
+    with pytest.raises(ValueError, match=r"2 tools are named 'click'; write other/click or func"):
+        load_tools(sources, reads=["click"])
+    tools = load_tools(sources, reads=["functions/click"])
+    assert {tool.source for tool in tools.values() if not tool.protocol.writes} == {"functions"}
+
+
+@pytest.mark.parametrize("kind", ["reads", "pure", "session"])
+def test_a_fetched_write_is_declared_by_source(kind):
+    with ExitStack() as stack:
+        address = f"{service(stack, ('wipe', 'post', '/wipe')).url}/doc"
+        for which in (True, "wipe"):
+            with pytest.raises(ValueError, match="'shop/wipe' would count .* says POST"):
+                load_tools(click, address, **{kind: which})
+            assert not load_tools(address, **{kind: which})["wipe"].protocol.writes
+        tools = load_tools(click, address, **{kind: "shop/wipe"})
+    assert (tools["wipe"].protocol.writes, tools["click"].protocol.writes) == (False, True)
 
 
 def test_a_refusal_is_an_error():
