@@ -16,9 +16,8 @@ from urllib.parse import urlsplit
 from atc.core.json_paths import JsonPath, format_json_path, walk
 from atc.core.quoting import escape_hidden, quoted, shell_word
 from atc.safety.redaction import Redactor
-from atc.safety.taint import TaintedValue
+from atc.safety.taint import TaintedValue, find_sensitive
 from atc.safety.taint.leaves import Leaf
-from atc.safety.taint.sensitive import sensitive_leaves
 from atc.safety.taint.values import equality_key, parse_url_host
 from protocols.protocol import HttpBinding, format_binding
 from protocols.schema import Json, JsonObject
@@ -233,7 +232,7 @@ def _split_values(question: Question) -> _Call:
         if path and not (isinstance(value, list | dict) and value)
     }
     found: Sequence[Leaf] = question.tainted or list(
-        sensitive_leaves(question.tool.protocol, question.arguments)
+        find_sensitive(question.tool, question.arguments)
     )
     deciding = [_Value(leaf.place, quoted(leaf.value), _note(leaf)) for leaf in found]
     paths = [(leaf.argument, *leaf.path) for leaf in found]

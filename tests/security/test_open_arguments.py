@@ -1,11 +1,13 @@
 """`--trust TOOL.ARGUMENT` opens exactly one argument; queries of tools that only read ask nobody."""
 
+from contextlib import ExitStack
 from dataclasses import replace
 
 import pytest
 
-from atc import Agent, Config, Toolbox, UnknownTool
+from atc import Agent, Config, Toolbox, UnknownTool, load_tools
 from atc.core.config import InvalidConfig
+from tests.labs.loopback import Reply, serving
 from tests.labs.tools import tool, writing
 from tests.labs.user import User
 
@@ -91,6 +93,32 @@ def test_queries_of_reading_tools_ask_nobody(status):
     assert status("graphql(query='{ a(b: ' + str(total) + ') }')") == "solved"
     assert status("run_shell(command='ls ' + sender)") == "paused"
     assert status("python_repl(query='print(' + sender)") == "paused"
+
+
+@pytest.mark.parametrize(
+    ("text", "unasked"),
+    [("select * from orders", True), ("{ orders { id } }", True), ("DROP TABLE orders", False)],
+)
+def test_a_documented_read_takes_plain_reads(sandbox, text, unasked):
+    program = "print(get_rows(sql=get_note()['text'])['text'])"
+    config = Config(strategy="chain", samples=1, max_repairs=0)
+    sql = {"name": "sql", "in": "query", "schema": {"type": "string"}}
+    read = {"responses": {"200": {"description": ""}}}
+    rows = {"operationId": "get_rows", "description": "Return the rows.", "parameters": [sql]}
+    note = {"operationId": "get_note", "description": "Return the note."}
+    document = {
+        "openapi": "3.1.0",
+        "info": {"title": "Shop", "version": "1"},
+        "paths": {"/rows": {"get": rows | read}, "/note": {"get": note | read}},
+    }
+    answer = lambda seen: Reply(body=document if seen.target == "/doc" else {"text": text})  # noqa: E731
+    with ExitStack() as stack:
+        shop = stack.enter_context(serving(answer))
+        for reads in ((), ["get_rows"]):
+            tools = load_tools(f"{shop.url}/doc", reads=reads)
+            agent = Agent(tools, model=writing(program), sandbox=sandbox, config=config)
+            status = agent.run("Do it.").status
+            assert status == ("solved" if unasked or reads else "paused")
 
 
 def test_a_rule_without_a_tool_is_an_error(status, tmp_path):

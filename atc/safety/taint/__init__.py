@@ -33,7 +33,7 @@ from protocols.tool import Tool
 from protocols.toolbox import Toolbox
 from sandbox.trace import ToolCall
 
-__all__ = ["Taint", "TaintedValue"]
+__all__ = ["Taint", "TaintedValue", "find_sensitive"]
 
 _SHORTEST_PART = 4
 """A shorter text is not searched for within other texts, since it would be found by chance."""
@@ -66,6 +66,11 @@ class TaintedValue(Leaf):
         leads = f", which leads to {quoted(host)}," if host else ""
         argument = f"argument {quoted(self.place)} = {quoted(self.value)}"
         return f"{argument}{leads} is not known to come from you: {self.origin}"
+
+
+def find_sensitive(tool: Tool, arguments: JsonObject) -> list[Leaf]:
+    """Return the sensitive values of a call; see `sensitive_leaves`."""
+    return sensitive_leaves(tool.protocol, arguments, is_told_by_user=tool.told_by == "user")
 
 
 class Taint:
@@ -117,7 +122,7 @@ class Taint:
         """Return the tainted values of a call. `arguments` are keyed by their original names."""
         leaves = [
             leaf
-            for leaf in sensitive_leaves(tool.protocol, arguments)
+            for leaf in find_sensitive(tool, arguments)
             if not self._is_surely_clean(tool, leaf)
         ]
         if not leaves:
@@ -155,7 +160,7 @@ class Taint:
 
     def has_sensitive_values(self, tool: Tool, arguments: JsonObject) -> bool:
         """Return True if a call has sensitive values, whether clean or tainted."""
-        return bool(sensitive_leaves(tool.protocol, arguments))
+        return bool(find_sensitive(tool, arguments))
 
     def agree(self, tool: Tool, tainted: Iterable[TaintedValue]) -> None:
         """Record that a person agreed to these values for these arguments.

@@ -72,10 +72,12 @@ class Guesses:
 
     A guess is one of the kinds of `Sensitivity`, or None. `acts` is True if the tool may do more
     than read: it writes, or its name says that it sends something (`sendMessage`), or its arguments
-    look like a payment.
+    look like a payment. `is_told_by_user` is True if the user, and not a document, says what the
+    tool does.
     """
 
-    def __init__(self, protocol: ToolProtocol) -> None:
+    def __init__(self, protocol: ToolProtocol, *, is_told_by_user: bool) -> None:
+        self._is_told_by_user = is_told_by_user
         self._verbs = words = words_of(protocol.name)
         is_call = words[:1] != () and words[0] in TELLS
         self._contacts_person = is_call and (len(words) == 1 or words[1] in NAMES["persons"])
@@ -160,16 +162,22 @@ class Guesses:
         if every & NAMES["urls"]:
             return "url"
         if every & NAMES["commands"] or self._is_executed(words[-1]):
-            return None if self._is_harmless_query(words) else "command"
+            is_harmless = self._is_told_by_user and self._is_query_of_reading_tool(words)
+            return None if is_harmless else "command"
         if every & NAMES["recipients"]:
             return "recipient"
         return self._kind_on_acting_tool(words) if self.acts else None
 
-    def _is_harmless_query(self, words: tuple[str, ...]) -> bool:
+    def takes_query(self, name: str) -> bool:
+        """Return True if a field of this name contains a query, such as SQL, and the tool reads."""
+        words = words_of(name)
+        return bool(words) and self._is_query_of_reading_tool(words)
+
+    def _is_query_of_reading_tool(self, words: tuple[str, ...]) -> bool:
         """Return True if a field contains a query, such as SQL, and the tool only reads.
 
-        A query can do no more than the tool. That is not so of a shell or a programming language,
-        which may reach other hosts.
+        A query can do no more than the tool, if the user knows what that is. That is not so of a
+        shell or a programming language, which may reach other hosts.
         """
         every = set(words)
         executing = {*self._verbs} & NAMES["executing_verbs"]

@@ -24,6 +24,7 @@ from atc.safety.taint.kinds import ArgumentKinds
 from atc.safety.taint.leaves import Leaf, Mark, Position, TooMuchWork, WorkBudget
 from atc.safety.taint.pairs import find_named_beside, find_named_fields, find_naming_arguments
 from atc.safety.taint.pieces import find_pieces, join_pieces, read_whole_numbers
+from atc.safety.taint.reading_queries import is_reading_query
 from atc.safety.taint.text_search import TextSearch
 from atc.safety.taint.units import is_unit
 from atc.safety.taint.values import EqualityKey, equality_key
@@ -36,10 +37,14 @@ _MAX_BRANCHES = 200
 _FIELD_PATH = re.compile(r"[\w/.$#\[\]-]*", re.ASCII)
 
 
-def sensitive_leaves(protocol: ToolProtocol, arguments: JsonObject) -> list[Leaf]:
+def sensitive_leaves(
+    protocol: ToolProtocol, arguments: JsonObject, *, is_told_by_user: bool
+) -> list[Leaf]:
     """Return the sensitive values of a call (its leaves), each value of an argument once.
 
-    `arguments` are keyed by their original names. If a schema declares a value to be sensitive or
+    `arguments` are keyed by their original names. `is_told_by_user` is True if the user says what
+    the tool does. If only a document says that it reads, a query such as SQL is sensitive unless
+    the query plainly reads. If a schema declares a value to be sensitive or
     not, this also applies to all values within it. A text that is not sensitive as a whole is
     searched for sensitive values. Some values are sensitive only if a schema declares this: a
     boolean, and a text without a number in a field that is named as an amount. `null` is never
@@ -47,7 +52,7 @@ def sensitive_leaves(protocol: ToolProtocol, arguments: JsonObject) -> list[Leaf
     judged, for instance because it is too large or too deeply nested, the whole argument is one
     sensitive value of the kind `opaque`.
     """
-    guess = Guesses(protocol)
+    guess = Guesses(protocol, is_told_by_user=is_told_by_user)
     naming = find_naming_arguments(guess, arguments)
     if guess.acts and (joined := join_pieces(arguments)) is not None:
         arguments = {**arguments, " and ".join(arguments): joined}
@@ -197,6 +202,8 @@ class _ArgumentSearch:
         In a JSON text that all parsers read alike, each value is judged. Any other text is searched
         for fields and encodings.
         """
+        if mark.kind == "command" and not mark.declared and self._is_reading_query(position, text):
+            mark = Mark(inherited=True)
         if whole := list(self._kinds.iter_leaf(position, text, mark, here)):
             yield from whole
             if any(leaf.kind != "unit" for leaf in whole):
@@ -212,3 +219,7 @@ class _ArgumentSearch:
             position = replace(position, named=named, is_loose=True)
         schemas = [branch.get("contentSchema", {}) for branch in here]
         yield from self._walk(position, inner, schemas, mark)
+
+    def _is_reading_query(self, position: Position, text: str) -> bool:
+        """Return True if a text is the query of a tool that reads, and does so itself."""
+        return self._guess.takes_query(position.name) and is_reading_query(text)

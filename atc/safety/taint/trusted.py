@@ -261,7 +261,8 @@ class TrustRules:
         if leaf.path or leaf.within is not None:
             return False
         schema = tool.protocol.parameters.get(leaf.argument, {})
-        named = Guesses(tool.protocol).field_kind(leaf.argument, [schema])
+        guesses = Guesses(tool.protocol, is_told_by_user=tool.told_by == "user")
+        named = guesses.field_kind(leaf.argument, [schema])
         return leaf.kind in (schema.get(SENSITIVE), named)
 
     def is_trusted_value(self, value: Json) -> bool:

@@ -85,7 +85,7 @@ def test_a_fetched_write_is_declared_by_source(kind):
     with ExitStack() as stack:
         address = f"{service(stack, ('wipe', 'post', '/wipe')).url}/doc"
         for which in (True, "wipe"):
-            with pytest.raises(ValueError, match="'shop/wipe' would count .* says POST"):
+            with pytest.raises(ValueError, match=r"'shop/wipe' would count .* says POST"):
                 load_tools(click, address, **{kind: which})
             assert not load_tools(address, **{kind: which})["wipe"].protocol.writes
         tools = load_tools(click, address, **{kind: "shop/wipe"})

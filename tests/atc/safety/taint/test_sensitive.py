@@ -22,12 +22,15 @@ def argument_kind(protocol, name):
     schema = protocol.parameters[name]
     given = {"array": ["5"], "number": 5, "integer": 5, "boolean": True}.get(schema["type"], "5")
     given = "2026-11-29" if schema.get("format") == "date" else schema.get("enum", [given])[0]
-    return next((leaf.kind for leaf in sensitive_leaves(protocol, {name: given})), None)
+    return next(
+        (leaf.kind for leaf in sensitive_leaves(protocol, {name: given}, is_told_by_user=True)),
+        None,
+    )
 
 
 def leaves(properties, arguments, **options):
     """The sensitive leaves as `path: value`, paths as text."""
-    found = sensitive_leaves(protocol(properties, **options), arguments)
+    found = sensitive_leaves(protocol(properties, **options), arguments, is_told_by_user=True)
     return [
         (".".join(map(str, (leaf.argument, *leaf.path))), leaf.value, leaf.kind) for leaf in found
     ]
