@@ -211,6 +211,11 @@ class HttpCall:
         names = self._keyring.names(self._binding.credentials, self._plan.origin)
         return names or self._secret_headers
 
+    @property
+    def has_secrets(self) -> bool:
+        """True if a call sends a credential, or headers from the user's settings."""
+        return bool(self.credentials or self._fixed)
+
     def _remedy(self, answer: Answer, sent: tuple[str, ...]) -> str | None:
         """Return what a person must do so that the call can succeed; None if that is not known.
 

@@ -105,7 +105,16 @@ class McpServer:
     @property
     def masked_text(self) -> str:
         """The command as typed in a shell, or the address, with secrets masked."""
-        return mask_source(f"mcp:{shlex.join(self.command) or self.url}").removeprefix("mcp:")
+        return mask_source(self._source).removeprefix("mcp:")
+
+    @property
+    def has_secrets(self) -> bool:
+        """True if the server is given a secret: a credential, a variable, or a part of its text."""
+        return bool(self.env or self.credential) or mask_source(self._source) != self._source
+
+    @property
+    def _source(self) -> str:
+        return f"mcp:{shlex.join(self.command) or self.url}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

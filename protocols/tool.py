@@ -158,6 +158,11 @@ class Tool:
         return tuple(getattr(self.call, "credentials", ()))
 
     @property
+    def has_secrets(self) -> bool:
+        """True if a call of this tool sends a secret of the user, or its server is given one."""
+        return bool(getattr(self.call, "has_secrets", False))
+
+    @property
     def qualified(self) -> str:
         """The name `SOURCE/NAME`, which settings use for exactly this tool.
 

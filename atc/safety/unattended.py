@@ -53,7 +53,18 @@ def _refusal(problem: str) -> InvalidConfig:
 
 
 def _find_problem(tool: Tool, config: Config) -> str | None:
-    """Return why calls of a tool may have effects elsewhere, as the end of a sentence, or None."""
+    """Return why calls of a tool may have effects elsewhere, as the end of a sentence, or None.
+
+    The call itself is asked, too: a toolbox may have been loaded with other settings.
+    """
+    problem = _find_problem_of_binding(tool, config)
+    if problem is None and tool.has_secrets:
+        problem = "is sent a secret: a credential, a header, a sign-in, or a part of a command"
+    return problem
+
+
+def _find_problem_of_binding(tool: Tool, config: Config) -> str | None:
+    """Return why the binding of a tool says that calls may have effects elsewhere, or None."""
     match tool.protocol.binding:
         case HttpBinding() as binding:
             if binding.credential_names:

@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 import shlex
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from functools import partial
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
@@ -20,6 +21,7 @@ from protocols.errors import (
 from protocols.http.credentials import add_secrets, refused_credential_remedy
 from protocols.http.oauth import Keyring
 from protocols.http.request import HttpRequest, refuse_unless_json
+from protocols.mcp.call import McpCall
 from protocols.naming import identifier
 from protocols.protocol import Annotations, McpBinding, ToolProtocol
 from protocols.response import Answer, UnreadableBody, one_line, read_body, to_json
@@ -151,9 +153,7 @@ class Servers:
                 other.drop()
             self._known[known_as] = entry
 
-    def bind(
-        self, protocol: ToolProtocol, binding: McpBinding, *, reads: bool
-    ) -> Callable[[JsonObject], Json]:
+    def bind(self, protocol: ToolProtocol, binding: McpBinding, *, reads: bool) -> McpCall:
         """Return a function that calls an MCP tool.
 
         It takes arguments keyed by original name, returns the result, and raises `ToolError` for a
@@ -195,7 +195,17 @@ class Servers:
                     None, one_line(mask(f"{tool}: {problem}")), outcome=failed
                 ) from None
 
-        return call
+        return McpCall(call, partial(self._has_secrets, name))
+
+    def _has_secrets(self, name: str) -> bool:
+        """Return True if the server of this name is given a secret, such as a stored sign-in."""
+        known = self._known.get(name)
+        if known is None:
+            return False
+        server = known.server
+        headers = server.url and self._settings.headers.get(split_url(server.url)[0].netloc)
+        signed_in = server.url and self._keyring.tokens.get(f"mcp {server.url}")
+        return bool(server.has_secrets or headers or signed_in)
 
     def _remedy(self, tool: str, binding: McpBinding, lost: ToolError) -> str | None:
         """Return what a person must do after a call has failed with `lost`, see `ToolError`."""

@@ -1,14 +1,17 @@
 """`consent="none"`: given only by Python or a flag, only for worlds that matter to nobody, and never silently."""
 
 import json
-from contextlib import ExitStack
+from contextlib import ExitStack, nullcontext
 
 import pytest
 
-from atc import Agent, Config, Toolbox
+from atc import Agent, Config, Invoker, InvokeSettings, Toolbox, load_tools
 from atc.agent.run_start import RunOptions
 from atc.core.config import CredentialEntry, InvalidConfig
 from atc.store import Store
+from protocols.protocol import McpBinding, ToolProtocol
+from protocols.settings import Credential, McpServer
+from protocols.tool import Tool
 from tests.labs.tools import tool, writing
 from tests.labs.user import User, service, writes
 
@@ -26,6 +29,13 @@ def order(book: str) -> str:
         file.write(book)
     return "ordered"
 '''
+
+DOCUMENT = {
+    "openapi": "3.1.0",
+    "info": {"title": "Shop", "version": "1"},
+    "servers": [{"url": "http://127.0.0.1:9/"}],
+    "paths": {"/order": {"post": {"operationId": "order", "responses": {}}}},
+}
 
 
 @pytest.fixture
@@ -92,16 +102,9 @@ def test_no_other_word_is_taken(agent, given):
 
 
 def test_credentials_and_other_hosts_are_refused(tmp_path):
-    document = {
-        "openapi": "3.1.0",
-        "info": {"title": "Shop", "version": "1"},
-        "servers": [{"url": "http://127.0.0.1:9/"}],
-        "paths": {"/order": {"post": {"operationId": "order", "responses": {}}}},
-    }
-
     def refused(match, config=None, **changes):
         path = tmp_path / "document.json"
-        path.write_text(json.dumps(document | changes))
+        path.write_text(json.dumps(DOCUMENT | changes))
         with pytest.raises(InvalidConfig, match=match):
             Agent(str(path), model="none", config=config or Config(), consent="none")
 
@@ -113,6 +116,37 @@ def test_credentials_and_other_hosts_are_refused(tmp_path):
     entry = CredentialEntry(value="x", hosts=("127.0.0.1:9",), header="X-Key")
     refused("your settings have one", Config(credentials={"k": entry}))
     refused("headers that your settings", Config(headers={"127.0.0.1:9": {"X-Key": "x"}}))
+
+
+def test_secrets_of_a_ready_made_toolbox_are_refused(tmp_path):
+    entry = Credential(value="x", hosts=("127.0.0.1:9",), header="X-Key")
+    path = tmp_path / "document.json"
+    path.write_text(json.dumps(DOCUMENT))
+
+    def refuses(source, **settings):
+        tools = load_tools(source, invoker=Invoker(InvokeSettings(**settings)))
+        with pytest.raises(InvalidConfig, match="is sent a secret"):
+            Agent(tools, model="none", consent="none")
+
+    refuses(str(path), credentials={"k": entry})
+    refuses(str(path), headers={"127.0.0.1:9": {"X-Key": "x"}})
+
+
+@pytest.mark.parametrize(
+    "how",
+    [
+        {"command": ("server", "--api-key", "sk-Zq8Lw2Rt5Yv9Kp3NxZq8Lw2Rt5Yv9")},
+        {"command": ("server",), "env": {"API_TOKEN": "x"}},
+        {"url": "http://127.0.0.1:9/mcp", "credential": "k"},
+    ],
+)
+def test_secrets_of_an_mcp_server_are_refused(how):
+    server = McpServer(**how)
+    protocol = ToolProtocol(name="order", binding=McpBinding(server="s", tool="order"))
+    for servers, refused in (({"s": server}, True), ({"s": McpServer(command=("server",))}, False)):
+        call = Invoker(InvokeSettings(servers=servers)).bind(protocol)
+        with pytest.raises(InvalidConfig, match="is sent a secret") if refused else nullcontext():
+            Agent(Toolbox([Tool(protocol, call)]), model="none", consent="none")
 
 
 def test_no_setting_or_variable_gives_it(user):

@@ -1,0 +1,29 @@
+"""`McpCall`, the function that calls one tool of an MCP server."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from protocols.schema import Json, JsonObject
+
+
+@dataclass(frozen=True, slots=True)
+class McpCall:
+    """A callable that calls one tool of an MCP server with arguments keyed by original name.
+
+    `send` calls the tool. `is_given_secrets` returns True if the server is given a secret, which
+    may change while it runs, as when a user signs in.
+    """
+
+    send: Callable[[JsonObject], Json]
+    is_given_secrets: Callable[[], bool]
+
+    def __call__(self, arguments: JsonObject) -> Json:
+        """Call the tool, and return its result. Raises `ToolError` if the call fails."""
+        return self.send(arguments)
+
+    @property
+    def has_secrets(self) -> bool:
+        """True if the server is given a secret."""
+        return self.is_given_secrets()
