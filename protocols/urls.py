@@ -119,12 +119,17 @@ def claims_to_be_near(host: str) -> bool:
 
 
 def is_loopback(host: str) -> bool:
-    """Return True if a host name or address surely means this machine: `localhost`, `127.0.0.1`."""
+    """Return True if a host name or address surely means this machine: `localhost`, `127.0.0.1`.
+
+    An IPv6 address that only contains an IPv4 address, for NAT64 or 6to4, may lead elsewhere.
+    """
     name = host.lower().strip("[]").rstrip(".")
     try:
-        return _parse_address(name).is_loopback
+        ip = ip_address(name)
     except ValueError:  # not an IP address
         return name == "localhost"
+    mapped = ip.ipv4_mapped if isinstance(ip, IPv6Address) else None
+    return (mapped or ip).is_loopback
 
 
 def canonical_host(host: str) -> str:

@@ -16,7 +16,7 @@ from protocols.http.decoding import UndecodableBody, decompressor_for
 from protocols.http.lookup import NameResolver, UnreachableAddress
 from protocols.http.request import HttpRequest
 from protocols.response import Answer
-from protocols.urls import Origin, split_url
+from protocols.urls import Origin, is_loopback, split_url
 
 MAX_ERROR_BYTES: Final = 65_536
 _CHUNK = 65_536  # bytes
@@ -166,11 +166,13 @@ class Transport:
 def route_to(origin: Origin) -> Mapping[str, Any]:
     """Return the arguments `proxies`, `verify` and `cert` with which `requests` sends to an origin.
 
-    They come from the environment variables of this process.
+    They come from the environment variables of this process. There is no proxy for this machine: it
+    would send the request to the loopback address of another one.
     """
     with requests.Session() as session:
         found = session.merge_environment_settings(f"{origin.url}/", {}, True, None, None)
-    return {key: found[key] for key in ("proxies", "verify", "cert")}
+    proxies = {} if is_loopback(origin.host) else found["proxies"]
+    return {"proxies": proxies, "verify": found["verify"], "cert": found["cert"]}
 
 
 def _iter_pieces(

@@ -12,6 +12,7 @@ from atc.store import Store
 from protocols.protocol import McpBinding, ToolProtocol
 from protocols.settings import Credential, McpServer
 from protocols.tool import Tool
+from tests.labs.loopback import serving
 from tests.labs.tools import tool, writing
 from tests.labs.user import User, service, writes
 
@@ -112,6 +113,7 @@ def test_credentials_and_other_hosts_are_refused(tmp_path):
     refused("reaches 'localhost.evil.example'", servers=[{"url": "http://localhost.evil.example"}])
     schemes = {"key": {"type": "apiKey", "in": "header", "name": "X-Key"}}
     locked = {"components": {"securitySchemes": schemes}, "security": [{"key": []}]}
+    refused("not this machine", servers=[{"url": "http://[2002:7f00:1::1]:9"}])
     refused("sent a credential", **locked)
     entry = CredentialEntry(value="x", hosts=("127.0.0.1:9",), header="X-Key")
     refused("your settings have one", Config(credentials={"k": entry}))
@@ -147,6 +149,19 @@ def test_secrets_of_an_mcp_server_are_refused(how):
         call = Invoker(InvokeSettings(servers=servers)).bind(protocol)
         with pytest.raises(InvalidConfig, match="is sent a secret") if refused else nullcontext():
             Agent(Toolbox([Tool(protocol, call)]), model="none", consent="none")
+
+
+def test_calls_of_this_machine_take_no_proxy(user):
+    with serving() as proxy, ExitStack() as stack:
+        shop = service(stack, ("order", "post", "/order"))
+        done = user.atc(
+            *("tools", "call", "order", "--tools", f"{shop.url}/doc", "--allow-writes", "order"),
+            HTTP_PROXY=proxy.url,
+            http_proxy=proxy.url,
+            no_proxy="",
+            NO_PROXY="",
+        )
+        assert (done.returncode, proxy.seen, writes(shop)) == (0, [], ["/order"])
 
 
 def test_no_setting_or_variable_gives_it(user):
