@@ -17,7 +17,7 @@ from sandbox.base import Paused
 from sandbox.frames import fingerprint
 from sandbox.journal import Journal
 from sandbox.limits import LONGEST_WAIT_SECONDS, Clock, Limits
-from sandbox.lost_writes import PendingWrite, UnconfirmedWrite, WriteResult
+from sandbox.lost_writes import CONFIRMED, PendingWrite, UnconfirmedWrite, WriteResult
 from sandbox.replies import CallReply, encode, reply_with_value
 from sandbox.trace import Failure, Frame, ToolCall, ValueHint
 from sandbox.turns import Turns
@@ -143,7 +143,8 @@ class Calls:
             raise
         except Exception as error:  # noqa: BLE001 - what a tool gave is no JSON
             return self._fail_call(opened, _unexpected_error(tool, error))
-        drift = opened.tool_contract.drift(sent.response)
+        no_response = sent.note == CONFIRMED
+        drift = () if no_response else opened.tool_contract.drift(sent.response)
         self._record(
             self._outcome(opened, result=sent.response, outcome="done", drift=drift, note=sent.note)
         )

@@ -26,6 +26,8 @@ OnUnknown = Literal["stop", "skip"]
 - `stop`: the run pauses.
 - `skip`: the program gets an error."""
 
+CONFIRMED = "Its answer was lost, and a person said that it took effect, so it gave no result."
+"""The note of a write that counts as done because a person has found out that it took effect."""
 MOST_SENDS = 4
 """Maximum number of times that one call is sent."""
 _BACKOFF_SECONDS = 0.25
@@ -86,6 +88,11 @@ class WriteRecovery:
     tools: Toolbox
     """All tools, including read-only tools that verify writes and that programs do not see."""
     on_unknown: OnUnknown = "stop"
+    took_effect_before: float | None = None
+    """Unix time. A person has found out that the writes of unknown outcome from before took effect.
+
+    They count as done, with the result None. If this is None, no person has found out anything.
+    """
     settle_seconds: float = 10.0
     """Seconds after which a service is assumed to have finished a write whose response was lost."""
     wait: Callable[[float], object] = time.sleep
@@ -100,6 +107,10 @@ class WriteRecovery:
             ToolError: the write was refused, or never reached the tool.
             UnconfirmedWrite: it is unknown whether the write took effect.
         """
+        if sending.earlier is not None and self.took_effect_before is not None:
+            _, intended = sending.earlier
+            if intended < self.took_effect_before:
+                return WriteResult(None, CONFIRMED)
         read = None if sending.tool.takes_idempotency_key else self.tools.verifier(sending.tool)
         if read is None:
             return self._send(sending, None)

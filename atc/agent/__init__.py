@@ -280,6 +280,7 @@ class Agent(ProgramRunner):
         ask_person: AskPerson | None = None,
         accept_orphans: bool = False,
         resend: bool = False,
+        took_effect: bool = False,
     ) -> Solution:
         """Continue a stored run that was paused, or whose process ended. The agent needs a `store`.
 
@@ -291,7 +292,8 @@ class Agent(ProgramRunner):
         A run is normally not solved if earlier programs made writes that the final program does not
         make. If `accept_orphans` is True, such writes may remain. If `resend` is True, writes of
         unknown outcome are sent again, because a person has found out that they did not take
-        effect.
+        effect. If `took_effect` is True, a person has found out that they did: they count as done,
+        with the result None.
 
         Raises:
             UnknownRun, RunRefused: There is no such run, or it cannot be continued, for example
@@ -304,6 +306,7 @@ class Agent(ProgramRunner):
             ask_person=ask_person,
             accept_orphans=accept_orphans,
             resend=resend,
+            took_effect=took_effect,
         )
         stored = self.store.load(run)
         if stored.summary.strategy == GIVEN:

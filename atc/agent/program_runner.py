@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
 from atc.agent.resources import AgentResources
-from atc.agent.run_start import RunOptions, begin_run, continue_run, make_parts
+from atc.agent.run_start import BeforeWrite, RunOptions, begin_run, continue_run, make_parts
 from atc.archive.learned_schemas import LearnedSchemas
 from atc.core.config import Config
 from atc.core.types import Program, Solution
@@ -48,6 +48,10 @@ class ProgramRunner(AgentResources):
         if questions is None:
             questions = [] if store is None else [store.questions]
         self.questions = questions
+        self.before_write: BeforeWrite | None = None
+        """If not None, called before each write of a run that no gateway's client has sent."""
+        self.run_id = ""
+        """Id of the stored run that this agent began or continued last."""
         self._store = store
         self._learning = threading.Lock()
 
@@ -110,6 +114,7 @@ class ProgramRunner(AgentResources):
             given=given is not None,
             mode=self.consent,
             in_shell=self.in_shell,
+            before_write=self.before_write,
         )
 
     def _begin_record(
@@ -142,6 +147,7 @@ class ProgramRunner(AgentResources):
 
         `given` is True if a caller, not the model, wrote the program.
         """
+        self.run_id = record.run
         with record.open(self.toolbox):
             yield
         if self.learned is None or record.solution is None:

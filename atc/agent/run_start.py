@@ -70,6 +70,8 @@ class RunOptions:
     """True if writes that the final program does not make may remain."""
     resend: bool = False
     """True if a person has found out that the writes of unknown outcome did not take effect."""
+    took_effect: bool = False
+    """True if a person has found out that the writes of unknown outcome took effect."""
     client: GatewayClient | None = None
     """The client that has sent the program, if a gateway runs it."""
     insists: bool = False
@@ -203,6 +205,7 @@ def make_parts(
     given: bool = False,
     mode: ConsentMode = "ask",
     in_shell: bool = False,
+    before_write: BeforeWrite | None = None,
 ) -> Parts:
     """Return the components of one run. Its tools ask for consent before they are called.
 
@@ -210,16 +213,22 @@ def make_parts(
 
     `given` is True if the caller writes the programs. In such a run, consent that was stored
     earlier does not count, and tools may be used that the first program did not name. `in_shell` is
-    True if a command has started the run.
+    True if a command has started the run. `before_write` is called before each write; that of a
+    gateway's client replaces it.
     """
     if options.max_seconds is not None:
         config = replace(config, max_seconds=options.max_seconds)
     toolbox = open_worlds(toolbox)
     client = options.client
+    if client is not None:
+        before_write = client.before_write
     held = HeldCalls(questions, run=record.run, client=None if client is None else client.name)
     held.begin(() if client is None else client.answered)
     effects = WriteRecovery(
-        tools=toolbox, on_unknown=config.on_unknown, settle_seconds=config.settle_seconds
+        tools=toolbox,
+        on_unknown=config.on_unknown,
+        took_effect_before=time.time() if options.took_effect else None,
+        settle_seconds=config.settle_seconds,
     )
     journal = record.journal(effects)
     consent = Consent(
@@ -229,7 +238,7 @@ def make_parts(
         options.ask_person or ask_person,
         journal,
         past=None if given else record.past,
-        before_write=None if client is None else partial(client.before_write, record.run),
+        before_write=None if before_write is None else partial(before_write, record.run),
         held=held,
         mode=mode if client is None else "ask",
         agent=client is not None or (record.past is not None and record.past.summary.gateway),

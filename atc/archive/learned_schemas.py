@@ -29,6 +29,7 @@ from protocols.secrets import find_embedded_secrets
 from protocols.tool import Tool
 from protocols.toolbox import Toolbox
 from protocols.validate import validator
+from sandbox.lost_writes import CONFIRMED
 from sandbox.trace import ToolCall
 
 _RULES = 3
@@ -76,12 +77,14 @@ class LearnedSchemas:
     def learn(self, toolbox: Toolbox, calls: Iterable[ToolCall], redact: Redactor) -> Toolbox:
         """Infer and store schemas from the calls of a run, and return the toolbox with them.
 
-        `redact` replaces the secrets in responses. Failed and repeated calls are ignored.
+        `redact` replaces the secrets in responses. Failed and repeated calls are ignored, and
+        those whose response was lost.
         """
         completed = (
             call
             for call in calls
             if not call.reused and call.error is None and call.tool in toolbox
+            if call.note != CONFIRMED
         )
         news = [call for call in completed if is_news(toolbox[call.tool], call.result)]
         if not news:

@@ -160,26 +160,29 @@ def _run_guarded(arguments: Sequence[str]) -> int:
         return asked.exit_code
     except SystemExit as end:
         return end.code if isinstance(end.code, int) else int(end.code is not None)
-    except (KeyboardInterrupt, click.Abort):
-        return _report_error(interrupted_text(), ExitCode.INTERRUPTED, arguments)
+    except (KeyboardInterrupt, click.Abort) as error:
+        return _report_error(interrupted_text(), ExitCode.INTERRUPTED, arguments, error)
     except BrokenPipeError:
         return ExitCode.READER_GONE
     except BaseException as error:  # noqa: BLE001 - every error becomes a sentence
         if os.environ.get("ATC_DEBUG") == "1":
             traceback.print_exception(error)
-        return _report_error(*explain_error(error), arguments)
+        return _report_error(*explain_error(error), arguments, error)
     return 0
 
 
-def _report_error(sentence: str, code: int, arguments: Sequence[str]) -> int:
+def _report_error(sentence: str, code: int, arguments: Sequence[str], error: BaseException) -> int:
     """Write a sentence about an error to stderr, and with --json also to stdout.
 
-    Return `code`, the exit code of the command.
+    The notes of the error, such as the command that goes on, follow on stderr, a line each. Return
+    `code`, the exit code of the command.
     """
     line = " ".join(sentence.split())
     with contextlib.suppress(OSError):  # stderr is closed or full: only the exit code is left
         begin_line()
         say(f"atc: {line}")
+        for note in getattr(error, "__notes__", ()):
+            say(note)
     # click may have failed before it parsed --json, so look for the word itself.
     if "--json" in itertools.takewhile(lambda word: word != "--", arguments):
         with contextlib.suppress(OSError):  # as above, for stdout

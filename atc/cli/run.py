@@ -17,14 +17,21 @@ import click
 from atc.agent import Agent
 from atc.archive.learned_schemas import find_changed_tools
 from atc.cli import options, output
-from atc.cli.earlier_runs import describe_lost_writes, require_no_unfinished_run
+from atc.cli.earlier_runs import (
+    RepeatGuard,
+    ask_on_terminal,
+    budget_option,
+    describe_broken_run,
+    describe_sent_writes,
+    runs_command,
+)
 from atc.cli.errors import ExitCode, error_document
 from atc.cli.output import has_person
 from atc.cli.settings import load_config
 from atc.cli.stored_settings import config_of
 from atc.cli.wiring import make_asker, open_agent, open_store
 from atc.core.config import Config
-from atc.core.quoting import command, escape_hidden
+from atc.core.quoting import escape_hidden
 from atc.core.task import read_context, readable
 from atc.core.text import count
 from atc.core.types import Solution
@@ -34,8 +41,6 @@ from atc.safety.unattended import ConsentMode
 from atc.store.lease import LEASE_SECONDS
 from atc.store.stored import RunRefused, StoredRun
 from atc.strategies import parse_spec
-from protocols.errors import ModelUnavailable
-from sandbox.base import SandboxUnavailable
 
 
 @click.command(
@@ -98,9 +103,10 @@ def run(
     read_context(policy, now)  # a mistake is reported before tools are read
 
     def begin(agent: Agent, view: RunView) -> Solution:
-        with view.pause_status():
-            require_no_unfinished_run(agent, task)
-        return agent.run(task, rules=policy, now=now, observer=view)
+        guard = RepeatGuard(agent.store, agent.toolbox, ask_on_terminal(view.pause_status))
+        guard.check_start(task)
+        agent.before_write = guard.before_write
+        return agent.run(task, rules=rules, now=now, observer=view)
 
     if not dry_run:
         _solve(config, begin, consent=consent)
@@ -146,7 +152,12 @@ def _read_rules(rules: str | None) -> str:
 @options.allow_writes_option
 @options.trust_option
 @options.consent_option
-@options.on_unknown_option
+@click.option(
+    "--on-unknown",
+    type=click.Choice(["stop", "skip", "done"]),
+    help="If nothing shows whether a write took effect: pause (default), or go on without it; done:"
+    " the write in doubt did happen, as you found out.",
+)
 @click.option(
     "--resend",
     is_flag=True,
@@ -157,7 +168,13 @@ def _read_rules(rules: str | None) -> str:
 )
 @options.budget_options
 def resume(
-    run: str, *, resend: bool, accept_orphans: bool, consent: ConsentMode, **flags: Any
+    run: str,
+    *,
+    on_unknown: str | None,
+    resend: bool,
+    accept_orphans: bool,
+    consent: ConsentMode,
+    **flags: Any,
 ) -> None:
     """Continue a run that was paused or interrupted.
 
@@ -169,7 +186,9 @@ def resume(
 
     Replies of the model and responses of tools that the run already has are not requested again. No
     write is sent twice. If the response of a write was lost, the write is looked up with a read
-    that shows it, or sent again under its idempotency key, or left for you to decide. If a person
+    that shows it, or sent again under its idempotency key, or left for you to decide: --resend if
+    it did not happen, --on-unknown done if it did, --on-unknown skip to go on without it. A write
+    that did happen counts as done with the result None. If a person
     declined a call, or if a client of 'atc serve' waits for a decision about it, you are asked on
     the terminal before it is sent, even if your options allow it. The exit status is that of 'atc
     run'.
@@ -177,6 +196,12 @@ def resume(
     with open_store(load_config()) as store:
         stored = store.load(run)
     run = stored.summary.run_id
+    took_effect = on_unknown == "done"
+    if took_effect and resend:
+        raise click.UsageError(
+            "--resend says that the write did not happen, --on-unknown done that it did"
+        )
+    flags["on_unknown"] = None if took_effect else on_unknown
     config = config_of(stored, flags, shared=store.shared)
     _report_unknown_lease(stored)
     decided = {
@@ -184,14 +209,23 @@ def resume(
         "--accept-orphans": accept_orphans,
         "--consent none": consent == "none",
         "--on-unknown skip": config.on_unknown == "skip",
+        "--on-unknown done": took_effect,
     }
     decisions = [*_list_newly_allowed(stored, config), *(name for name in decided if decided[name])]
     _require_person(stored, decisions)
 
     def go_on(agent: Agent, view: RunView) -> Solution:
-        return agent.resume(run, observer=view, accept_orphans=accept_orphans, resend=resend)
+        guard = RepeatGuard(agent.store, agent.toolbox, ask_on_terminal(view.pause_status))
+        agent.before_write = guard.before_write
+        return agent.resume(
+            run,
+            observer=view,
+            accept_orphans=accept_orphans,
+            resend=resend,
+            took_effect=took_effect,
+        )
 
-    _solve(config, go_on, name=run, consent=consent)
+    _solve(config, go_on, consent=consent)
 
 
 def _report_unknown_lease(stored: StoredRun) -> None:
@@ -263,33 +297,26 @@ def _open_watched_agent(
 
 
 def _solve(
-    config: Config,
-    run: Callable[[Agent, RunView], Solution],
-    *,
-    consent: ConsentMode,
-    name: str = "last",
+    config: Config, run: Callable[[Agent, RunView], Solution], *, consent: ConsentMode
 ) -> NoReturn:
     """Call `run` with an agent, print the solution and exit: 0 if the task was solved, else 1.
 
-    `name` identifies the run in the command that resumes it. The answer is printed as it is;
-    secrets in all other output are replaced by placeholders.
+    The answer is printed as it is; secrets in all other output are replaced by placeholders. If an
+    error ends the run, the error gets notes about what was sent and how to go on.
     """
     with _open_watched_agent(config, consent=consent) as (agent, view):
         before = agent.toolbox
-        latest = [one.run_id for one in agent.store.list(1)]
+        sent: list[str] = []
         try:
             # What a Python tool prints is not part of the answer.
             with redirect_stdout(sys.stderr):
                 solution = run(agent, view)
-        except (KeyboardInterrupt, ModelUnavailable, SandboxUnavailable):
-            newest = [one.run_id for one in agent.store.list(1)]
-            begun = name != "last" or newest != latest
-            if begun:
-                current = newest[0] if name == "last" else name
-                if lost := describe_lost_writes(agent.store, agent.toolbox, current):
-                    output.say(lost)
-                output.say(f"Go on with: {_format_runs_command('resume', name)}")
+        except BaseException as error:
+            for sentence in describe_broken_run(agent):
+                error.add_note(sentence)
             raise
+        if solution.status in ("failed", "unsure"):
+            sent = describe_sent_writes(agent.store, agent.toolbox, agent.run_id)
     redact = Redactor(agent.toolbox)
     redact.learn_sources(config.tools)
     redact.learn_attempts(solution.attempts)
@@ -303,7 +330,7 @@ def _solve(
     output.print_result(
         plain | error_document(_explain_failure(shown), ExitCode.FAILED), answer or ""
     )
-    _conclude(shown, view)
+    _conclude(shown, view, sent)
     for tool in find_changed_tools(before, agent.toolbox):
         output.say(
             f"{tool.alias} answered otherwise than declared; later runs go by its answer."
@@ -315,10 +342,11 @@ def _solve(
 _COLORS = {"solved": "green", "unsure": "yellow"}
 
 
-def _conclude(solution: Solution, view: RunView) -> None:
+def _conclude(solution: Solution, view: RunView, sent: Sequence[str]) -> None:
     """Write the last lines on stderr: how the run ended, and what the user can do next.
 
     The lines also give the time, calls and tokens of the run, and the writes that need attention.
+    `sent` are sentences about writes that were sent.
     """
     seconds = f"{solution.seconds:.1f} s ({solution.usage.model_seconds:.1f} s model)"
     steps = f"{count(solution.call_count, 'call')}, {count(solution.repairs, 'repair')}"
@@ -339,15 +367,19 @@ def _conclude(solution: Solution, view: RunView) -> None:
     if (why := _explain_failure(solution)) is None:
         return
     output.say(why)
-    resume = _format_runs_command("resume", solution.run_id or "")
-    if resume in why:
+    for sentence in sent:
+        output.say(sentence)
+    run = solution.run_id or ""
+    resume = runs_command("resume", run)
+    if resume in why and solution.status == "paused":
         return
     if solution.status in ("failed", "unsure"):
-        output.say(f"See every attempt with: {_format_runs_command('show', solution.run_id or '')}")
+        output.say(f"See every attempt with: {runs_command('show', run)}")
     elif solution.unknown_writes:
         output.say(
-            f"Look at the service. If it did not happen: {resume} --resend. To go on without it:"
-            f" {resume} --on-unknown skip. To look once more: the command without either."
+            f"Look at the service. If it did not happen: {resume} --resend. If it did: {resume}"
+            f" --on-unknown done. To go on without it: {resume} --on-unknown skip. To look once"
+            " more: the command without either."
         )
     else:
         output.say(
@@ -356,19 +388,10 @@ def _conclude(solution: Solution, view: RunView) -> None:
         )
 
 
-def _format_runs_command(verb: str, run: str) -> str:
-    """Return the command `atc runs VERB RUN`.
-
-    RUN is `last` instead of the id if the id is not safe to paste into a shell.
-    """
-    return command("atc", "runs", verb, run) or f"atc runs {verb} last"
-
-
 def _explain_failure(solution: Solution) -> str | None:
     """Return why there is no answer, or why it is doubtful; None if the task was solved."""
-    if solution.status == "failed" and solution.limit and " = " in solution.limit:
-        return (
-            f"The run's budget is spent: {solution.limit}."
-            " Raise it with 'atc runs resume', or ask for less."
-        )
+    option = budget_option(solution.limit or "")
+    if solution.status == "failed" and option:
+        command = runs_command("resume", solution.run_id or "", *option)
+        return f"The run's budget is spent: {solution.limit}. Go on with: {command}"
     return solution.problem

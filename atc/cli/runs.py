@@ -18,6 +18,7 @@ from atc.archive.recording import (
 )
 from atc.cli import options, output
 from atc.cli.browser import open_page
+from atc.cli.earlier_runs import RepeatGuard
 from atc.cli.output import has_person, print_result, say
 from atc.cli.run import resume
 from atc.cli.run_text import clip_line, format_duration, format_run, format_time
@@ -173,6 +174,9 @@ def _resume_with(store: RunStore) -> Callable[..., Solution]:
         with open_agent(
             config_of(store.load(run), shared=store.shared), ask_person=ask_person
         ) as agent:
+            # The page asks about calls only, so nobody can agree to repeat the writes of a run.
+            guard = RepeatGuard(agent.store, agent.toolbox, lambda _: False)
+            agent.before_write = guard.before_write
             return agent.resume(run, accept_orphans=accept_orphans, resend=resend)
 
     return resume

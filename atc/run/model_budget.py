@@ -85,6 +85,12 @@ class BudgetedModel:
         return None if most is None else max(0.0, most - self.seconds)
 
     @property
+    def spent_time(self) -> str | None:
+        """The time limit as `BudgetSpent.limit` has it, if the time is over; else None."""
+        most = self._config.max_seconds
+        return None if most is None or self.seconds < most else f"max_seconds = {most:.15g}"
+
+    @property
     def powers(self) -> Powers:
         """The constraints on replies that the model can enforce, such as a grammar.
 

@@ -61,23 +61,18 @@ class ResumedRun:
             return None
         found = self._attempts[number]
         ended = found.trace is not None or found.fault is not None
-        failure = (
-            found.trace.failure
-            if found.trace is not None and number == len(self._attempts) - 1
-            else None
-        )
-        timed_out = failure is not None and (failure.kind, failure.type) == (
-            "limit",
-            "wall_seconds",
-        )
+        timed_out = number == len(self._attempts) - 1 and ran_out_of_time(found)
         return found if ended and not found.paused and not timed_out else None
 
 
-def repeat_unfinished(journal: Journal, stored: StoredRun) -> None:
-    """Let the journal repeat the failures of a stored run's last program if it is executed again.
+def ran_out_of_time(attempt: Attempt) -> bool:
+    """Return True if the time limit ended the program of an attempt."""
+    failure = None if attempt.trace is None else attempt.trace.failure
+    return failure is not None and (failure.kind, failure.type) == ("limit", "wall_seconds")
 
-    The call that paused the program is made again.
-    """
+
+def is_unfinished(stored: StoredRun) -> bool:
+    """Return True if the last program of a stored run is executed again when the run is resumed."""
     last = len(stored.attempts) - 1
     if last < 0 or ResumedRun(stored).attempt(last) is not None:
         return

@@ -20,7 +20,7 @@ from atc.pipeline.retrieve.planned import in_turns
 from atc.run.focus import NEAREST, ShownTools, rank_by_words, select_full
 from atc.run.model_budget import BudgetedModel, BudgetSpent
 from atc.run.output_type import OutputType
-from atc.run.resume import ResumedRun
+from atc.run.resume import ResumedRun, ran_out_of_time
 from atc.run.tool_search import ToolSearch
 from atc.run.undone_writes import drop_undone
 from atc.run.worlds import worlds_of
@@ -199,6 +199,8 @@ class Run:
             self.act()
         except BudgetSpent as spent:
             self.limit = spent.limit
+        if self.limit is None and self.attempts and ran_out_of_time(self.attempts[-1]):
+            self.limit = self.meter.spent_time  # so that the run can go on with more
         self.choose_answer()
         return self.solution()
 

@@ -19,6 +19,7 @@ from typing import Any, ClassVar, Self
 from atc.core import events
 from atc.core.types import Attempt, Solution
 from atc.store.questions import Questions, forget_run
+from atc.store.reservations import Reservations
 from atc.store.run_rows import (
     Database,
     Row,
@@ -234,6 +235,11 @@ class RunStore(ABC):
         """The questions that persons were asked about calls."""
         return Questions(self._transaction, cache(self.key))
 
+    @cached_property
+    def reservations(self) -> Reservations:
+        """The runs of each task, and which of them has reserved it for its writes."""
+        return Reservations(self._transaction, self._find_summary)
+
     def find_unconfirmed_writes(self, tool: str) -> dict[str, tuple[dict[str, Json], ...]]:
         """Return the arguments of those calls of `tool` whose outcome their caller may not know.
 
@@ -262,7 +268,7 @@ class RunStore(ABC):
             return self._load(db, resolve(db, name))
 
     def _load(self, db: Database, run: str) -> StoredRun:
-        summary = self._summary(db, db.execute(f"{_SUMMARY} WHERE id = ?", (run,)).fetchone())
+        summary = self._find_summary(db, run)
         # By how much this machine's clock is ahead of the store's.
         ahead = round(time.time() - self._now(db))
         calls = tuple(
@@ -346,6 +352,9 @@ class RunStore(ABC):
                 forget_run(db, run)
             db.execute("DELETE FROM protocols WHERE digest NOT IN (SELECT digest FROM tools)")
         return len(runs)
+
+    def _find_summary(self, db: Database, run: str) -> RunSummary:
+        return self._summary(db, db.execute(f"{_SUMMARY} WHERE id = ?", (run,)).fetchone())
 
     def _summary(self, db: Database, row: Row) -> RunSummary:
         """Return the summary in a row that the query `_SUMMARY` returned.

@@ -79,6 +79,13 @@ class RunSummary:
 
     It is only shown: a run that is resumed asks, unless it is said again.
     """
+    writes_begun: float | None = None
+    """When the process that works on the run reserved the task for its writes, as Unix time.
+
+    None if it was not about to send a write yet. See `Reservations`.
+    """
+    may_repeat: tuple[str, ...] = ()
+    """Ids of other runs of the task whose writes this run may send again, as a person said."""
     gateway: bool = False
     """True if the programs were written by another agent, which is a client of a gateway."""
     lease: Lease | None = None

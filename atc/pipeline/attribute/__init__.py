@@ -23,7 +23,8 @@ from atc.pipeline.attribute.findings import from_findings
 from atc.pipeline.attribute.limits import from_limit, without_answer
 from protocols.toolbox import Toolbox
 from sandbox.calls import UNKNOWN_OUTCOME
-from sandbox.trace import Failure, Trace
+from sandbox.lost_writes import CONFIRMED
+from sandbox.trace import Failure, ToolCall, Trace
 
 __all__ = ["ResponseOrigin", "attribute", "find_origins"]
 
@@ -39,19 +40,21 @@ def attribute(
     if findings:
         return from_findings(program, findings, tools)
     fault = None if trace is None else _attribute_run(program, trace, tools)
-    within = (
-        next((call.within for call in trace.calls if fault and call.index == fault.call), None)
-        if trace
-        else None
-    )
-    if fault is None or within is None:
+    if fault is None or trace is None:
         return fault
-    fact = Fact(
-        kind="call",
-        text=f"The saved tool {within!r} made this call within itself.",
-        call=fault.call,
-    )
-    return replace(fault, evidence=(fact, *fault.evidence))
+    blamed = next((call for call in trace.calls if call.index == fault.call), None)
+    facts = () if blamed is None else _describe_origin(blamed)
+    return replace(fault, evidence=(*facts, *fault.evidence))
+
+
+def _describe_origin(call: ToolCall) -> list[Fact]:
+    """Return facts about a blamed call that its arguments and its result do not show."""
+    texts = []
+    if call.within is not None:
+        texts.append(f"The saved tool {call.within!r} made this call within itself.")
+    if call.note == CONFIRMED:
+        texts.append(f"{format_tool_call(call)} has the result None. {CONFIRMED}")
+    return [Fact(kind="call", text=text, call=call.index) for text in texts]
 
 
 def _attribute_run(program: Program, trace: Trace, tools: Toolbox) -> Fault | None:

@@ -32,6 +32,7 @@ from protocols.tool import Tool
 from protocols.toolbox import Toolbox
 from protocols.truncate import abridge_value
 from sandbox.arguments import shorten
+from sandbox.lost_writes import CONFIRMED
 from sandbox.trace import ToolCall
 
 
@@ -118,6 +119,8 @@ def _describe_write(call: ToolCall) -> str:
     """Return a line about one call that changed something, with its result if it is known."""
     if call.outcome == "unknown":
         return f"- {format_tool_call(call)}, of which nobody knows whether it took effect"
+    if call.note == CONFIRMED:
+        return f"- {format_tool_call(call)} gave null: its answer was lost, but it took effect"
     return f"- {format_tool_call(call)} gave {snippet(call.result)}"
 
 

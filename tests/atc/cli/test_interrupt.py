@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import threading
 from contextlib import ExitStack
 
@@ -77,11 +78,12 @@ def test_a_repeated_command_sends_no_lost_write(user, hanging):
     said, code = finish(process, ours)
     assert code == 130
     assert "order was sent and its answer is not known: look at the service.\n" in said
-    assert "Go on with: atc runs resume last\n" in said
+    assert re.search(r"atc: interrupted\.\n(.*\n)+Go on with: atc runs resume 2\S+\n$", said), said
     again = user.atc(*words)
     assert (again.returncode, writes(server)) == (2, ["/order"])
-    assert "of this task is interrupted and has sent 1 write (order)" in again.stderr
+    assert "was interrupted and has sent 1 write: order() (its answer is not known)" in again.stderr
     assert "Go on with it: atc runs resume 2" in again.stderr
+    assert re.search(r"Forget it: atc runs purge 2\S+ --yes\n", again.stderr)
     script.write_text(json.dumps(["```python\nprint(6 * 7)\n```"]))
     assert user.atc("run", "Compute.", *words[2:]).returncode == 0
     said, code = at_a_terminal(user.work, user.env, *words, typed=[b"y\n"])
@@ -105,7 +107,8 @@ def test_an_interrupted_question_leaves_the_run_resumable(user, shop, key):
     words = ("runs", "resume", "last")
     said, code = at_a_terminal(user.work, user.env, *words, typed=[key])
     assert (code, writes(shop)) == (130, [])
-    assert said.endswith("atc: interrupted; nothing was sent for this call.\n"), said
+    end = r"atc: interrupted; nothing was sent for this call\.\nGo on with: atc runs resume 2\S+\n$"
+    assert re.search(end, said), said
     assert "could not be judged" not in said
     assert said.rpartition("[y/N]: ")[2].partition("\n")[0] in ("", "^C"), said
     shown = user.atc("runs", "show", "last").stdout
