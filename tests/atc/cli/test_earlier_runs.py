@@ -10,7 +10,7 @@ import pytest
 
 from tests.labs.loopback import Reply, serving
 from tests.labs.patience import PATIENCE
-from tests.labs.terminal import CTRL_C, at_a_terminal, begin, finish
+from tests.labs.terminal import CTRL_D, at_a_terminal, begin, finish
 from tests.labs.user import User, service, writes
 
 ORDER = "print(order()['done'])"
@@ -179,5 +179,5 @@ def _losing_shop(stack):
 def test_an_interrupted_start_question_names_no_run(user, shop):
     words = order_words(user, shop, LATER)
     user.atc(*words)
-    said, code = at_a_terminal(user.work, user.env, *words, typed=[CTRL_C])
+    said, code = at_a_terminal(user.work, user.env, *words, typed=[CTRL_D])
     assert (code, "Go on with" in said, writes(shop)) == (130, False, ["/order"])
