@@ -287,6 +287,7 @@ def _assert_not_resumed(shop, run, patch):
         ("--trust", "value=7"),
         ("--trust-annotations",),
         ("--resend",),
+        ("--on-unknown", "done"),
         ("--accept-orphans",),
     ):
         code, told = shop.atc("runs", "resume", run, *options)
