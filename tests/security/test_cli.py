@@ -305,7 +305,9 @@ def test_ctrl_c_during_the_model_exits_130(environment, tools, tmp_path):
             out, err = process.communicate(timeout=PATIENCE)
     assert process.returncode == 130
     assert strict(out) == {"error": "interrupted.", "kind": "interrupted"}
-    assert err.splitlines()[-1] == "atc: interrupted."
+    error, go_on = err.splitlines()[-2:]
+    assert error == "atc: interrupted."
+    assert go_on.startswith("Go on with: atc runs resume 2")
     assert "Traceback" not in err
 
 
