@@ -106,7 +106,7 @@ def run(
         guard = RepeatGuard(agent.store, agent.toolbox, ask_on_terminal(view.pause_status))
         guard.check_start(task)
         agent.before_write = guard.before_write
-        return agent.run(task, rules=rules, now=now, observer=view)
+        return agent.run(task, rules=policy, now=now, observer=view)
 
     if not dry_run:
         _solve(config, begin, consent=consent)

@@ -16,6 +16,7 @@ from atc.pipeline.autofix.paging import unread_pages
 from atc.pipeline.check import check
 from atc.pipeline.doubts import doubts
 from atc.pipeline.guessed_links import drop_contradicted_links
+from atc.pipeline.invented_values import find_fixed_answer, find_invented_values
 from atc.run.program_calls import (
     has_written,
     is_made_write,

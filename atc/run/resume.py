@@ -71,8 +71,11 @@ def ran_out_of_time(attempt: Attempt) -> bool:
     return failure is not None and (failure.kind, failure.type) == ("limit", "wall_seconds")
 
 
-def is_unfinished(stored: StoredRun) -> bool:
-    """Return True if the last program of a stored run is executed again when the run is resumed."""
+def repeat_unfinished(journal: Journal, stored: StoredRun) -> None:
+    """Let the journal repeat the failures of a stored run's last program if it is executed again.
+
+    The call that paused the program is made again.
+    """
     last = len(stored.attempts) - 1
     if last < 0 or ResumedRun(stored).attempt(last) is not None:
         return
