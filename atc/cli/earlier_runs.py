@@ -52,8 +52,10 @@ class _OtherRun:
         """Return a sentence that says what the run has sent and how it ended."""
         run = self.summary.run_id
         number = count(len(self.writes), "write")
-        sent = f"has sent {number}: {_format_calls(self.writes)}"
-        if self.summary.status == "running":
+        is_running = self.summary.status == "running"
+        lost = "no answer yet" if is_running else "its answer is not known"
+        sent = f"has sent {number}: {_format_calls(self.writes, lost=lost)}"
+        if is_running:
             sent = sent if self.writes else "is about to send a write"
             return f"another process is working on this task: its run {run} {sent}."
         status = _ENDS.get(self.summary.status, f"is {self.summary.status}")
@@ -261,9 +263,10 @@ def _list_ways(found: Sequence[_OtherRun]) -> str:
     return ". ".join(way for one in found[:_MOST_NAMED] for way in one.list_ways())
 
 
-def _format_calls(writes: Sequence[ToolCall]) -> str:
+def _format_calls(writes: Sequence[ToolCall], *, lost: str = "") -> str:
+    """Return the first writes, with `lost` behind those without an answer: `order(copies=2)`."""
     shown = [
-        format_tool_call(call) + (" (its answer is not known)" if call.outcome == "unknown" else "")
+        format_tool_call(call) + (f" ({lost})" if call.outcome == "unknown" else "")
         for call in writes[:_MOST_NAMED]
     ]
     more = [f"and {len(writes) - len(shown)} more"] if len(writes) > len(shown) else []
