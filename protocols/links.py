@@ -8,7 +8,7 @@ it is the same in all tools: `code` in `/airports/{code}` and `airports[].code` 
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import chain, islice, pairwise
 from typing import Any, NamedTuple
@@ -300,30 +300,38 @@ def _guess_argument_links(
     is_other = means_another(argument)
     if is_other and _has_counterpart(protocol, argument, keys):
         return  # the tools that give the known thing are no source of the other one
-    wanted = _argument_types(protocol, argument)
-    found: dict[str, _ResponsePlace] = {}
-    reads = 0
-    unnamed = 0
-    for place in (place for key in keys for place in places.get(key, ())):
-        if "*" in place.path:
-            # No program can name this field, because the keys above it are data.
-            unnamed += place.tool != protocol.name
-            continue
-        alike = not place.types or not wanted or bool(place.types & wanted)
-        new = place.tool not in found and place.tool != protocol.name
-        if alike and new and place.needs.isdisjoint(keys):
-            found[place.tool] = place
-            is_write = place.rank[0]
-            reads += not is_write
-            if reads > LINKS_PER_ARGUMENT:
-                break  # enough reads; all other fields come after them
+    others = [place for key in keys for place in places.get(key, ()) if place.tool != protocol.name]
+    # No program can name a field if the keys above it are data.
+    is_unnamed = any("*" in place.path for place in others)
+    found = _select_places(others, keys, _argument_types(protocol, argument))
     # Only with a list of such things is it likely that the other one is among the sources. A ticket
     # alone gives the known assignee, which is the wrong value for `new_assignee_id`.
-    is_listed = any(place.is_listing for place in found.values())
-    if is_other and (unnamed or len(found) > LINKS_PER_ARGUMENT or not is_listed):
+    is_listed = any(place.is_listing for place in found)
+    if is_other and (is_unnamed or len(found) > LINKS_PER_ARGUMENT or not is_listed):
         return
-    for place in sorted(found.values(), key=lambda place: place.rank[0])[:LINKS_PER_ARGUMENT]:
+    for place in sorted(found, key=lambda place: place.rank[0])[:LINKS_PER_ARGUMENT]:
         yield Link(argument=argument, tool=place.tool, path=place.path, support="guessed")
+
+
+def _select_places(
+    places: Iterable[_ResponsePlace], keys: Collection[str], wanted: Collection[str]
+) -> list[_ResponsePlace]:
+    """Return the fields that an argument may take its value from, one for each tool.
+
+    Fields of one of the types `wanted` count, unless their tool itself needs the value, which is
+    known as one of `keys`. After enough fields of read-only tools, the rest is left out.
+    """
+    found: dict[str, _ResponsePlace] = {}
+    reads = 0
+    for place in places:
+        alike = not place.types or not wanted or not place.types.isdisjoint(wanted)
+        new = place.tool not in found and "*" not in place.path
+        if alike and new and place.needs.isdisjoint(keys):
+            found[place.tool] = place
+            reads += not place.rank[0]  # it says whether the tool writes
+            if reads > LINKS_PER_ARGUMENT:
+                break  # all other fields come after them
+    return list(found.values())
 
 
 def _has_counterpart(protocol: ToolProtocol, argument: str, keys: Collection[str]) -> bool:

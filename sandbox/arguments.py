@@ -155,11 +155,14 @@ class Contract:
         while broken is not None and (name := _argument_of(broken)) in unread:
             unread.remove(name)
             alias = self._aliases[name]
-            numbers, texts = as_numbers(read[name]), as_texts(read[name])
+            numbers = as_numbers(read[name])
+            texts = as_texts(read[name])
             for reading, value in ((numbers, read[name]), (texts, texts)):
                 then = self._find_violation(self._input, {**read, name: reading})
                 if then is None or _argument_of(then) != name:
-                    read[name], sent[alias], broken = reading, value, then
+                    read[name] = reading
+                    sent[alias] = value
+                    broken = then
                     break
                 if then.error is not None and then.error.kind.name != "type":
                     broken = then  # says more than that the text is no number

@@ -245,6 +245,16 @@ class _Interpreter:
         except ValueError:
             return {"done": f"<{type(step.output).__name__}, which cannot be shown>"}
 
+    def _sleep(self, seconds: float) -> dict[str, Any]:
+        """Wait for some seconds, and return the result of `time.sleep`.
+
+        Raises:
+            EOFError: the execution ended meanwhile.
+        """
+        if seconds > 0 and self._over.wait(min(seconds, threading.TIMEOUT_MAX)):
+            raise EOFError
+        return {"return_value": None}
+
     def _answer(self, asked: Any) -> dict[str, Any] | None:
         """Return the result of a function call of the program, as a dict that monty understands.
 
@@ -255,13 +265,7 @@ class _Interpreter:
         name = asked.function_name
         args = asked.args
         if asked.is_os_function:
-            if not name.endswith("sleep"):
-                return None
-            if (seconds := float(args[0])) > 0 and self._over.wait(
-                min(seconds, threading.TIMEOUT_MAX)
-            ):
-                raise EOFError
-            return {"return_value": None}
+            return self._sleep(float(args[0])) if name.endswith("sleep") else None
         if name == "input":
             return _exception_reply(
                 "RuntimeError",

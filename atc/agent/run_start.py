@@ -31,6 +31,7 @@ from protocols.sources import absolute_source
 from protocols.tool import Tool
 from protocols.toolbox import Toolbox
 from sandbox.base import Sandbox
+from sandbox.journal import Journal
 from sandbox.lost_writes import WriteRecovery
 from sandbox.trace import Pins
 
@@ -248,14 +249,9 @@ def make_parts(
     record.redact = Redactor(consent.toolbox)
     record.redact.learn_sources(config.tools)
     if record.past is not None:
-        journal.restore(record.past.calls, consent.toolbox)
-        if not given:
-            repeat_unfinished(journal, record.past)
+        _restore_calls(journal, record.past, consent.toolbox, given=given)
         record.redact.learn_run(record.past)
-    if consent.mode == "none":
-        record.observer(ConsentWaived())
-    for problem in consent.ambiguous_rules:
-        record.observer(NoteAdded(f"trust: {problem} Until then, it allows nothing."))
+    _report_consent(consent, record)
     if options.resend:
         journal.mark_not_sent()
     return Parts(
@@ -272,3 +268,21 @@ def make_parts(
         accept_orphans=options.accept_orphans or consent.mode == "none",
         context=record.context,
     )
+
+
+def _restore_calls(journal: Journal, past: StoredRun, tools: Toolbox, *, given: bool) -> None:
+    """Fill the journal with the calls of the earlier executions of a run.
+
+    Unless the caller writes the programs (`given`), the execution that broke off is repeated.
+    """
+    journal.restore(past.calls, tools)
+    if not given:
+        repeat_unfinished(journal, past)
+
+
+def _report_consent(consent: Consent, record: RunRecord) -> None:
+    """Report that nobody is asked, and each trust rule that has more than one meaning."""
+    if consent.mode == "none":
+        record.observer(ConsentWaived())
+    for problem in consent.ambiguous_rules:
+        record.observer(NoteAdded(f"trust: {problem} Until then, it allows nothing."))

@@ -21,24 +21,7 @@ def format_run(stored: StoredRun, *, prompts: bool) -> list[str]:
     With `prompts`, each request to the model is shown too.
     """
     run = stored.summary
-    usage = stored.summary.usage
-    tokens = f"{usage.input_tokens:,} tokens in, {usage.output_tokens:,} out"
-    asked = count(usage.model_calls, "time")
-    lines = [
-        f"run      {run.run_id} ({run.status})",
-        f"task     {run.task}",
-        *([f"rules    {run.context.rules}"] if run.context.rules else []),
-        *([f"now      {run.context.now}"] if run.context.now else []),
-        f"when     {format_time(run.created)}, took {format_duration(run)}",
-        f"model    {run.model or '-'}, asked {asked}, {usage.model_seconds:.1f} s, {tokens}",
-        f"tools    {', '.join(run.tools) or '-'}",
-        *(
-            ["consent  none: nobody was asked, whatever a call did"]
-            if run.consent == "none"
-            else []
-        ),
-        *(f"note     {note}" for note in run.notes),
-    ]
+    lines = _format_settings(run)
     for number, attempt in enumerate(stored.attempts, start=1):
         lines += ["", f"attempt {number}", *_format_source(attempt), *_format_attempt(attempt)]
     if unfinished := stored.unfinished_calls:
@@ -52,6 +35,26 @@ def format_run(stored: StoredRun, *, prompts: bool) -> list[str]:
     elif run.error is not None:
         lines += ["", f"error    {run.error}"]
     return lines + (["", f"answer   {run.answer}"] if run.answer is not None else [])
+
+
+def _format_settings(run: RunSummary) -> list[str]:
+    """Return the lines that describe a run as a whole: its task, its model and its tools."""
+    usage = run.usage
+    tokens = f"{usage.input_tokens:,} tokens in, {usage.output_tokens:,} out"
+    asked = count(usage.model_calls, "time")
+    lines = [f"run      {run.run_id} ({run.status})", f"task     {run.task}"]
+    if run.context.rules:
+        lines.append(f"rules    {run.context.rules}")
+    if run.context.now:
+        lines.append(f"now      {run.context.now}")
+    lines += [
+        f"when     {format_time(run.created)}, took {format_duration(run)}",
+        f"model    {run.model or '-'}, asked {asked}, {usage.model_seconds:.1f} s, {tokens}",
+        f"tools    {', '.join(run.tools) or '-'}",
+    ]
+    if run.consent == "none":
+        lines.append("consent  none: nobody was asked, whatever a call did")
+    return [*lines, *(f"note     {note}" for note in run.notes)]
 
 
 def _format_source(attempt: Attempt) -> list[str]:

@@ -71,7 +71,7 @@ def trace_program(
     named = dict.fromkeys([*program.names, *_inner_tools(program, tools)])
     parts.observer(ToolsNamed({alias: tools[alias].protocol for alias in named if alias in tools}))
     if holds_writes:
-        tools = tools.map(_held)
+        tools = tools.map(_hold_writes)
     trace = parts.sandbox.run(program.source, tools, limits=limits, journal=parts.journal)
     if trace.failure is not None and trace.failure.type == HeldWrite.__name__:
         return replace(trace, failure=None)
@@ -80,10 +80,10 @@ def trace_program(
     return pause_for_remedy(trace, program, parts.toolbox, parts.journal)
 
 
-def _held(tool: Tool) -> Tool:
+def _hold_writes(tool: Tool) -> Tool:
     """Return a tool whose calls are held back if they write."""
-    return replace(tool, admit=_hold) if tool.protocol.writes else tool
+    return replace(tool, admit=_refuse_write) if tool.protocol.writes else tool
 
 
-def _hold(_: JsonObject) -> None:
+def _refuse_write(_: JsonObject) -> None:
     raise HeldWrite("not sent: the reads before it are looked at first")

@@ -289,27 +289,36 @@ def _is_written_read(
     words = name_words(protocol.name)
     fixed = [name_words(part) for part in parts if "{" not in part]
     last = fixed[-1][-1] if fixed and fixed[-1] else ""
-    if (
-        len(parts) == 1
-        and not arguments
-        and len(last) < _SHORT
-        and protocol.name.startswith(parts[0])
-    ):
+    if not arguments and len(last) < _SHORT and _abbreviates_name(parts, protocol.name):
         return classify_path_part(protocol.name) in ("things", "information", "choice")
     if not words or words[0] not in READS["getters"] or last in STRICT | GRAMMAR["particles"]:
         return False
+    if words[1:] == fixed[-1]:
+        return _lists_things(parts, arguments)
+    return _sets_nothing(arguments)
+
+
+def _lists_things(parts: Sequence[str], arguments: Sequence[QueryArgument]) -> bool:
+    """Return True if the arguments of a tool only select what its path names.
+
+    The name of the tool, as `get_orders` for `/orders`, says no more than its path.
+    """
     pages = any(
         pages_response(argument.name) or selects_response(argument.name) for argument in arguments
     )
-    adds_nothing = words[1:] == fixed[-1]
-    if adds_nothing and not pages and not all(one.is_view_filter for one in arguments):
+    if not pages and not all(one.is_view_filter for one in arguments):
         return False
-    if pages and classify_path_part(parts[-1]) == "things" and words[1:] == fixed[-1]:
+    if pages and classify_path_part(parts[-1]) == "things":
         return all(
             argument.is_view_filter or not may_be_set(argument.name, in_list=True)
             for argument in arguments
         )
     return _sets_nothing(arguments)
+
+
+def _abbreviates_name(parts: Sequence[str], name: str) -> bool:
+    """Return True if a path is one part with which the name of the tool begins."""
+    return len(parts) == 1 and name.startswith(parts[0])
 
 
 def _is_named_read(protocol: ToolProtocol, http: HttpBinding, parts: Sequence[str]) -> bool:

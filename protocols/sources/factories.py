@@ -79,9 +79,7 @@ def fresh_tools(
             problem = f"{type(error).__name__}: {error}".rstrip(": ")
             raise SourceUnavailable(f"the factory {_name(factory)} failed: {problem}.") from error
         if isinstance(made, Toolbox):
-            sources = {tool.source for tool in made.values()}
-            given = replace(kinds, is_alone=kinds.is_alone and len(sources) == 1)
-            return [given.mark(tool) for tool in made.values()]
+            return _mark_tools(made, kinds)
         if isinstance(made, str) or not (callable(made) or isinstance(made, Iterable)):
             raise SourceUnavailable(
                 f"{_name(factory)} returned no tools but {type(made).__name__}. A factory returns"
@@ -104,6 +102,13 @@ def fresh_tools(
         return {name: replace(tool, world=None).send for name, tool in tools.items()}
 
     return [replace(tool, fresh=fresh, world=None) for tool in first]
+
+
+def _mark_tools(toolbox: Toolbox, kinds: SourceKinds) -> list[Tool]:
+    """Return the tools of a toolbox, marked with what the user said about their sources."""
+    sources = {tool.source for tool in toolbox.values()}
+    given = replace(kinds, is_alone=kinds.is_alone and len(sources) == 1)
+    return [given.mark(tool) for tool in toolbox.values()]
 
 
 def _name(factory: Factory) -> str:

@@ -208,7 +208,8 @@ def _rename_key(key: str, better: str, *, passed_on: bool) -> str | None:
     """
     if _is_subscripts(better):
         return better
-    words, meant = snake(key).split("_"), snake(better).split("_")
+    words = snake(key).split("_")
+    meant = snake(better).split("_")
     added = {*meant} - {*words}
     is_count = {*meant} <= _COUNTS
     fewer = {*words} < {*meant} and (is_count or not added & _OTHER_FIGURES)

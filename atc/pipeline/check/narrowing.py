@@ -140,18 +140,24 @@ def _refine_compare(
             _refine_kind(core, subject, [name], truth)
         case ast.Is() | ast.Eq(), ast.Call(func=ast.Name(id="type"), args=[subject]), _:
             _change(core, subject, lambda _: t.ANY)
-        case ast.In(), ast.Constant(value=None), _:
-            if not truth:  # `None not in items`
-                core.env.null_checked |= null_origins(items_of(core.peek(right)))
-        case ast.In(), _, _ if truth and _cannot_have(core, left, right):
-            core.frame.env = None
-        case ast.In(), _, _ if truth:
-            for key in _constant_keys(core, left):
-                _change(core, right, partial(_assume_key, key=key))
-            _change(core, left, assume_not_none)
-        case _ if truth or not isinstance(op, ast.Eq | ast.In | ast.Is):
+        case ast.In(), _, _:
+            _refine_membership(core, left, right, truth)
+        case _ if truth or not isinstance(op, ast.Eq | ast.Is):
             _change(core, left, assume_not_none)
             _change(core, right, assume_not_none)
+
+
+def _refine_membership(core: Interpreter, left: ast.expr, right: ast.expr, truth: bool) -> None:
+    """Narrow the types of variables, given that `left in right` has the outcome `truth`."""
+    if isinstance(left, ast.Constant) and left.value is None:
+        if not truth:  # `None not in items`
+            core.env.null_checked |= null_origins(items_of(core.peek(right)))
+    elif truth and _cannot_have(core, left, right):
+        core.frame.env = None
+    elif truth:
+        for key in _constant_keys(core, left):
+            _change(core, right, partial(_assume_key, key=key))
+        _change(core, left, assume_not_none)
 
 
 def _cannot_have(core: Interpreter, key_node: ast.expr, subject: ast.expr) -> bool:

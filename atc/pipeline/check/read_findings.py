@@ -261,7 +261,16 @@ def _suggest_key(
         return f" {key!r} is a key of {where}.", subscripts if is_meant else None
     if close is not None:
         return f" Did you mean {close!r}?", close
-    near = find_nearest(key, keys)
+    return _suggest_other_key(core, record, key, find_nearest(key, keys))
+
+
+def _suggest_other_key(
+    core: Interpreter, record: t.Record, key: str, near: str | None
+) -> tuple[str, str | None]:
+    """Guess what a program meant by a key that no key of the object closely resembles.
+
+    `near` is the key of the object that resembles it most. The result is that of `_suggest_key`.
+    """
     lists = list_keys(record)
     tools = _find_tools_with_key(core, record, key) if near not in lists else []
     if tools:

@@ -61,4 +61,5 @@ def _may_be_whole(core: Interpreter, record: t.Record, key: str) -> bool:
     same = [keys for name, keys in larger if name == singular(snake(place))]
     if not same and own <= _KEYS_OF_REFERENCES:
         return True  # the object that it stands for may be described nowhere
-    return any(key in keys for keys in same or (keys for _, keys in larger))
+    whole = same or [keys for _, keys in larger]
+    return any(key in keys for keys in whole)

@@ -182,12 +182,13 @@ def _clear_rules(tool: Tool, argument: str, tools: Toolbox) -> list[str]:
     """Return the rules that mean only this tool, or this argument of it."""
     in_source = identifier(f"{tool.source}_{tool.protocol.name}")
     names = [tool.qualified, in_source, tool.alias]
-    return [
-        rule
-        for name in names
-        if [one.qualified for one in tools.find_all(name)] == [tool.qualified]
-        and len(_readings(rule := f"{name}.{argument}" if argument else name, tools)) == 1
-    ]
+    rules = []
+    for name in names:
+        found = [one.qualified for one in tools.find_all(name)]
+        rule = f"{name}.{argument}" if argument else name
+        if found == [tool.qualified] and len(_readings(rule, tools)) == 1:
+            rules.append(rule)
+    return rules
 
 
 def require_trusted_tools(rules: Iterable[str], tools: Toolbox) -> None:
