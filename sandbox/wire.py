@@ -184,17 +184,7 @@ def parse_message(line: bytes) -> Message:
     Raises:
         RunEnded: the frame is not allowed. Only a program that manipulates its channel sends one.
     """
-    try:
-        frame = loads(line.decode("utf-8"))
-        # Only an escape can bring a lone surrogate through both decoders.
-        if b"\\ud" in line or b"\\uD" in line:
-            json.dumps(frame, ensure_ascii=False).encode("utf-8")
-    except (ValueError, RecursionError):
-        raise protocol_violation("sent a frame that is not JSON") from None
-    if line.count(b"[") + line.count(b"{") > LEVELS and _is_deeper_than(LEVELS, frame):
-        raise protocol_violation(f"sent a frame nested more than {LEVELS} levels deep")
-    if type(frame) is not dict:
-        raise protocol_violation("sent a frame that is no object")
+    frame = _read_frame(line)
     keys = frozenset(frame)
     if _CALL <= keys <= _CALL_AT_MOST:
         return _parse_call(frame)
@@ -207,6 +197,26 @@ def parse_message(line: bytes) -> Message:
     if keys == {"fail"} and type(frame["fail"]) is dict:
         return _parse_failure(frame["fail"])
     raise protocol_violation(f"sent an unknown frame ({', '.join(sorted(keys))[:60]!r})")
+
+
+def _read_frame(line: bytes) -> dict[str, Any]:
+    """Return the JSON object in a line.
+
+    Raises:
+        RunEnded: the line is not JSON, is nested too deeply, or is no object.
+    """
+    try:
+        frame = loads(line.decode("utf-8"))
+        # Only an escape can bring a lone surrogate through both decoders.
+        if b"\\ud" in line or b"\\uD" in line:
+            json.dumps(frame, ensure_ascii=False).encode("utf-8")
+    except (ValueError, RecursionError):
+        raise protocol_violation("sent a frame that is not JSON") from None
+    if line.count(b"[") + line.count(b"{") > LEVELS and _is_deeper_than(LEVELS, frame):
+        raise protocol_violation(f"sent a frame nested more than {LEVELS} levels deep")
+    if type(frame) is not dict:
+        raise protocol_violation("sent a frame that is no object")
+    return frame
 
 
 _CALL = frozenset({"call", "tool", "args", "line"})

@@ -90,13 +90,7 @@ def _written_texts(core: Interpreter, node: ast.AST, depth: int = 0) -> list[str
         case ast.Call(func=ast.Attribute(attr="join"), args=[joined]):
             parts = [joined]
         case ast.Name(id=name) if times_stored(core.module)[name] == 1:
-            parts = [
-                statement.value
-                for statement in core.module.body
-                if isinstance(statement, ast.Assign)
-                and isinstance(statement.targets[0], ast.Name)
-                and statement.targets[0].id == name
-            ]
+            parts = _assigned_values(core.module, name)
             if not parts:
                 return None
         case _:
@@ -108,3 +102,14 @@ def _written_texts(core: Interpreter, node: ast.AST, depth: int = 0) -> list[str
             return None
         found += inner
     return found
+
+
+def _assigned_values(module: ast.Module, name: str) -> list[ast.AST]:
+    """Return the expressions that are assigned to a name at the top level of a program."""
+    return [
+        statement.value
+        for statement in module.body
+        if isinstance(statement, ast.Assign)
+        and isinstance(statement.targets[0], ast.Name)
+        and statement.targets[0].id == name
+    ]
