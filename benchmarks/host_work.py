@@ -25,9 +25,16 @@ from benchmarks.runner import suite
 from toolflow_bench.services.serve import serve
 
 REFERENCE = "#/components/schemas/s"
-CALL = ["tools", "call", "ask"]
-RUN = ["run", "Ask once.", "--strategy", "chain", "--model", "scripted:replies.json"]
-PROGRAM = "```python\nprint(len(str(ask())))\n```"
+CALL = ["tools", "call", "list_answers"]
+RUN = [
+    "run",
+    "How long are the answers?",
+    "--strategy",
+    "chain",
+    "--model",
+    "scripted:replies.json",
+]
+PROGRAM = "```python\nprint(len(str(list_answers())))\n```"
 
 
 def attacks() -> Iterator[tuple[str, list[str], dict[str, Any], Any, dict[str, Any]]]:
@@ -63,11 +70,12 @@ def attacks() -> Iterator[tuple[str, list[str], dict[str, Any], Any, dict[str, A
 def openapi_document(url: str, response: Any, schemas: dict[str, Any]) -> dict[str, Any]:
     content = {"application/json": {"schema": response}}
     operation = {
-        "operationId": "ask",
+        "operationId": "list_answers",
+        "summary": "List the answers",
         "responses": {"200": {"description": "", "content": content}},
     }
     head = {"openapi": "3.1.0", "info": {"title": "t", "version": "1"}, "servers": [{"url": url}]}
-    return head | {"paths": {"/ask": {"get": operation}}, "components": {"schemas": schemas}}
+    return head | {"paths": {"/answers": {"get": operation}}, "components": {"schemas": schemas}}
 
 
 @suite
@@ -85,7 +93,7 @@ def main(limit: float) -> dict[str, Any]:
         return JSONResponse(current)
 
     rows = {}
-    with serve(Starlette(routes=[Route("/ask", answered)])) as served:
+    with serve(Starlette(routes=[Route("/answers", answered)])) as served:
         env = {name: value for name, value in os.environ.items() if not name.startswith("ATC_")}
         env |= {"PYTHONPATH": str(ROOT)}
         # The service answers with `current`.
