@@ -110,10 +110,11 @@ class World:
         self._way.append(step)
 
     def settle(self) -> None:
-        """Bring the world to the state that results from the calls of the running program.
+        """Bring the state behind the tools to where the calls of the running program lead.
 
-        The calls that the state has not had are made. If it has had calls that the program did not
-        make, a fresh state is made first. A session without a factory only gets a note.
+        Calls of the program that this state has not received yet are made now. If it has received
+        calls of an earlier program that this one does not make, the factory first makes a fresh
+        state. Without a factory nothing can be made anew: only `note` is set, which says so.
 
         Raises:
             SourceUnavailable: see `send`.
