@@ -11,6 +11,7 @@ import os
 import signal
 import sys
 from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any, Self
 
@@ -107,6 +108,13 @@ def place(request: pytest.FixtureRequest, tmp_path: Path) -> str:
 @pytest.fixture
 def store(place: str) -> Iterator[RunStore]:
     with open_store(place) as opened:
+        yield opened
+
+
+@pytest.fixture
+def stack() -> Iterator[ExitStack]:
+    """Yield a stack whose contexts, such as services, are closed after the test."""
+    with ExitStack() as opened:
         yield opened
 
 

@@ -69,6 +69,8 @@ ERRORS = {
 The keys are names because importing all the classes would slow down every command.
 """
 _DEBUG = "set ATC_DEBUG=1 to see where"
+_NUMBERS = {"integer range": "a whole number", "float range": "a number"}
+"""What click's names of bounded numbers mean, keyed by name."""
 
 
 def explain_error(error: BaseException) -> tuple[str, ExitCode]:
@@ -77,6 +79,8 @@ def explain_error(error: BaseException) -> tuple[str, ExitCode]:
         case click.UsageError():
             command = error.ctx.command_path if error.ctx else "atc"
             message = error.format_message()
+            for name, plain in _NUMBERS.items():
+                message = message.replace(f"is not a valid {name}", f"is not {plain}")
             if not message.endswith("?"):  # else it is click's own "Did you mean …?"
                 message = f"{message.rstrip('.')}; '{command} --help' shows how it is used."
             return message, ExitCode.USAGE

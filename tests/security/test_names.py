@@ -6,18 +6,11 @@ import json
 import os
 import subprocess
 import sys
-from contextlib import ExitStack
 
 import pytest
 
 from tests.labs.patience import PATIENCE
 from tests.labs.user import ROOT, User, service, writes
-
-
-@pytest.fixture
-def stack():
-    with ExitStack() as opened:
-        yield opened
 
 
 @pytest.fixture

@@ -3,19 +3,12 @@
 from __future__ import annotations
 
 import json
-from contextlib import ExitStack
 
 import psycopg
 import pytest
 
 from tests.labs import commands
 from tests.labs.user import Going, User, service, writes
-
-
-@pytest.fixture
-def stack():
-    with ExitStack() as opened:
-        yield opened
 
 
 @pytest.fixture

@@ -7,7 +7,6 @@ import os
 import shlex
 import subprocess
 import sys
-from contextlib import ExitStack
 
 import pytest
 
@@ -17,12 +16,6 @@ from tests.labs.paths import LABS, ROOT
 
 READS = {"readOnlyHint": True, "destructiveHint": False, "idempotentHint": True}
 MCP = f"mcp:{shlex.join([sys.executable, '-I', '-S', str(LABS / 'mcp_service.py')])}"
-
-
-@pytest.fixture
-def stack():
-    with ExitStack() as opened:
-        yield opened
 
 
 @pytest.fixture

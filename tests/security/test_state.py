@@ -8,7 +8,7 @@ import sqlite3
 import subprocess
 import sys
 import tempfile
-from contextlib import ExitStack, closing
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -19,12 +19,6 @@ from tests.labs.user import Going, User, service, writes
 ROOT_ONLY = pytest.mark.skipif(
     os.geteuid() != 0, reason="only root can make other users' files and namespaces"
 )
-
-
-@pytest.fixture
-def stack():
-    with ExitStack() as opened:
-        yield opened
 
 
 @pytest.fixture

@@ -4,33 +4,16 @@ import json
 import re
 import threading
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack
 
 import pytest
 
 from tests.labs.loopback import Reply, serving
 from tests.labs.patience import PATIENCE
 from tests.labs.terminal import CTRL_D, at_a_terminal, begin, finish
-from tests.labs.user import User, service, writes
+from tests.labs.user import writes
 
 ORDER = "print(order()['done'])"
 LATER = f"{ORDER}\n1 / 0"
-
-
-@pytest.fixture
-def stack():
-    with ExitStack() as opened:
-        yield opened
-
-
-@pytest.fixture
-def user(tmp_path):
-    return User(tmp_path)
-
-
-@pytest.fixture
-def shop(stack):
-    return service(stack, ("order", "post", "/order"), ("find", "get", "/find"))
 
 
 @pytest.fixture

@@ -4,30 +4,13 @@ import json
 import os
 import re
 import threading
-from contextlib import ExitStack
 
 import pytest
 
 from tests.labs.loopback import Reply, serving
 from tests.labs.patience import PATIENCE
 from tests.labs.terminal import CTRL_C, CTRL_D, at_a_terminal, begin, finish
-from tests.labs.user import User, service, writes
-
-
-@pytest.fixture
-def stack():
-    with ExitStack() as opened:
-        yield opened
-
-
-@pytest.fixture
-def user(tmp_path):
-    return User(tmp_path)
-
-
-@pytest.fixture
-def shop(stack):
-    return service(stack, ("order", "post", "/order"), ("find", "get", "/find"))
+from tests.labs.user import writes
 
 
 def document_of(server):

@@ -99,7 +99,7 @@ def test_version(atc_) -> None:
         (
             ["runs", "list", "--limit", "x"],
             2,
-            "atc: Invalid value for '--limit': 'x' is not a valid integer range;",
+            "atc: Invalid value for '--limit': 'x' is not a whole number;",
         ),
         (["runs", "show", "last"], 2, "atc: no run 'last'; 'atc runs list' shows all."),
         (["tools", "list", "--tools", "nowhere.json"], 3, "atc: "),
