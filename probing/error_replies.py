@@ -228,7 +228,10 @@ class _Reader:
             yield from (replace(fact, argument=name, text=words) for fact in facts)
 
     def _hints_of_sentences(self, text: str) -> Iterator[ArgumentHint]:
-        """Yield the hints in sentences that name an argument or quote its value."""
+        """Yield what the sentences of an error message say about arguments of the failed call.
+
+        A sentence counts if it names an argument or quotes its value.
+        """
         yield from self._hints_of_type_error(text)
         without_name: list[ArgumentHint] = []  # hints of a sentence that names no argument
         for sentence in re.split(r"(?<=[a-z0-9'\"\])…])[.;!](?:\s+|$)|\n", text[:4_000])[:20]:

@@ -165,7 +165,11 @@ class Writes:
             session.call(tool, arguments, purpose="effect", again=True)
 
     def look_again(self) -> None:
-        """Call the tools that list removed records again, to see whether the records are gone."""
+        """Call some read-only tools again, to see whether removed records are gone.
+
+        They are the tools that were last called before a record of their kind was removed. What the
+        calls return is kept in the session.
+        """
         session = self._session
         for tool in session.looks:
             facts = session.facts(tool)

@@ -179,7 +179,10 @@ def describe_keys(value: Json) -> str:
 
 
 def format_expression(node: ast.AST, *, most: int = 60) -> str:
-    """Return the source of an expression on one line of at most `most` characters."""
+    """Return the source of an expression on one line, cut to at most `most` characters.
+
+    A cut text ends with an ellipsis.
+    """
     try:
         return shorten(" ".join(ast.unparse(node).split()), most)
     except (RecursionError, ValueError):

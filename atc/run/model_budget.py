@@ -86,7 +86,7 @@ class BudgetedModel:
 
     @property
     def spent_time(self) -> str | None:
-        """The time limit as `BudgetSpent.limit` has it, if the time is over; else None."""
+        """The time limit of the run as text, such as `max_seconds = 60`; None if time is left."""
         most = self._config.max_seconds
         return None if most is None or self.seconds < most else f"max_seconds = {most:.15g}"
 

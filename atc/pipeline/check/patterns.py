@@ -1,4 +1,4 @@
-"""What the regular expressions of schemas allow."""
+"""Questions about the regular expressions of schemas: what can match, what both match."""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Findings about reads that cannot work: missing keys, and values of another type than expected."""
+"""Findings about subscripts and loops that cannot work on a response.
+
+Either a key is missing, or the value has another type than the program expects.
+"""
 
 from __future__ import annotations
 

@@ -231,9 +231,9 @@ class Selector(selectors.SelectSelector):
     """
 
     def select(self, timeout: float | None = None) -> list[tuple[selectors.SelectorKey, int]]:
-        """Wait until a reply arrives or `timeout` seconds have passed.
+        """Wait until the host replies to a tool call, or `timeout` seconds have passed.
 
-        Return an empty list of events.
+        The list of events is always empty, because the event loop of a program has no sockets.
         """
         _channel.wait(timeout)
         return []
