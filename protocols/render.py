@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Literal
 
+from protocols.compact import compact_lines
 from protocols.links import means_another
 from protocols.schema import resolve, unwrap_schema
 from protocols.shapes import Detail, Shapes
@@ -32,12 +33,14 @@ _LINE = Detail(depth=0, comments=False, comment_characters=30)
 _LINE_SUMMARY = 100  # characters
 _IN_ONE_LINE = "# More functions, in one line each:"
 
-Docs = Literal["full", "requests", "names"]
+Docs = Literal["full", "compact", "requests", "names"]
 """How a prompt describes tools.
 
-*full*: a stub for each. *requests*: stubs without responses. *names*: only names, because a
-constrained decoder enforces the rest.
+*full*: a stub for each. *compact*: a line for each, see `protocols.compact`. *requests*: stubs
+without responses. *names*: only names, because a constrained decoder enforces the rest.
 """
+WITH_RESPONSES: frozenset[Docs] = frozenset({"full", "compact"})
+"""Kinds of descriptions that say what a response is."""
 
 
 def stubs(
@@ -77,6 +80,8 @@ def describe_within_budget(
     if docs == "names":
         names = _lines_within_budget(tools, budget)
         return "\n".join(names), tools.only(names)
+    if docs == "compact":
+        return _compact_within_budget(tools, budget)
     shown = tools
     if docs == "requests":
         shown = tools.map(
@@ -86,6 +91,28 @@ def describe_within_budget(
         return text, tools
     text, names = _lines_and_stubs_within_budget(shown, budget, nearest)
     return text, tools.only(names)
+
+
+def _compact_within_budget(tools: Toolbox, budget: int) -> tuple[str, Toolbox]:
+    """Describe the first tools that fit into `budget` tokens compactly; return the text and them.
+
+    Descriptions in words are left out before tools. There is always at least one tool.
+    """
+    for described in (True, False):
+        text = "\n".join(compact_lines(tools, described=described))
+        if token_estimate(text) <= budget:
+            return text, tools
+    names = list(tools)
+    fewest, most = 1, len(names)
+    while fewest < most:
+        middle = (fewest + most + 1) // 2
+        text = "\n".join(compact_lines(tools.only(names[:middle])))
+        if token_estimate(text) <= budget:
+            fewest = middle
+        else:
+            most = middle - 1
+    kept = tools.only(names[:fewest])
+    return "\n".join(compact_lines(kept)), kept
 
 
 def _stubs_within_budget(tools: Toolbox, budget: int, nearest: int | None) -> str:

@@ -60,7 +60,7 @@ class Detail:
     """
 
 
-_Fields = dict[str, tuple[str, str]]
+Fields = dict[str, tuple[str, str]]
 """The fields of a TypedDict, keyed by name: Python type, and "may be absent" or ""."""
 
 
@@ -69,7 +69,10 @@ class Shapes:
     """The TypedDicts for a set of stubs. Equal types share one name."""
 
     detail: Detail
-    _fields: dict[str, _Fields] = field(default_factory=dict)
+    typed_dicts: dict[str, Fields] = field(default_factory=dict)
+    """The TypedDicts by name, in the order of first use, inner types first."""
+    descriptions: dict[str, str] = field(default_factory=dict)
+    """The first description of a field with this name, as the schema has it."""
     declarations: list[str] = field(default_factory=list)
     """Source code of the TypedDicts, in the order of first use, inner types first."""
     _open: dict[int, str] = field(default_factory=dict)
@@ -172,25 +175,25 @@ class Shapes:
             return "list"
         return f"list[{self.annotation(schema['items'], root, hint=singular(hint), level=level)}]"
 
-    def _declare(self, name: str, fields: _Fields, schema: JsonObject, root: JsonObject) -> str:
+    def _declare(self, name: str, fields: Fields, schema: JsonObject, root: JsonObject) -> str:
         """Return the name of the TypedDict with these fields, which is declared if necessary."""
         names = chain([name], (f"{name}{number}" for number in count(2)))
-        own = list(takewhile(self._fields.__contains__, names))
+        own = list(takewhile(self.typed_dicts.__contains__, names))
         # Equal shapes of two components keep both their names.
-        for one in own if "title" in schema else self._fields:
-            if self._fields[one] == fields:
+        for one in own if "title" in schema else self.typed_dicts:
+            if self.typed_dicts[one] == fields:
                 return one
         chosen = f"{name}{len(own) + 1}" if own else name
-        self._fields[chosen] = fields
+        self.typed_dicts[chosen] = fields
         # A class body cannot have keys that are not identifiers; then TypedDict is called.
         plain = all(key.isidentifier() and not keyword.iskeyword(key) for key in fields)
         lines = []
         for key, (kind, absent) in fields.items():
+            described = resolve(schema["properties"][key], root)
+            self.descriptions.setdefault(key, str(described.get("description", "")))
             kind = re.sub(rf"(?<![^\[ ]){name}(?![^\] ])", chosen, kind)
             line = f"    {key}: {kind}" if plain else f"    {json.dumps(key)}: {kind},"
-            notes = filter(
-                None, (self.note(key, resolve(schema["properties"][key], root), root), absent)
-            )
+            notes = filter(None, (self.note(key, described, root), absent))
             lines.append("  # ".join(filter(None, (line, "; ".join(notes)))))
         body = "\n".join(lines)
         call = f'{chosen} = TypedDict("{chosen}", {{\n{body}\n}})'

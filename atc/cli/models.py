@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import closing
 from typing import Any
 
 import click
@@ -9,13 +10,18 @@ import click
 from atc.cli.options import VerbGroup, model_option
 from atc.cli.output import print_result, report_tenths, say
 from atc.cli.settings import load_config
-from atc.cli.wiring import open_model
+from atc.cli.wiring import open_model, open_toolbox
+from atc.core.config import Config
 from atc.core.text import count
 from atc.models import list_models, openai
 from atc.models.fetch import fetch
+from atc.models.local import LocalModel
 from atc.models.model_files import LOCAL_MODELS
+from atc.observe.terminal_view import format_reading
 from atc.pipeline.retrieve import embedders
+from atc.pipeline.synthesize import build_program_prompt
 from protocols.model import Message
+from protocols.render import describe_within_budget
 
 _QUESTION = "Write a Python function add(a, b) that returns the sum. Reply with the code alone."
 
@@ -48,13 +54,22 @@ def list_() -> None:
     )
 
 
-@models.command(examples=["atc models pull search"])
+@models.command(examples=["atc models pull", "atc models pull search"])
 @click.argument("name", default="local")
-def pull(name: str) -> None:
+@click.option(
+    "--read-tools/--no-read-tools",
+    default=True,
+    help="Let the embedded model read the descriptions of the configured tools (on).",
+)
+def pull(name: str, *, read_tools: bool) -> None:
     """Download a model into the cache and verify it. An interrupted download is continued.
 
     NAME is 'local' (the default: the embedded model that writes programs), 'search' (the model that
     tool search uses), or another model of 'atc models list'.
+
+    The embedded model then reads the descriptions of the configured tools, or else of the built-in
+    flights service. This takes a minute or two, which the first question about them would take
+    otherwise.
     """
     config = load_config()
     folder = config.cache_dir / "models"
@@ -68,8 +83,39 @@ def pull(name: str) -> None:
     paths = [
         fetch(file, folder=folder, on_progress=report_tenths(), on_message=say) for file in files
     ]
+    if read_tools and name == "local":
+        _read_ahead(config)
     size = sum(path.stat().st_size for path in paths)
     print_result({"model": name, "path": str(paths[0]), "bytes": size}, "\n".join(map(str, paths)))
+
+
+def _read_ahead(config: Config) -> None:
+    """Let the embedded model read the beginning of each prompt over the configured tools.
+
+    Nothing is read if the tools do not all fit into a prompt, since each prompt then has others.
+    """
+    folder = config.cache_dir / "models"
+    with closing(LocalModel(folder=folder, on_reading=_show_reading)) as model:
+        with open_toolbox(config) as toolbox:
+            budget = config.prompt_tokens or model.prompt_tokens
+            docs = config.docs or model.docs
+            if len(describe_within_budget(toolbox, budget=budget, docs=docs)[1]) < len(toolbox):
+                say(
+                    f"Not all {len(toolbox):,} tools fit into a prompt, so their descriptions are"
+                    " read when a question is asked."
+                )
+                return
+            prompt = build_program_prompt("", toolbox, budget=budget, docs=docs, small=True)
+        reply = model.read_ahead(prompt)
+    say(
+        f"The model has read {count(len(toolbox), 'tool')} ({count(reply.input_tokens, 'token')}"
+        f" in {reply.seconds:.0f} s)."
+    )
+
+
+def _show_reading(done: int, total: int, seconds: float) -> None:
+    """Report how many tokens of the prompt the model has read, and how long it still takes."""
+    say(format_reading(done, total, seconds))
 
 
 @models.command(examples=["atc models test --model local"])

@@ -258,10 +258,12 @@ class Config:
     `calls` allows only calls that fit the tools' schemas. `auto` does the same if the endpoint
     supports it, and gives no message if it does not.
     """
-    docs: Literal["full", "requests", "names"] = "full"
+    docs: Literal["full", "compact", "requests", "names"] | None = None
     """What prompts say about each tool.
 
-    `full` is a stub, `requests` a stub without the shape of the response, `names` the name only.
+    `full` is a stub, `compact` a line with the same types and less text, `requests` a stub without
+    the shape of the response, `names` the name only. None: `compact` for the embedded model, `full`
+    for others.
     """
     workers: Annotated[str, of_form(r"^ray(:\S+)?$", "'ray' or 'ray:ADDRESS'")] | None = None
     """Where benchmarks, indexing and probing run.

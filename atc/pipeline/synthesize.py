@@ -10,7 +10,7 @@ from atc.core.prompts import fill
 from atc.core.replies import program_in_reply, says_same
 from atc.core.types import Program
 from protocols.model import Completion, Message
-from protocols.render import Docs, describe_within_budget
+from protocols.render import WITH_RESPONSES, Docs, describe_within_budget
 from protocols.schema import Json, JsonObject, resolve, types, unwrap_schema
 from protocols.tool import Tool
 from protocols.toolbox import Toolbox
@@ -20,6 +20,11 @@ Complete = Callable[..., Completion]
 
 It counts usage and enforces limits (see `model_budget`).
 """
+EXAMPLE_TASKS: Mapping[Docs, str] = {
+    "names": "example_task_names",
+    "compact": "example_task_compact",
+}
+"""The prompts with the example task, for descriptions of tools that are no stubs."""
 _COMBINED = ("allOf", "anyOf", "oneOf")
 _MOST_NAMED = 12
 _DEEPEST = 5
@@ -48,11 +53,11 @@ def build_program_prompt(
     """
     text, chosen = describe_within_budget(tools, budget=budget, docs=docs, nearest=nearest)
     asked = fill("task", stubs=add_names(text, by_name), task=task)
-    if docs == "full" and (unknown := find_undescribed(chosen.values())):
+    if docs in WITH_RESPONSES and (unknown := find_undescribed(chosen.values())):
         asked += "\n\n" + fill("unknown_shapes", which=_say_which(unknown, chosen))
     return [
         Message("system", _rules(small=small)),
-        Message("user", fill("example_task_names" if docs == "names" else "example_task")),
+        Message("user", fill(EXAMPLE_TASKS.get(docs, "example_task"))),
         Message("assistant", fill("example_program")),
         Message("user", asked),
     ]

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from atc.core.prompts import fill
-from atc.pipeline.synthesize import add_names
+from atc.pipeline.synthesize import EXAMPLE_TASKS, add_names
 from protocols.model import Message
 from protocols.render import Docs, describe_within_budget, token_estimate
 from protocols.schema import Json
@@ -113,7 +113,7 @@ def build_opening(
     """
     sections = re.split(r"^=== (\w+)\n", example, flags=re.MULTILINE)[1:]
     texts = [text.strip("\n") for text in sections[1::2]]
-    begun = texts.pop(0) if sections[0] == "task" else fill("example_task")
+    begun = texts.pop(0) if sections[0] == "task" else fill(EXAMPLE_TASKS.get(docs, "example_task"))
     stubs = describe_within_budget(tools, budget=budget, docs=docs, nearest=nearest)[0]
     return [
         Message("system", rules),

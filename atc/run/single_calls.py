@@ -186,7 +186,7 @@ class SingleCallRun(Run):
         divided by `share`.
         """
         return describe_within_budget(
-            tools, budget=self.parts.prompt_tokens // share, docs=self.parts.config.docs
+            tools, budget=self.parts.prompt_tokens // share, docs=self.parts.docs
         )[0]
 
     def read_response(

@@ -26,8 +26,17 @@ from atc.run.undone_writes import drop_undone
 from atc.run.worlds import worlds_of
 from atc.safety.consent import Consent
 from atc.safety.redaction import Redactor
+from protocols.compact import compact_lines
 from protocols.model import Ask, Completion, Message
-from protocols.render import DETAILS, Docs, call_form, describe_within_budget, stubs, token_estimate
+from protocols.render import (
+    DETAILS,
+    WITH_RESPONSES,
+    Docs,
+    call_form,
+    describe_within_budget,
+    stubs,
+    token_estimate,
+)
 from protocols.toolbox import Toolbox
 from sandbox.base import Sandbox
 from sandbox.journal import Journal
@@ -76,6 +85,14 @@ class Parts:
     def prompt_tokens(self) -> int:
         """Number of tokens of a prompt that tool descriptions may take."""
         return self.config.prompt_tokens or self.ask.prompt_tokens
+
+    @property
+    def docs(self) -> Docs:
+        """What prompts say about each tool: the setting, or else what suits the model."""
+        if self.config.docs is not None:
+            return self.config.docs
+        suited: Docs = getattr(self.ask, "docs", "full")
+        return suited
 
     @property
     def samples(self) -> int:
@@ -275,8 +292,7 @@ class Run:
         the nearest ones are shown briefly. After the first program, only the tools that matter for
         the programs so far are shown in full.
         """
-        config = self.parts.config
-        if self.parts.is_small or config.docs != "full":
+        if self.parts.is_small or self.parts.docs != "full":
             return ShownTools(self.tools)
         is_ranked = self.tool_search is not None
         sources = [attempt.program.source for attempt in self.attempts]
@@ -339,7 +355,7 @@ def retrieve(task: str, parts: Parts, meter: BudgetedModel) -> RetrievedTools:
     budget = parts.prompt_tokens
     most = parts.config.max_tools
     names: Sequence[str] = list(toolbox)
-    docs = parts.config.docs
+    docs = parts.docs
     if len(names) > _FEW and not _is_fitting(toolbox, budget, docs):
         names = names[:most]
         # Without a budget, the strategy's next request ends the run anyway.
@@ -354,7 +370,7 @@ def retrieve(task: str, parts: Parts, meter: BudgetedModel) -> RetrievedTools:
     shown = toolbox.only(order).map(lambda tool: replace(tool, brief=tool.alias in named))
     kept = describe_within_budget(shown, budget=budget, docs=docs)[1]
     parts.observer(ToolsChosen(tuple(kept), len(toolbox)))
-    if len(kept) == len(toolbox) or docs != "full":
+    if len(kept) == len(toolbox) or docs not in WITH_RESPONSES:
         return RetrievedTools(kept, None)
 
     def search(queries: Sequence[str]) -> list[str]:
@@ -369,5 +385,10 @@ def _is_fitting(toolbox: Toolbox, budget: int, docs: Docs) -> bool:
     """Return True if all tools, described as briefly as possible, fit the budget (in tokens)."""
     if len(toolbox) > budget:
         return False
-    least = "\n".join(toolbox) if docs == "names" else stubs(toolbox, detail=DETAILS[-1])
+    if docs == "names":
+        least = "\n".join(toolbox)
+    elif docs == "compact":
+        least = "\n".join(compact_lines(toolbox, described=False))
+    else:
+        least = stubs(toolbox, detail=DETAILS[-1])
     return token_estimate(least) <= budget

@@ -140,7 +140,7 @@ class _AnyTool(SingleCallRun):
             return _FailedRound("No function was found that helps with the task.")
         offer = offer_tools(tools, back=self.options.solver == "dfsdt", give_up=True)
         budget = self.parts.prompt_tokens
-        docs = self.parts.config.docs
+        docs = self.parts.docs
         opening = react.build_react_opening(
             self.prompt_task, tools, offer, budget=budget, docs=docs
         )
@@ -228,9 +228,7 @@ class _AnyTool(SingleCallRun):
         ]
         chosen = parts.toolbox.only(names)
         if names:
-            chosen = describe_within_budget(
-                chosen, budget=parts.prompt_tokens, docs=parts.config.docs
-            )[1]
+            chosen = describe_within_budget(chosen, budget=parts.prompt_tokens, docs=parts.docs)[1]
         parts.observer(ToolsChosen(tuple(chosen), len(parts.toolbox)))
         self.given = tuple(names)
         self.tools = chosen

@@ -63,7 +63,7 @@ class _Session(Run):
         rules = fill("codeact", turns=str(MOST_TURNS))
         example = fill("codeact_example")
         budget = parts.prompt_tokens
-        docs = parts.config.docs
+        docs = parts.docs
         begun = build_opening(
             rules, example, self.prompt_task, self.tools, told=_shown_as, budget=budget, docs=docs
         )

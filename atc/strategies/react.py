@@ -66,7 +66,7 @@ class ByTurns(SingleCallRun):
         self.tries = tries
         self.offer = offer_tools(self.tools, back=back, searching=self.tool_search)
         budget = parts.prompt_tokens
-        docs = parts.config.docs
+        docs = parts.docs
         start = build_react_opening(
             self.prompt_task, self.tools, self.offer, budget=budget, docs=docs
         )

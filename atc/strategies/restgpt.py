@@ -26,7 +26,7 @@ from atc.run.conversation import Turn, Turns, build_messages, first_paragraph, s
 from atc.run.single_calls import SingleCallRun, reply_tool
 from atc.run.strategy_run import Parts
 from protocols.model import Message
-from protocols.render import describe_within_budget, token_estimate
+from protocols.render import WITH_RESPONSES, describe_within_budget, token_estimate
 from protocols.schema import Json
 from protocols.tool import Tool
 from protocols.toolbox import Toolbox
@@ -129,7 +129,7 @@ class _RestGPT(SingleCallRun):
         code.
         """
         apis = "\n".join(self.tools)
-        if self.parts.config.docs != "names":
+        if self.parts.docs != "names":
             summaries = "\n".join(
                 f"- {alias}: {_summary(tool)}" for alias, tool in self.tools.items()
             )
@@ -211,7 +211,7 @@ class _RestGPT(SingleCallRun):
         tool = parts.toolbox[call.tool]
         made = format_tool_call(call)
         code: list[list[Message]] = []
-        if parts.config.docs == "full" and tool.protocol.output_schema:
+        if parts.docs in WITH_RESPONSES and tool.protocol.output_schema:
             budget = min(_SCHEMA_TOKENS, parts.prompt_tokens)
             function = describe_within_budget(parts.toolbox.only([tool.alias]), budget=budget)[0]
             snippet = fill(

@@ -117,7 +117,7 @@ class Stepwise(Run):
             told=_format_next_request,
             said=_format_piece,
             budget=parts.prompt_tokens,
-            docs=parts.config.docs,
+            docs=parts.docs,
             nearest=shown.nearest,
             by_name=shown.by_name,
             more=self.known,
@@ -297,7 +297,7 @@ class Stepwise(Run):
             tools=self.parts.toolbox,
             complete=self.meter.complete,
             messages=tuple(self._messages()),
-            docs=self.parts.config.docs,
+            docs=self.parts.docs,
             piece=step.piece,
         )
         return facts(case)[-1].content

@@ -16,7 +16,7 @@ pytestmark = pytest.mark.usefixtures("own_folders")  # of an environment that na
 def test_the_embedded_model_is_the_default():
     model = choose()
     assert isinstance(model, LocalModel)
-    assert (model.name, model.prompt_tokens) == ("local", 4000)
+    assert (model.name, model.prompt_tokens) == ("local", 2500)
 
 
 @pytest.mark.parametrize("variable", ["OPENAI_API_KEY", "OPENAI_BASE_URL"])
