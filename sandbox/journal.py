@@ -19,7 +19,7 @@ from protocols.schema import JsonObject
 from protocols.tool import Tool
 from protocols.worlds import Effect
 from sandbox.arguments import contract
-from sandbox.journal_entries import CallPosition, JournalEntry
+from sandbox.journal_entries import CallPosition, JournalEntry, RecordedCall, answer_from
 from sandbox.lost_writes import WriteRecovery
 from sandbox.repeated_failures import FailedCalls, MadeCall, failures_to_repeat
 from sandbox.trace import Pins, ToolCall
@@ -31,19 +31,6 @@ Sink = Callable[[int, ToolCall, bool], None]
 It gets the number of the execution (from 0), the call, and True if the call is complete. If it is
 not, the call is about to be sent."""
 _WHOLE = re.compile(r'("(?:[^"\\]++|\\.)*+")|\.0(?=[],}])')  # strings, and the `.0` of whole floats
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RecordedCall:
-    """A stored call of an earlier execution.
-
-    If it is not `complete`, it may have been sent, and its outcome is unknown.
-    """
-
-    execution: int
-    call: ToolCall
-    complete: bool = True
-    intended: float | None = None  # Unix time at which it was about to be sent
 
 
 @dataclass
@@ -81,6 +68,9 @@ class Journal:
 
     They are not made again, as long as the execution begins with the same calls in the same order.
     If one of them failed, it fails in the same way, also if an equal call has succeeded since."""
+    find_earlier: Callable[[str], ToolCall | None] | None = None
+    """Returns the read with a canonical text of the run that this one follows, see `EarlierReads`.
+    It answers an equal read that this run makes before any write."""
     execution: int = -1
     """Number of the current execution, starting with 0; -1 before the first one."""
     _completed: dict[str, list[JournalEntry]] = field(default_factory=dict)
@@ -172,7 +162,8 @@ class Journal:
         if entry is None and (lost := self._unconfirmed.get(position.key)) is not None:
             message = f"not sent: an equal call is without an outcome ({lost.error})"
             return replace(call, outcome="not_run", error=message)
-        return None
+        known = None if writes else self._find_earlier_read(position)
+        return None if known is None else answer_from(known, call)
 
     def _note_issued(
         self, call: ToolCall, defaults: JsonObject, *, writes: bool, repeats: Effect | None
@@ -221,6 +212,17 @@ class Journal:
             return None
         return was if (was.tool, was.arguments) == (call.tool, call.arguments) else None
 
+    def _find_earlier_read(self, position: CallPosition) -> ToolCall | None:
+        """Return the read of the run that this one follows that answers a read of this run.
+
+        Only the first of several equal reads is answered. A program that repeats a read waits for
+        another result.
+        """
+        if self.find_earlier is None or position.entry or position.occurrence or position.history:
+            return None
+        found = self.find_earlier(position.key)
+        return None if found is None or self.writes() else found
+
     def earlier_write(self, index: int) -> tuple[ToolCall, float] | None:
         """Return the earlier write that a call repeats, if the outcome of that write is unknown.
 
@@ -264,7 +266,9 @@ class Journal:
         lost = position.writes and call.outcome == "unknown"
         if lost:
             self._unconfirmed[position.key] = call
-        if call.reused or (call.outcome != "done" and not lost):
+        if call.reused and call.earlier is not None and position.entry is None:
+            self._add_entry(position, call, self.execution, None)
+        elif call.reused or (call.outcome != "done" and not lost):
             self._note_refused_write(position, call)
         else:
             self._add_entry(position, call, self.execution, time.time() if lost else None)
@@ -345,6 +349,8 @@ class Journal:
         if call.reused:
             if call.error is not None:
                 self._note_failed_again(position)
+            elif call.earlier is not None and position.entry is None:
+                self._add_entry(position, call, execution, None)
             return
         if call.outcome == "done" and recorded.complete:
             self._add_entry(position, call, execution, recorded.intended)
@@ -383,12 +389,6 @@ class Journal:
             and position.entry.call.outcome == "unknown"
         ):
             self._completed[position.key][position.place] = position.entry._replace(call=call)
-
-
-def answer_from(found: ToolCall, asked: ToolCall) -> ToolCall:
-    """Return the call `asked` with the result of `found`, an equal call that was made earlier."""
-    same = replace(found, line=asked.line, within=asked.within)
-    return replace(same, index=asked.index, started=asked.started, seconds=0.0, reused=True)
 
 
 def canonical_call(tool: str, arguments: JsonObject) -> str:

@@ -2,9 +2,23 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from sandbox.trace import ToolCall
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RecordedCall:
+    """A stored call of an earlier execution.
+
+    If it is not `complete`, it may have been sent, and its outcome is unknown.
+    """
+
+    execution: int
+    call: ToolCall
+    complete: bool = True
+    intended: float | None = None  # Unix time at which it was about to be sent
 
 
 class CallPosition(NamedTuple):
@@ -37,3 +51,9 @@ class JournalEntry(NamedTuple):
     history: tuple[str, ...]
     writes: bool
     intended: float
+
+
+def answer_from(found: ToolCall, asked: ToolCall) -> ToolCall:
+    """Return the call `asked` with the result of `found`, an equal call that was made earlier."""
+    same = replace(found, line=asked.line, within=asked.within)
+    return replace(same, index=asked.index, started=asked.started, seconds=0.0, reused=True)

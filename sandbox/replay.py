@@ -11,7 +11,8 @@ from protocols.schema import JsonObject
 from protocols.toolbox import Toolbox
 from protocols.worlds import Effect
 from sandbox.base import Sandbox
-from sandbox.journal import Journal, answer_from, canonical_call
+from sandbox.journal import Journal, canonical_call
+from sandbox.journal_entries import answer_from
 from sandbox.limits import Limits
 from sandbox.trace import ToolCall, Trace
 from sandbox.wire import RunEnded

@@ -30,6 +30,7 @@ class ToolCall:
     curl: str | None = None  # a command that repeats a failed HTTP call, secrets masked
     remedy: str | None = None  # what a person must do where no program helps, see `ToolError`
     reused: bool = False  # answered by the journal instead of being made again
+    earlier: float | None = None  # Unix time at which the run that this one follows made it
     baseline: Json = None  # response of the verifying tool before a write, in a list
     note: str | None = None  # a sentence on how a lost answer was recovered
     within: str | None = None  # the saved tool that made it; `line` is where it was called

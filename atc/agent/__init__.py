@@ -6,8 +6,9 @@ from collections.abc import Iterable, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
 from datetime import date, datetime
+from functools import partial
 from os import PathLike
-from typing import Self, TypeVar, overload
+from typing import Any, Self, TypeVar, overload
 
 from atc.agent.program_runner import ProgramRunner
 from atc.agent.run_start import RunOptions, continue_run, last_program
@@ -137,6 +138,7 @@ class Agent(ProgramRunner):
         output_type: type[T],
         rules: str = "",
         now: datetime | date | str | None = None,
+        after: Solution | str | None = None,
         observer: Observer | None = None,
         seed: int | None = None,
         max_seconds: float | None = None,
@@ -150,6 +152,7 @@ class Agent(ProgramRunner):
         output_type: None = None,
         rules: str = "",
         now: datetime | date | str | None = None,
+        after: Solution | str | None = None,
         observer: Observer | None = None,
         seed: int | None = None,
         max_seconds: float | None = None,
@@ -162,6 +165,7 @@ class Agent(ProgramRunner):
         output_type: type[T] | None = None,
         rules: str = "",
         now: datetime | date | str | None = None,
+        after: Solution | str | None = None,
         observer: Observer | None = None,
         seed: int | None = None,
         max_seconds: float | None = None,
@@ -179,6 +183,11 @@ class Agent(ProgramRunner):
         as `"2023-11-30T09:15"`, in UTC if it names no zone; prompts show this date. By default, the
         clock starts when the run does. A stored run keeps `rules` and `now`.
 
+        `after` is an earlier solution, or the id of a stored run, which the task follows ("and for
+        JFK?"). Prompts begin with the earlier task, its program, its answer and the shapes of its
+        results. Its rules and its date apply unless new ones are given. If the agent's store has
+        the earlier run, its reads answer equal reads for an hour, as long as nothing was written.
+
         `seed` initialises `random`, `uuid` and `secrets` in the programs. By default each run draws
         its own seed and stores it, so that a password or an id that a program makes cannot be
         guessed.
@@ -186,13 +195,16 @@ class Agent(ProgramRunner):
         Raises:
             InvalidTask, TypeError: The task is empty or too long, the rules are too long, `now` is
                 no date, or `output_type` is not a type.
+            UnknownRun, RunRefused: There is no run `after`, it is still going, or has no program.
             ModelUnavailable, SandboxUnavailable: An outage, which says nothing about the task. The
                 task may be run again.
         """
         output = None if output_type is None else OutputType(output_type)
         task = readable(task if output is None else output.add_to_task(task))
-        context = read_context(rules, now)
-        options = RunOptions(observer=observer, max_seconds=max_seconds, context=context)
+        taken = self._follow(after, read_context(rules, now))
+        options = RunOptions(
+            observer=observer, max_seconds=max_seconds, context=taken.context, follows=taken.stored
+        )
         record = self._begin_record(task, options, seed=seed)
         with self._open_record(record):
             parts = replace(self._build_parts(record, options), output=output)
@@ -207,6 +219,7 @@ class Agent(ProgramRunner):
         output_type: type[T],
         rules: str = "",
         now: datetime | date | str | None = None,
+        after: Solution | str | None = None,
         observer: Observer | None = None,
         seed: int | None = None,
         max_seconds: float | None = None,
@@ -220,6 +233,7 @@ class Agent(ProgramRunner):
         output_type: None = None,
         rules: str = "",
         now: datetime | date | str | None = None,
+        after: Solution | str | None = None,
         observer: Observer | None = None,
         seed: int | None = None,
         max_seconds: float | None = None,
@@ -232,6 +246,7 @@ class Agent(ProgramRunner):
         output_type: type[T] | None = None,
         rules: str = "",
         now: datetime | date | str | None = None,
+        after: Solution | str | None = None,
         observer: Observer | None = None,
         seed: int | None = None,
         max_seconds: float | None = None,
@@ -249,27 +264,9 @@ class Agent(ProgramRunner):
             run_in_thread,
         )  # asyncio, which whoever awaits this has already
 
-        def run(watch: Observer) -> Solution:
-            if output_type is None:
-                return self.run(
-                    task,
-                    rules=rules,
-                    now=now,
-                    observer=watch,
-                    seed=seed,
-                    max_seconds=max_seconds,
-                )
-            return self.run(
-                task,
-                output_type=output_type,
-                rules=rules,
-                now=now,
-                observer=watch,
-                seed=seed,
-                max_seconds=max_seconds,
-            )
-
-        return await run_in_thread(run, observer)
+        given: dict[str, Any] = {"rules": rules, "now": now, "after": after, "seed": seed}
+        solve = partial(self.run, task, output_type=output_type, max_seconds=max_seconds, **given)
+        return await run_in_thread(lambda watch: solve(observer=watch), observer)
 
     def resume(
         self,
@@ -363,17 +360,19 @@ class Agent(ProgramRunner):
         *,
         rules: str = "",
         now: datetime | date | str | None = None,
+        after: Solution | str | None = None,
         observer: Observer | None = None,
     ) -> Draft:
         """Return what `run` would begin with: tools, a first program and its findings.
 
-        No tool is called, and nothing is recorded. `rules` and `now` are those of `run`.
+        No tool is called, and nothing is recorded. `rules`, `now` and `after` are those of `run`.
 
         Raises:
             InvalidTask: The task is empty or too long, the rules are too long, or `now` is no date.
+            UnknownRun, RunRefused: See `run`.
             ModelUnavailable: An outage.
         """
-        record = RunRecord(observer, context=read_context(rules, now))
+        record = RunRecord(observer, context=self._follow(after, read_context(rules, now)).context)
         return draft(readable(task), self._build_parts(record, RunOptions()))
 
     def close(self) -> None:

@@ -4,19 +4,23 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from reprlib import repr as shortened
 
 from atc.agent.resources import AgentResources
 from atc.agent.run_start import BeforeWrite, RunOptions, begin_run, continue_run, make_parts
 from atc.archive.learned_schemas import LearnedSchemas
 from atc.core.config import Config
+from atc.core.task import TaskContext
 from atc.core.types import Program, Solution
+from atc.run.follow_up import FollowUp, follow_solution, follow_stored
 from atc.run.record import RunRecord
 from atc.run.strategy_run import Parts
 from atc.safety.questions import AskPerson
 from atc.safety.unattended import ConsentMode
-from atc.store import RunStore
+from atc.store import RunStore, UnknownRun
 from atc.store.questions import Questions
+from atc.store.stored import StoredRun
 from atc.strategies.provided import NoModel, named_tools, run_given
 from protocols.toolbox import Toolbox
 
@@ -54,6 +58,39 @@ class ProgramRunner(AgentResources):
         """Id of the stored run that this agent began or continued last."""
         self._store = store
         self._learning = threading.Lock()
+
+    def _follow(self, after: Solution | str | None, context: TaskContext) -> FollowUp:
+        """Return what a new run takes from the run that it follows.
+
+        `after` is the solution or the id of that run; None if there is none. `context` is what the
+        caller gives beside the new task.
+
+        Raises:
+            TypeError: `after` is something else.
+            UnknownRun, RunRefused: See `Agent.run`.
+        """
+        if after is None:
+            return FollowUp(context=context)
+        if not isinstance(after, str | Solution):
+            raise TypeError(f"after must be a Solution or the id of a run, got {shortened(after)}.")
+        stored = self._load_earlier(after)
+        if stored is not None:
+            return follow_stored(stored, context, shared=self.store.shared)
+        assert isinstance(after, Solution)
+        return follow_solution(after, context, self.toolbox)
+
+    def _load_earlier(self, after: Solution | str) -> StoredRun | None:
+        """Return the stored run with this id or solution.
+
+        Return None for a solution that is not in the agent's store.
+        """
+        if isinstance(after, str):
+            return self.store.load(after)
+        if self._store is None or after.run_id is None:
+            return None
+        with suppress(UnknownRun):  # it may be in another store
+            return self._store.load(after.run_id)
+        return None
 
     def _execute(
         self, source: str, options: RunOptions, *, task: str = "", continues: str | None = None

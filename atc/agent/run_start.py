@@ -12,6 +12,7 @@ from atc.core.config import Config, public
 from atc.core.events import ConsentWaived, NoteAdded, Observer
 from atc.core.task import TaskContext
 from atc.pipeline.retrieve.base import Retriever
+from atc.run.follow_up import earlier_reads
 from atc.run.record import RunRecord
 from atc.run.resume import ResumedRun, repeat_unfinished
 from atc.run.strategy_run import Parts
@@ -79,6 +80,8 @@ class RunOptions:
     """True if the caller has sent the program before and knows the findings about it."""
     context: TaskContext = field(default_factory=TaskContext)
     """The rules and the date of a new run. A continued run keeps those that it began with."""
+    follows: StoredRun | None = None
+    """The stored run that a new run follows, whose reads may answer equal reads."""
 
     def __post_init__(self) -> None:
         """Check the time limit.
@@ -233,7 +236,7 @@ def make_parts(
     )
     journal = record.journal(effects)
     consent = Consent(
-        record.task,
+        record.context.own_words(record.task),
         toolbox,
         config,
         options.ask_person or ask_person,
@@ -247,10 +250,13 @@ def make_parts(
         cover=lambda text: record.redact(text),
     )
     record.redact = Redactor(consent.toolbox)
+    record.redact.learn_placeholders(record.context.secrets)
     record.redact.learn_sources(config.tools)
     if record.past is not None:
         _restore_calls(journal, record.past, consent.toolbox, given=given)
         record.redact.learn_run(record.past)
+    if options.follows is not None and record.store is not None:
+        journal.find_earlier = earlier_reads(options.follows, consent.toolbox, record.store)
     _report_consent(consent, record)
     if options.resend:
         journal.mark_not_sent()

@@ -163,6 +163,12 @@ on_unknown_option = click.option(
     type=click.Choice(["stop", "skip"]),
     help="If nothing shows whether a write took effect: pause (default), or go on without it.",
 )
+after_option = click.option(
+    "--after",
+    metavar="RUN",
+    help="Earlier run that TASK follows: its id, the beginning or end of it, or 'last'. Its tools,"
+    " model and settings are used, except what options say; nothing that it was allowed is.",
+)
 budget_options = combine_options(
     click.option(
         "--max-calls",

@@ -26,7 +26,7 @@ from atc.cli.earlier_runs import (
     runs_command,
 )
 from atc.cli.errors import ExitCode, error_document
-from atc.cli.output import has_person
+from atc.cli.run_after import follow
 from atc.cli.settings import load_config
 from atc.cli.stored_settings import config_of
 from atc.cli.wiring import make_asker, open_agent, open_store
@@ -52,9 +52,11 @@ from atc.strategies import parse_spec
             " --allow-writes close_ticket"
         ),
         'echo "Who flies to Denver?" | atc run - --json',
+        'atc run --after last "And from LaGuardia?"',
     ],
 )
 @click.argument("task")
+@options.after_option
 @options.tools_options
 @options.model_option
 @options.strategy_option
@@ -81,6 +83,7 @@ from atc.strategies import parse_spec
 def run(
     task: str,
     *,
+    after: str | None,
     dry_run: bool,
     rules: str | None,
     now: str | None,
@@ -93,7 +96,7 @@ def run(
     or unsure (the answer is doubtful), 2 wrong usage, 3 something is missing or down, 130
     interrupted.
     """
-    config = load_config(flags)
+    config, earlier = follow(after, flags)
     if dry_run and not parse_spec(config.strategy)[0].writes_programs:
         raise click.UsageError(
             f"--dry-run shows a program; {config.strategy} writes none before it calls: use chain."
@@ -106,12 +109,12 @@ def run(
         guard = RepeatGuard(agent.store, agent.toolbox, ask_on_terminal(view.pause_status))
         guard.check_start(task)
         agent.before_write = guard.before_write
-        return agent.run(task, rules=policy, now=now, observer=view)
+        return agent.run(task, rules=policy, now=now, after=earlier.find(agent), observer=view)
 
     if not dry_run:
         _solve(config, begin, consent=consent)
     with _open_watched_agent(config, warm=False) as (agent, view):
-        draft = agent.draft(task, rules=policy, now=now, observer=view)
+        draft = agent.draft(task, rules=policy, now=now, after=earlier.find(agent), observer=view)
     source = draft.program.source if draft.program else None
     document = {
         "tools": list(draft.tools),
@@ -269,7 +272,7 @@ def _require_person(stored: StoredRun, options: Sequence[str]) -> None:
     Raises:
         RunRefused: There is no terminal.
     """
-    if stored.summary.gateway and options and not has_person():
+    if stored.summary.gateway and options and not output.has_person():
         run = stored.summary.run_id
         raise RunRefused(
             f"run {run} is that of another agent, a client of 'atc serve', and {options[0]!r} is a"

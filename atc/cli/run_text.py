@@ -43,6 +43,9 @@ def _format_settings(run: RunSummary) -> list[str]:
     tokens = f"{usage.input_tokens:,} tokens in, {usage.output_tokens:,} out"
     asked = count(usage.model_calls, "time")
     lines = [f"run      {run.run_id} ({run.status})", f"task     {run.task}"]
+    if run.context.earlier:
+        last = run.context.earlier[-1]
+        lines.append(f"after    {last.run or 'a run that was not stored'}: {clip_line(last.task)}")
     if run.context.rules:
         lines.append(f"rules    {run.context.rules}")
     if run.context.now:
@@ -104,7 +107,9 @@ def _format_call(call: ToolCall, *, complete: bool = True) -> str:
     result = call.error if call.error is not None else json.dumps(call.result, ensure_ascii=False)
     if not complete:
         result = "(no outcome was recorded)"
-    how = "from the journal" if call.reused else f"{call.seconds * 1000:.0f} ms"
+    how = f"{call.seconds * 1000:.0f} ms"
+    if call.reused:
+        how = "from the journal" if call.earlier is None else "from the earlier run"
     how += f" · within {call.within}" if call.within is not None else ""
     how += f" · {call.note}" if call.note is not None else ""
     return f"call {call.index:<3} {format_whole_call(call)} → {clip_line(result)} · {how}"

@@ -26,6 +26,10 @@ from sandbox.choose import AUTO
 
 _OF_THIS_MACHINE = frozenset({"credentials", "mcp", "state_dir", "store", "cache_dir"})
 """Settings of a stored run that are ignored here, because they describe the machine it ran on."""
+_GIVEN_FOR_EACH_RUN = frozenset(
+    {"allow_writes", "trust", "trust_annotations", "start_servers", "on_unknown"}
+)
+"""Permissions of a stored run that a run that follows it does not get."""
 _HARMLESS = frozenset(
     {"strategy", "repair", "retrieval", "prompt_tokens", "temperature", "decoding", "docs"}
 )
@@ -57,22 +61,64 @@ def config_of(stored: StoredRun, flags: Mapping[str, Any] | None = None, *, shar
     }
     changed = dict(flags or {})
     if shared:
-        own = load_config(changed)
-        _require_named(stored.summary.run_id, known, own, changed)
-        known = dict(_trusted_settings(known, own, changed))
+        known = _take_from_shared(stored, known, changed, command="runs resume")
     for key in ("allow_writes", "trust"):  # what was allowed before stays allowed
         if changed.get(key):
             changed[key] = (*known.get(key, ()), *changed[key])
     return load_config(changed, stored=Layer(f"run {stored.summary.run_id}", known))
 
 
+def config_after(stored: StoredRun, flags: Mapping[str, Any], *, shared: bool) -> Config:
+    """Return the configuration for a run that follows a stored one.
+
+    It has the settings of the stored run, changed by `flags`, but not the permissions: these are
+    given for each run. If `flags` name tools, limits that apply to the tools of an untrusted file
+    are not taken either. `shared` is that of `config_of`.
+
+    Raises:
+        RunRefused: See `config_of`.
+    """
+    left_out = _OF_THIS_MACHINE | _GIVEN_FOR_EACH_RUN
+    if flags.get("tools"):
+        left_out |= {"lend_credentials", "near_hosts"}
+    known = {
+        key: value
+        for key, value in stored.summary.config.items()
+        if key not in left_out and (value not in (None, []) or key == "tools")
+    }
+    if shared:
+        known = _take_from_shared(stored, known, flags, command="run --after")
+    return load_config(flags, stored=Layer(f"run {stored.summary.run_id}", known))
+
+
+def _take_from_shared(
+    stored: StoredRun, known: Mapping[str, Json], flags: Mapping[str, Any], *, command: str
+) -> dict[str, Json]:
+    """Return those settings of a run that may be used even if another user wrote them.
+
+    `known` are all its settings, and `flags` those of the command line. `command` is the command
+    that is running, without `atc`.
+
+    Raises:
+        RunRefused: See `_require_named`.
+    """
+    own = load_config(flags)
+    _require_named(stored.summary.run_id, known, own, flags, command=command)
+    return dict(_trusted_settings(known, own, flags))
+
+
 def _require_named(
-    run: str, known: Mapping[str, Json], own: Config, flags: Mapping[str, Any]
+    run: str,
+    known: Mapping[str, Json],
+    own: Config,
+    flags: Mapping[str, Any],
+    *,
+    command: str,
 ) -> None:
     """Check that this user's settings contain the tools, model and sandbox of a stored run.
 
     `known` are the settings of the run, `own` those of this user. A setting that `flags` replace is
-    not checked.
+    not checked. `command` is the command that the message names.
 
     Raises:
         RunRefused: One of them is not in this user's settings.
@@ -93,7 +139,7 @@ def _require_named(
         raise RunRefused(
             f"run {run} cannot go on by itself: it stands in a database that others can write to,"
             f" and names what your settings do not: {named}. If that is what you want to run, say"
-            f" so: atc runs resume {run} {options}"
+            f" so: atc {command} {run} {options}"
         )
 
 

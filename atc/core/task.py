@@ -1,18 +1,21 @@
-"""The text of a task, and what its caller says beside it: rules, and the date of the run."""
+"""The text of a task, and what belongs to it: rules, the date of the run, and earlier tasks."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from datetime import UTC, date, datetime, time
 from reprlib import repr as shortened
 
 from atc.core.prompts import fill
 from protocols.errors import AtcError
+from protocols.schema import Json
+from protocols.truncate import clip_text
 
 LONGEST_TASK = 20_000
 """Longest task, in characters. A longer one would leave no room for tools in a small prompt."""
-
-
+_LONGEST_EARLIER = 1_500
+"""Maximum number of characters of the task before this one in prompts."""
 _YEARS = range(1970, 9999)
 """Years that the clock of a program can show."""
 
@@ -25,12 +28,47 @@ class InvalidTask(AtcError):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class TaskContext:
-    """The rules and the date that the caller of a run gives in addition to the task.
+class EarlierTask:
+    """A task that was run before, and what came of it, as the prompts of a later task show it.
 
-    Prompts show them below the task, under headings of their own. They do not count as the user's
-    words. No doubt about an answer rests on them, and a value in them is not trusted as one that
-    the user typed.
+    Secrets in it are replaced by placeholders. `by_user` is False if somebody else than the user
+    may have written `task`.
+    """
+
+    run: str = ""
+    """Id of the stored run; "" if the run was not stored."""
+    task: str
+    ended: str = ""
+    """A sentence that introduces `answer` and says how the run ended, such as `It answered:`."""
+    answer: str = ""
+    program: str = ""
+    """The source of its last program; "" if prompts show only the task and the answer."""
+    results: str = ""
+    """A line for each of its calls, with the shape (types and keys) of the response."""
+    by_user: bool = True
+
+    def format(self) -> str:
+        """Return the part of a prompt that shows the task."""
+        task = clip_text(self.task, _LONGEST_EARLIER)
+        if not self.program:
+            return fill("follow_up_brief", task=task, ended=self.ended, answer=self.answer)
+        return fill(
+            "follow_up_run",
+            task=task,
+            program=self.program,
+            ended=self.ended,
+            answer=self.answer,
+            results=self.results,
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TaskContext:
+    """The rules and the date that the caller of a run gives, and the tasks that this one follows.
+
+    Prompts show the rules and the date below the task, under headings of their own. They do not
+    count as the user's words. No doubt about an answer rests on them, and a value in them is not
+    trusted as one that the user typed.
     """
 
     rules: str = ""
@@ -40,6 +78,26 @@ class TaskContext:
 
     If it is "", the clock starts when the run begins, and prompts name no date.
     """
+    earlier: tuple[EarlierTask, ...] = ()
+    """The tasks that this one follows, oldest first. Prompts show them before the task."""
+    secrets: Mapping[str, Json] = field(default_factory=dict, repr=False)
+    """The secrets whose placeholders occur in `earlier`, keyed by placeholder."""
+
+    @property
+    def has_foreign_words(self) -> bool:
+        """True if prompts contain words that are not the user's: rules, or results of tools."""
+        return bool(self.rules or self.earlier)
+
+    def with_earlier_tasks(self, task: str) -> str:
+        """Return the task below the tasks that it follows, which say what it may leave out."""
+        return "\n\n".join([*(one.task for one in self.earlier), task])
+
+    def own_words(self, task: str) -> str:
+        """Return the user's words: the task, and those of the earlier tasks that the user wrote.
+
+        The answers to them are not among these words, because tools gave them.
+        """
+        return "\n\n".join([*(one.task for one in self.earlier if one.by_user), task])
 
     @property
     def clock(self) -> float | None:
@@ -47,8 +105,14 @@ class TaskContext:
         return datetime.fromisoformat(self.now).timestamp() if self.now else None
 
     def add_to(self, task: str) -> str:
-        """Return the task as prompts show it, with the rules and the date below it."""
+        """Return the task as prompts show it, with the rules and the date below it.
+
+        The tasks that it follows are above it.
+        """
         parts = [task]
+        if self.earlier:
+            shown = "\n\n".join(one.format() for one in self.earlier)
+            parts = [fill("follow_up", earlier=shown, task=task)]
         if self.rules:
             parts.append(fill("rules", rules=self.rules))
         if self.now:

@@ -247,6 +247,7 @@ class RunSpans:
             "mcp.method.name": "tools/call" if mcp else None,
             "atc.call.outcome": call.outcome,
             "atc.call.from_journal": call.reused,
+            "atc.call.from_earlier_run": call.earlier is not None,
             "atc.call.line": call.line,
         }
         title = f"tools/call {name}" if mcp else f"execute_tool {name}"

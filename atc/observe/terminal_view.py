@@ -177,7 +177,7 @@ class RunView:
 
     def _show_call(self, call: ToolCall) -> None:
         """Show a completed call on one line; after many calls of the same tool, only count it."""
-        if call.reused and self._kept:
+        if call.reused and self._kept and (call.earlier is None or call.line <= self._kept):
             return  # it was shown when it was made
         if call.tool != self._last_tool or call.error is not None:
             self._fold()
@@ -187,7 +187,9 @@ class RunView:
             self._set_status(f"calling {call.tool}, {self._in_a_row + 1} times so far …")
             return
         result = str(call.error if call.error is not None else shape(call.result, depth=1))
-        took = "again, from the journal" if call.reused else f"{call.seconds * 1000:.0f} ms"
+        took = f"{call.seconds * 1000:.0f} ms"
+        if call.reused:
+            took = "again, from the journal" if call.earlier is None else "from the earlier run"
         style = "red" if call.error is not None else "green"
         text = format_whole_call(call)
         room = _LONGEST_LINE

@@ -84,7 +84,7 @@ def prepare(
         tools=tools,
         known_text=f"{run.prompt_task}\n{seen}",
         look=look,
-        blind=blind,
+        blind=blind and not run.parts.context.earlier,
         holds_writes=holds_writes,
     )
 
@@ -128,8 +128,9 @@ def _begin(run: Run, result: Attempt, *, blind: bool) -> Attempt | None:
     """
     parts = run.parts
     number = len(run.attempts)
-    # Who has read the caller's rules may have taken a value from them; rules are not the user's.
-    parts.consent.begin_program(result.program, blind=blind and not parts.context.rules)
+    # Who has read the caller's rules, or an earlier answer, may have taken a value from them.
+    blind = blind and not parts.context.has_foreign_words
+    parts.consent.begin_program(result.program, blind=blind)
     stored = parts.past.attempt(number)
     if stored is not None:
         run.attempts.append(stored)

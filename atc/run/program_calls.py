@@ -109,7 +109,9 @@ def _show_as_made(
             (
                 m
                 for m in made
-                if call.reused and (m.tool, m.arguments) == (call.tool, call.arguments)
+                if call.reused
+                and call.earlier is None
+                and (m.tool, m.arguments) == (call.tool, call.arguments)
             ),
             None,
         )

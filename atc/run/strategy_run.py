@@ -298,7 +298,8 @@ class Run:
         sources = [attempt.program.source for attempt in self.attempts]
         if not any(sources):
             return ShownTools(self.tools, nearest=NEAREST if is_ranked else None)
-        ranked = list(self.tools) if is_ranked else rank_by_words(self.task, self.tools)
+        wanted = self.parts.context.with_earlier_tasks(self.task)
+        ranked = list(self.tools) if is_ranked else rank_by_words(wanted, self.tools)
         full = select_full(self.tools, ranked[:NEAREST], sources)
         by_name = tuple(call_form(tool) for alias, tool in self.tools.items() if alias not in full)
         calls = [call for attempt in self.attempts for call in attempt.calls]
@@ -360,8 +361,10 @@ def retrieve(task: str, parts: Parts, meter: BudgetedModel) -> RetrievedTools:
         names = names[:most]
         # Without a budget, the strategy's next request ends the run anyway.
         with suppress(BudgetSpent):
-            found = parts.finder(meter.asker("retrieve")).search(task, k=most)
+            wanted = parts.context.with_earlier_tasks(task)
+            found = parts.finder(meter.asker("retrieve")).search(wanted, k=most)
             names = [hit.tool for hit in found.hits] or names
+        names = list(dict.fromkeys([*_named_before(parts), *names]))
         if note := describe_words_alone(parts.config):
             meter.note(note)
     named = named_in_docs(names, toolbox) if len(names) < len(toolbox) else []
@@ -379,6 +382,12 @@ def retrieve(task: str, parts: Parts, meter: BudgetedModel) -> RetrievedTools:
         return [hit.tool for hit in in_turns(hits, toolbox, k=_FOUND)]
 
     return RetrievedTools(kept, ToolSearch(toolbox, kept, search, budget))
+
+
+def _named_before(parts: Parts) -> list[str]:
+    """Return the tools that programs of earlier tasks call, see `TaskContext.earlier`."""
+    programs = [Program(one.program) for one in parts.context.earlier]
+    return [name for program in programs for name in program.names if name in parts.toolbox]
 
 
 def _is_fitting(toolbox: Toolbox, budget: int, docs: Docs) -> bool:

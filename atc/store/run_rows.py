@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Protocol
@@ -19,7 +20,10 @@ from atc.store.stored import (
     from_json,
 )
 from protocols.naming import closest_spellings
-from protocols.protocol import dump
+from protocols.protocol import dump, load
+from sandbox.earlier_reads import end_of_write
+from sandbox.journal_entries import RecordedCall
+from sandbox.trace import ToolCall
 
 Row = Mapping[str, Any]
 _ATTEMPT_ROW = """
@@ -31,6 +35,14 @@ _TOOL_ROW = (
     "INSERT INTO tools VALUES (?, ?, ?) ON CONFLICT (run, alias) DO UPDATE SET digest ="
     " excluded.digest"
 )
+
+_SENT = """
+SELECT run, json_extract(document, '$.tool') AS tool,
+    json_extract(document, '$.outcome') AS outcome, json_extract(document, '$.seconds') AS seconds,
+    complete, intended
+FROM calls WHERE reused = 0 AND run <> ? AND intended > ?
+"""
+_PROTOCOL = "SELECT document FROM tools JOIN protocols USING (digest) WHERE run = ? AND alias = ?"
 
 
 class Database(Protocol):
@@ -144,3 +156,31 @@ def _write_attempt(db: Database, run: str, number: int, attempt: Attempt) -> Non
     """Store an attempt of a run. It replaces the stored attempt with the same number, if any."""
     written = replace(attempt, program=Program(escape_surrogates(attempt.program.source)))
     db.execute(_ATTEMPT_ROW, (run, number, attempt.execution, as_json(Attempt, written)))
+
+
+def find_last_write(db: Database, *, beside: str, since: float) -> float:
+    """Return the time at which the last write of any run except `beside` was over.
+
+    Only calls that were sent after `since` count. All times are those of the store's clock. The
+    result is infinity if the end of a write is not known, and minus infinity without a write.
+    """
+    writes: dict[tuple[str, str], bool] = {}
+    last = -math.inf
+    for row in db.execute(_SENT, (beside, since)).fetchall():
+        named = (row["run"], row["tool"])
+        if named not in writes:
+            found = db.execute(_PROTOCOL, named).fetchone()
+            writes[named] = found is None or load(json.loads(found["document"])).writes
+        if writes[named]:
+            call = ToolCall(
+                index=0,
+                tool=row["tool"],
+                arguments={},
+                line=0,
+                outcome=row["outcome"],
+                seconds=float(row["seconds"]),
+            )
+            complete = bool(row["complete"])
+            sent = RecordedCall(execution=0, call=call, complete=complete, intended=row["intended"])
+            last = max(last, end_of_write(sent))
+    return last

@@ -24,6 +24,7 @@ from atc.store.run_rows import (
     Database,
     Row,
     change_run,
+    find_last_write,
     read_run,
     resolve,
     rows_of,
@@ -42,7 +43,7 @@ from atc.store.stored import (
 )
 from protocols.protocol import load as load_protocol
 from protocols.schema import Json
-from sandbox.journal import RecordedCall
+from sandbox.journal_entries import RecordedCall
 from sandbox.trace import ToolCall
 
 TABLES = Path(__file__).with_name("tables.sql").read_text()
@@ -255,6 +256,15 @@ class RunStore(ABC):
                     json.loads(row["document"])["arguments"],
                 )
             return found
+
+    def last_write(self, *, beside: str, since: float) -> float:
+        """Return the Unix time at which the last write of any run except `beside` was over.
+
+        Only calls that were sent after the Unix time `since` count, see `find_last_write`.
+        """
+        with self._transaction(writing=False) as db:
+            ahead = round(time.time() - self._now(db))
+            return find_last_write(db, beside=beside, since=since - ahead) + ahead
 
     def load(self, name: str) -> StoredRun:
         """Return a stored run with everything that was recorded about it.

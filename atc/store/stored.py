@@ -17,7 +17,7 @@ from protocols.errors import AtcError
 from protocols.model import Completion, Message
 from protocols.protocol import ToolProtocol
 from protocols.schema import Json
-from sandbox.journal import RecordedCall
+from sandbox.journal_entries import RecordedCall
 from sandbox.trace import Pins
 
 T = TypeVar("T")

@@ -6,7 +6,8 @@ from dataclasses import replace
 
 import pytest
 
-from sandbox.journal import Journal, RecordedCall, canonical_call
+from sandbox.journal import Journal, canonical_call
+from sandbox.journal_entries import RecordedCall
 from sandbox.trace import ToolCall
 from tests.labs import tools as tool_lab
 
@@ -287,3 +288,36 @@ def test_writes_that_somebody_ruled_out_are_sent_again():
     journal.open()
     assert ask(journal, 0, "w") is None
     assert journal.earlier_write(0) is None
+
+
+def following(**results):
+    """A journal of a run that follows one whose reads without arguments had these results."""
+    known = {
+        canonical_call(name, {"limit": 10}): ToolCall(
+            index=7, tool=name, arguments={}, line=9, result=result, earlier=5.0
+        )
+        for name, result in results.items()
+    }
+    return Journal(find_earlier=known.get)
+
+
+def test_an_earlier_run_answers_only_first_reads():
+    assert execute(following(a=1, w=2), read("a"), read("a"), write("w")) == [True, False, False]
+    journal = following(a=1, c=2)
+    assert execute(journal, read("a"), write("w"), read("c")) == [True, False, False]
+    assert [call.earlier for call in journal.completed_calls()] == [5.0, None, None]
+    # The program begins otherwise: the first read was made before the write, the other is new.
+    assert execute(journal, read("a"), read("c")) == [True, False]
+
+
+def test_a_resumed_run_keeps_earlier_answers():
+    stored: list[RecordedCall] = []
+    journal = following(a=1)
+    journal.sink = lambda execution, call, done: stored.append(
+        RecordedCall(execution=execution, call=call, complete=done)
+    )
+    execute(journal, read("a"), write("b"))
+    execute(journal, read("a"))
+    again = Journal()
+    again.restore([one for one in stored if one.complete], TOOLS)
+    assert execute(again, read("a"), write("b"), read("a")) == [True, True, False]

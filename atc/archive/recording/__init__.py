@@ -171,6 +171,7 @@ def line_without_secrets(stored: StoredRun) -> StoredRun:
 def create_redactor(stored: StoredRun) -> Redactor:
     """Return a redactor that replaces a run's secrets by the placeholders that its prompts have."""
     redact = Redactor(RecordedTools(stored.protocols))
+    redact.learn_placeholders(stored.summary.context.secrets)
     redact.learn_sources(sources_of(stored))
     redact.learn_run(stored)
     return redact

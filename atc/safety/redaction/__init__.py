@@ -16,6 +16,7 @@ from typing import Any, TypeVar, cast
 
 from atc.core.line_edits import line_edits, readable_lines
 from atc.core.replies import program_in_reply
+from atc.core.task import TaskContext
 from atc.core.types import Attempt, Program
 from atc.safety.redaction.text import SecretText
 from atc.store.stored import StoredRun
@@ -98,6 +99,24 @@ class Redactor:
             for call in attempt.trace.calls if attempt.trace else ():
                 self.learn_call(call, number)
 
+    def learn_placeholders(self, secrets: Mapping[str, Json]) -> None:
+        """Add secrets of an earlier run, keyed by the placeholders that they had there.
+
+        Call this first, so that each of them keeps its placeholder.
+        """
+        with self._lock:
+            for name, value in secrets.items():
+                if _key(value) not in self._placeholders:
+                    self._values[name] = value
+                    self._text.add(_key(value)[1], name)
+                    self._placeholders[_key(value)] = name
+
+    def find_secrets(self, text: str) -> dict[str, Json]:
+        """Return the secrets whose placeholders a text contains, keyed by placeholder."""
+        named = dict.fromkeys(found[0] for found in PLACEHOLDER.finditer(text))
+        with self._lock:
+            return {name: self._values[name] for name in named if name in self._values}
+
     def learn_sources(self, sources: Iterable[str]) -> None:
         """Add the secrets in the addresses and commands of tool sources."""
         for source in sources:
@@ -127,6 +146,8 @@ class Redactor:
         match thing:
             case ToolCall():
                 changed = self._call(thing)
+            case TaskContext(rules=rules, earlier=earlier):
+                changed = replace(thing, rules=self(rules), earlier=self.value(earlier), secrets={})
             case Program(source=source):
                 self.learn_program(thing)
                 changed = Program(self(source))

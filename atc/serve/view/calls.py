@@ -37,7 +37,11 @@ class ShownCall:
     @property
     def words(self) -> str:
         """The outcome of the call in words, such as `not sent`."""
-        return self.open or ("from the journal" if self.call.reused else _WORDS[self.call.outcome])
+        if self.open:
+            return self.open
+        if self.call.reused:
+            return "from the journal" if self.call.earlier is None else "from the earlier run"
+        return _WORDS[self.call.outcome]
 
     @property
     def kind(self) -> str:
