@@ -135,3 +135,24 @@ def test_a_locally_killed_run_is_free_at_once(user, address, stack):
     begun.kill()
     begun.wait()
     assert "  interrupted  " in user.atc("runs", "list").stdout
+
+
+def test_a_follow_up_takes_no_foreign_tools(user, address, stack):
+    """Nor a permission, nor a word of whoever wrote the earlier task."""
+    shop = service(stack, ("order", "post", "/order"))
+    document = f"{shop.url}/doc"
+    done, _ = user.run("print(1)", "--tools", document)
+    assert done.returncode == 0, done.stderr
+    after = ("run", "Order it.", "--after", "last")
+    known = ["--tools", document, "--model", f"scripted:{user.work / 'script.json'}"]
+    for settings, given in [({"tools": ["evil.py"]}, known[2:]), ({"model": "ollama:x"}, known[:2])]:
+        change(address, **settings)
+        refused = user.atc(*after, *given)
+        assert (refused.returncode, refused.stderr.count("\n")) == (2, 1), (settings, refused)
+        assert "say so: atc run --after 2" in refused.stderr
+    change(address, tools=[document], allow_writes=["all"], max_calls=10_000)
+    done = user.run_text("print(order())", "--after", "last", *known[:2])
+    assert (done.returncode, writes(shop)) == (1, []), done
+    with psycopg.connect(address) as connection:
+        documents = connection.execute("SELECT document FROM atc.runs ORDER BY created").fetchall()
+    assert not json.loads(documents[-1][0])["context"]["earlier"][0]["by_user"]

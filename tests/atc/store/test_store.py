@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import math
 import os
 import sqlite3
 import stat
@@ -17,6 +18,7 @@ from atc.core.types import Attempt, Fact, Fault, Finding, Program, Solution, Usa
 from atc.store import RunRefused, RunStore, Store, StoreUnavailable, UnknownRun
 from atc.store.lease import this_process
 from protocols.model import Completion, Message
+from protocols.protocol import Annotations, ToolProtocol
 from sandbox.trace import Failure, Frame, ToolCall, Trace
 from tests.labs.paths import ROOT
 from tests.labs.patience import PATIENCE
@@ -312,3 +314,31 @@ def test_a_full_disk_loses_nothing(tmp_path: Path) -> None:
         ):
             store.create("x" * 100_000)
         assert [summary.run_id for summary in store.list()] == [run]
+
+
+@both_stores
+def test_the_last_write_is_found(store: RunStore) -> None:
+    """A call counts unless it only reads or had no effect; one without an end may still write."""
+    reads = ToolProtocol(name="find", annotations=Annotations(read_only=True))
+    run = store.create("t")
+    observe = store.observer(run)
+    observe(events.ToolsNamed({"find": reads}))
+
+    def send(index: int, tool: str, **how) -> None:
+        call = ToolCall(index=index, tool=tool, arguments={}, line=1, outcome="unknown")
+        observe(events.ToolCalled(0, call, complete=False))
+        if how:
+            observe(events.ToolCalled(0, replace(call, **how)))
+
+    def last(**how) -> float:
+        return store.last_write(**{"beside": "", "since": 0.0} | how)
+
+    send(0, "find", outcome="done", seconds=9.0)
+    send(1, "order", outcome="refused", error="no")
+    assert last() == -math.inf
+    send(2, "order", outcome="done", seconds=3.0)
+    sent = store.load(run).calls[2].intended
+    assert last() == pytest.approx(sent + 3, abs=2)
+    assert last(beside=run) == last(since=sent + 5) == -math.inf
+    send(3, "order")
+    assert last() == math.inf
