@@ -166,8 +166,8 @@ on_unknown_option = click.option(
 after_option = click.option(
     "--after",
     metavar="RUN",
-    help="Earlier run that TASK follows: its id, the beginning or end of it, or 'last'. Its tools,"
-    " model and settings are used, except what options say; nothing that it was allowed is.",
+    help="Earlier run that TASK builds on: its id, the beginning or end of it, or 'last'. The new"
+    " run gets its tools, model and settings unless options say otherwise, but no permission.",
 )
 budget_options = combine_options(
     click.option(
