@@ -66,21 +66,22 @@ def follow_stored(stored: StoredRun, context: TaskContext, *, shared: bool) -> F
     """
     run = stored.summary
     attempt = require_program(stored)
+    redact = create_redactor(stored)
     last = describe_task(
         run.task,
         attempt,
         status=run.status,
         answer=run.answer,
         tools=RecordedTools(stored.protocols),
-        redact=create_redactor(stored),
+        redact=redact,
     )
-    last = replace(last, run=run.run_id, by_user=not (shared or run.gateway))
+    is_own = bool(run.task) and not (shared or run.gateway)
+    last = replace(last, run=run.run_id, by_user=is_own)
     before = run.context
     if shared:
         before = replace(
             before, earlier=tuple(replace(one, by_user=False) for one in before.earlier)
         )
-    redact = create_redactor(stored)
     return FollowUp(context=_join(context, before, last, redact), stored=stored)
 
 

@@ -145,7 +145,10 @@ def test_a_follow_up_takes_no_foreign_tools(user, address, stack):
     assert done.returncode == 0, done.stderr
     after = ("run", "Order it.", "--after", "last")
     known = ["--tools", document, "--model", f"scripted:{user.work / 'script.json'}"]
-    for settings, given in [({"tools": ["evil.py"]}, known[2:]), ({"model": "ollama:x"}, known[:2])]:
+    for settings, given in [
+        ({"tools": ["evil.py"]}, known[2:]),
+        ({"model": "ollama:x"}, known[:2]),
+    ]:
         change(address, **settings)
         refused = user.atc(*after, *given)
         assert (refused.returncode, refused.stderr.count("\n")) == (2, 1), (settings, refused)
