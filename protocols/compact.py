@@ -26,6 +26,7 @@ from protocols.truncate import first_sentences
 NOTATION = '# {a, b?: int} is a dict with the keys "a" and "b"; b is an int, or None or absent.'
 _PLAIN = Detail(comments=False, most_values=6)
 _LONGEST_DESCRIPTION = 220  # characters
+_NEW_WORDS = 3
 _LONGEST_REPEATED = 30
 """A longer type is written each time, since the model may not find it further up."""
 _SHORTEST_DECLARED = 30
@@ -193,10 +194,13 @@ class _Notation:
 
 
 def _new_sentences(tool: Tool, line: str) -> str:
-    """Return the sentences of a tool's description that its line does not say in other words."""
+    """Return the sentences of a tool's description that say more than its line.
+
+    They have at least `_NEW_WORDS` words that its name, arguments and response do not have.
+    """
     known = _words(f"{snake(tool.alias)} {line}".replace("_", " "))
     text = tool.protocol.description or tool.protocol.title
-    new = [sentence for sentence in _SENTENCE_END.split(text) if _words(sentence) - known]
+    new = [one for one in _SENTENCE_END.split(text) if len(_words(one) - known) >= _NEW_WORDS]
     return first_sentences(" ".join(new), _LONGEST_DESCRIPTION).removesuffix(" …")
 
 

@@ -61,7 +61,7 @@ def test_describes_each_tool_in_one_line() -> None:
         (
             "def list_books(*, author_id, page: int=1, before=...) -> {books: list[{title, published:"
             " YYYY-MM-DD, length?: int, binding?: 'hard'|'soft'}], page}"
-            "  # Books of an author by date. Drafts are left out."
+            "  # Drafts are left out."
         ),
         "# author_id: As search_authors gives it.",
         "# before: At most 2030.",

@@ -14,6 +14,7 @@ from collections.abc import Iterator
 
 from atc.core.source_edits import Edit, SourceOffsets, apply_edits
 from atc.core.types import Finding, Program
+from atc.pipeline.autofix.indentation import remove_unexpected_indent
 from atc.pipeline.autofix.lookups import lookup, search_for
 from protocols.naming import similarity, snake
 from protocols.toolbox import Toolbox
@@ -41,6 +42,8 @@ def autofix(program: Program, findings: tuple[Finding, ...], tools: Toolbox) -> 
     Call this again on the fixed program and its findings: one fix may make another possible. For
     example, a positional argument first gets its name, then a lookup replaces its value.
     """
+    if program.parse_error is not None:
+        return remove_unexpected_indent(program)
     editor = _Fixes(program, tools)
     # What is not certain may be right, and then needs no fix.
     certain = [finding for finding in findings if finding.certain]
