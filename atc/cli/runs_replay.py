@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -13,10 +14,12 @@ from atc.archive.recording import Recording, Replayer
 from atc.archive.recording.document import parse_recording
 from atc.cli import options, output
 from atc.cli.errors import ExitCode
+from atc.cli.junit import junit_xml
 from atc.cli.output import print_result, say
 from atc.cli.settings import load_config
 from atc.core.text import count
 from protocols.errors import AtcError
+from protocols.private_files import write_whole
 
 _LABELS = {"passed": "ok   ", "failed": "FAIL ", "error": "ERROR"}
 
@@ -40,28 +43,44 @@ def replay(file: str, *, sandbox: str | None) -> None:
     sys.exit(ExitCode.DONE if document["same"] else ExitCode.FAILED)
 
 
-@click.command("test", cls=options.Verb, examples=["atc runs test tests/runs/"])
+@click.command(
+    "test",
+    cls=options.Verb,
+    examples=["atc runs test tests/runs/", "atc runs test tests/runs/ --junit report.xml"],
+)
 @click.argument("files", nargs=-1, required=True)
 @options.sandbox_option
-def test(files: tuple[str, ...], *, sandbox: str | None) -> None:
+@click.option(
+    "--junit",
+    "report",
+    type=options.FILE,
+    metavar="FILE",
+    help="Also write the results as JUnit XML, for CI. A file that is there is replaced.",
+)
+def test(files: tuple[str, ...], *, sandbox: str | None, report: Path | None) -> None:
     """Replay many recordings of runs, for example in CI.
 
     FILES are recordings, or folders with recordings. For each recording, one line says whether the
     program gave the same answer again. Neither keys nor a network are needed. Exit status: 0 all
     gave the same answer, 1 one did not or cannot be read, 2 there are no recordings.
     """
+    output.require_new(report, force=True)
     found = list(dict.fromkeys(_find_recordings(files)))
     if not found:
         raise click.UsageError(
             "there is no recording in it; 'atc runs export RUN -o FILE' writes one"
         )
     documents: list[dict[str, Any]] = []
+    began = time.time()
     with Replayer(load_config({"sandbox": sandbox}).sandbox) as replayer:
         for file in found:
             document, result = _test_one(file, replayer)
             documents.append(document)
             if not output.as_json():
                 output.print_text(f"{_LABELS[document['state']]}  {file}  {result}")
+    if report is not None:
+        text = junit_xml(documents, began=began, seconds=time.time() - began)
+        write_whole(report, text)
     print_result(documents, "")
     passed = sum(one["state"] == "passed" for one in documents)
     say(f"{passed} of {count(len(documents), 'recording')} gave the same answer.")
