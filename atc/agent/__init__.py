@@ -17,8 +17,7 @@ from atc.archive.learned_schemas import LearnedSchemas
 from atc.core.config import Config
 from atc.core.events import Observer
 from atc.core.task import read_context, readable
-from atc.core.types import Draft, Finding, Program, Solution
-from atc.pipeline.check import check
+from atc.core.types import Draft, Solution
 from atc.run.output_type import OutputType, TypedSolution
 from atc.run.record import RunRecord
 from atc.safety.questions import AskPerson
@@ -260,9 +259,8 @@ class Agent(ProgramRunner):
         Raises:
             InvalidTask, TypeError, ModelUnavailable, SandboxUnavailable: See `run`.
         """
-        from atc.core.run_in_thread import (
-            run_in_thread,
-        )  # asyncio, which whoever awaits this has already
+        # Imports asyncio, which whoever awaits this has already.
+        from atc.core.run_in_thread import run_in_thread
 
         given: dict[str, Any] = {"rules": rules, "now": now, "after": after, "seed": seed}
         solve = partial(self.run, task, output_type=output_type, max_seconds=max_seconds, **given)
@@ -313,46 +311,6 @@ class Agent(ProgramRunner):
             return record.finish(
                 strategy(self.config.strategy)(record.task, self._build_parts(record, options))
             )
-
-    def execute(
-        self,
-        source: str,
-        *,
-        task: str = "",
-        continues: str | None = None,
-        observer: Observer | None = None,
-        max_seconds: float | None = None,
-        ask_person: AskPerson | None = None,
-        accept_orphans: bool = False,
-        resend: bool = False,
-    ) -> Solution:
-        """Run a program that the caller wrote. No model is asked.
-
-        `continues` is the id of a stored run whose completed calls are not made again: `source` is
-        a corrected or longer version of its program. `task` says what the program is for; values
-        that occur in the task count as chosen by the user. All other arguments are those of
-        `resume`.
-
-        Raises:
-            UnknownRun, RunRefused: `continues` names no run, or one that another process works on.
-            SandboxUnavailable: An outage, which says nothing about the program.
-        """
-        options = RunOptions(
-            observer=observer,
-            max_seconds=max_seconds,
-            ask_person=ask_person,
-            accept_orphans=accept_orphans,
-            resend=resend,
-        )
-        return self._execute(source, options, task=task, continues=continues)
-
-    def check(self, source: str) -> tuple[Finding, ...]:
-        """Return the findings (problems) in a program, sorted by line. No program or tool is run.
-
-        `execute` does not run a program with a finding that is `certain`. Other findings depend on
-        the data, such as a field that can be null.
-        """
-        return check(Program(source), self.toolbox)
 
     def draft(
         self,

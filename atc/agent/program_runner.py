@@ -5,14 +5,19 @@ from __future__ import annotations
 import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
+from dataclasses import replace
+from datetime import date, datetime
 from reprlib import repr as shortened
 
+from atc.agent.program_arguments import place_arguments, program_context
 from atc.agent.resources import AgentResources
 from atc.agent.run_start import BeforeWrite, RunOptions, begin_run, continue_run, make_parts
 from atc.archive.learned_schemas import LearnedSchemas
 from atc.core.config import Config
+from atc.core.events import Observer
 from atc.core.task import TaskContext
-from atc.core.types import Program, Solution
+from atc.core.types import Finding, Program, Solution
+from atc.pipeline.check import check
 from atc.run.follow_up import FollowUp, follow_solution, follow_stored
 from atc.run.record import RunRecord
 from atc.run.strategy_run import Parts
@@ -22,6 +27,8 @@ from atc.store import RunStore, UnknownRun
 from atc.store.questions import Questions
 from atc.store.stored import StoredRun
 from atc.strategies.provided import NoModel, named_tools, run_given
+from protocols.schema import JsonObject
+from protocols.tool import Tool
 from protocols.toolbox import Toolbox
 
 
@@ -92,10 +99,83 @@ class ProgramRunner(AgentResources):
             return self._store.load(after.run_id)
         return None
 
+    def execute(
+        self,
+        source: str,
+        *,
+        arguments: JsonObject | None = None,
+        task: str = "",
+        name: str = "",
+        now: datetime | date | str | None = None,
+        insist: bool = False,
+        continues: str | None = None,
+        observer: Observer | None = None,
+        max_seconds: float | None = None,
+        ask_person: AskPerson | None = None,
+        accept_orphans: bool = False,
+        resend: bool = False,
+    ) -> Solution:
+        """Run a program that the caller wrote. No model is asked.
+
+        `arguments` are values of variables that the program reads and does not set. They count as
+        the user's, each as a whole; literals of the program do not. `task` says what the program is
+        for; values that occur in it count as chosen by the user. `name` is shown in its place, and
+        is not the user's words. With `insist`, problems that the check derives from response
+        schemas, which may be wrong, do not stop the program.
+
+        `continues` is the id of a stored run whose completed calls are not made again: `source` is
+        a corrected or longer version of its program. All other arguments are those of `resume` and
+        `run`.
+
+        Raises:
+            InvalidTask: The program does not read an argument, or sets it; or `now` is no date.
+            UnknownRun, RunRefused: `continues` names no run, or one that another process works on.
+            SandboxUnavailable: An outage, which says nothing about the program.
+        """
+        options = RunOptions(
+            observer=observer,
+            max_seconds=max_seconds,
+            ask_person=ask_person,
+            accept_orphans=accept_orphans,
+            resend=resend,
+            insists=insist,
+            context=program_context(arguments, now, names_program=not task, continues=continues),
+        )
+        placed = place_arguments(source, options.context.arguments, self.toolbox)
+        shown = task if continues is not None else task or name
+        return self._execute(placed, options, task=shown, continues=continues)
+
+    def call_saved(self, tool: Tool, arguments: JsonObject) -> Solution:
+        """Run a saved tool, as a program that only calls it. No model is asked.
+
+        `arguments` are keyed by alias. Their values count as the user's, each as a whole. The
+        result is the value of the program.
+
+        Raises:
+            SandboxUnavailable: An outage, which says nothing about the tool.
+        """
+        source = self.saved_call(tool, arguments)
+        context = TaskContext(arguments=dict(arguments), names_program=True)
+        return self._execute(source, RunOptions(context=context), task=source)
+
+    @staticmethod
+    def saved_call(tool: Tool, arguments: JsonObject) -> str:
+        """Return the program that only calls a saved tool. `arguments` are keyed by alias."""
+        words = ", ".join(f"{alias}={value!r}" for alias, value in arguments.items())
+        return f"{tool.alias}({words})"
+
+    def check(self, source: str) -> tuple[Finding, ...]:
+        """Return the findings (problems) in a program, sorted by line. No program or tool is run.
+
+        `execute` does not run a program with a finding that is `certain`. Other findings depend on
+        the data, such as a field that can be null.
+        """
+        return check(Program(source), self.toolbox)
+
     def _execute(
         self, source: str, options: RunOptions, *, task: str = "", continues: str | None = None
     ) -> Solution:
-        """Run a program that the caller wrote, see `Agent.execute`."""
+        """Run a program that the caller wrote, see `execute`."""
         program = Program(source)
         named = named_tools(program, self.toolbox)
         if continues is None:
@@ -119,16 +199,15 @@ class ProgramRunner(AgentResources):
             if past is not None:
                 program = Program(parts.redact.restore(source))
             earlier = past.attempts if past else ()
-            return record.finish(
-                run_given(
-                    program,
-                    record.task,
-                    parts,
-                    everything=self.toolbox,
-                    earlier=earlier,
-                    insists=options.insists,
-                )
+            solution = run_given(
+                program,
+                record.words,
+                parts,
+                everything=self.toolbox,
+                earlier=earlier,
+                insists=options.insists,
             )
+            return record.finish(replace(solution, task=record.task))
 
     def _build_parts(
         self, record: RunRecord, options: RunOptions, *, given: Toolbox | None = None

@@ -171,7 +171,7 @@ def continue_run(
         store,
         run,
         past=stored,
-        context=begun.context,
+        context=replace(begun.context, names_program=begun.context.names_program and not task),
     )
 
 
@@ -236,7 +236,7 @@ def make_parts(
     )
     journal = record.journal(effects)
     consent = Consent(
-        record.context.own_words(record.task),
+        record.words,
         toolbox,
         config,
         options.ask_person or ask_person,
@@ -244,6 +244,7 @@ def make_parts(
         past=None if given else record.past,
         before_write=None if before_write is None else partial(before_write, record.run),
         held=held,
+        given=record.context.arguments,
         mode=mode if client is None else "ask",
         agent=client is not None or (record.past is not None and record.past.summary.gateway),
         in_shell=in_shell,

@@ -31,6 +31,10 @@ VERBS = {
         "Solve TASK ('-' reads stdin) by one program over the given tools.",
         "start/first-answer",
     ),
+    "exec": (
+        "Run PROGRAM ('-' reads stdin) over the given tools, without a model.",
+        "guides/schedule",
+    ),
     "check": ("Check PROGRAM ('-' reads stdin) against the tools that it calls.", "how/check"),
     "probe": ("Write protocols of SRC's tools into DIR, by calling them.", "guides/probe"),
     "tools": ("List, search, call and convert tools.", "reference/protocols"),

@@ -169,29 +169,44 @@ after_option = click.option(
     help="Earlier run that TASK builds on: its id, the beginning or end of it, or 'last'. The new"
     " run gets its tools, model and settings unless options say otherwise, but no permission.",
 )
+_max_calls_option = click.option(
+    "--max-calls",
+    type=click.IntRange(0),
+    metavar="N",
+    help="Tool calls of one execution (500).",
+)
+_max_seconds_option = click.option(
+    "--max-seconds",
+    type=POSITIVE,
+    metavar="S",
+    help="Wall time of the run; of one resumed, from now.",
+)
 budget_options = combine_options(
-    click.option(
-        "--max-calls",
-        type=click.IntRange(0),
-        metavar="N",
-        help="Tool calls of one execution (500).",
-    ),
+    _max_calls_option,
     click.option("--max-tokens", type=AT_LEAST_ONE, metavar="N", help="Model tokens of the run."),
     click.option(
         "--max-model-calls", type=AT_LEAST_ONE, metavar="N", help="Requests to the model."
     ),
-    click.option(
-        "--max-seconds",
-        type=POSITIVE,
-        metavar="S",
-        help="Wall time of the run; of one resumed, from now.",
-    ),
+    _max_seconds_option,
     click.option(
         "--max-cost",
         type=POSITIVE,
         metavar="USD",
         help="What the model may cost, by its list price.",
     ),
+)
+program_budget_options = combine_options(_max_calls_option, _max_seconds_option)
+now_option = click.option(
+    "--now",
+    metavar="TIME",
+    help="Date and time of the programs' clock, such as 2023-11-30T09:15; UTC unless it says else.",
+)
+quiet_option = click.option(
+    "--quiet",
+    is_flag=True,
+    expose_value=False,
+    callback=lambda ctx, _, value: ctx.meta.update(quiet=value),
+    help="Write nothing to stderr but errors and questions.",
 )
 output_option = click.option(
     "-o", "--output", "path", type=FILE, help="File to write, else stdout."

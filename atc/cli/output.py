@@ -15,10 +15,11 @@ import termios
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, redirect_stdout, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from types import FrameType
+from typing import TextIO
 
 import click
 
@@ -42,7 +43,7 @@ _INTERRUPTED = "interrupted."
 
 @dataclass
 class _OpenQuestion:
-    """State of the question that the terminal shows now, if any.
+    """State of the question that the terminal shows now, if any, and of stdin.
 
     A question may be asked in any thread, but Ctrl-C interrupts only the main thread, which needs
     this state.
@@ -52,13 +53,20 @@ class _OpenQuestion:
     """True while the cursor is behind the question, so other text must begin a new line."""
     if_interrupted: str = _INTERRUPTED
     """The sentence that the command prints last if Ctrl-C ends it now."""
+    data: TextIO | None = None
+    """The stdin that was read as data, because the user gave `-`."""
 
 
 _question = _OpenQuestion()
 
 
 def has_person() -> bool:
-    """Return True if a person can be asked: stdin and stderr are a terminal."""
+    """Return True if a person can be asked: stdin and stderr are a terminal.
+
+    If stdin was read as data, nobody is asked: what comes after the data is no answer.
+    """
+    if sys.stdin is None or sys.stdin is _question.data:
+        return False
     return all(stream is not None and stream.isatty() for stream in (sys.stdin, sys.stderr))
 
 
@@ -143,6 +151,31 @@ def say(sentence: str) -> None:
         sys.stderr.write(f"{escape_hidden(sentence)}\n")
 
 
+def note(sentence: str) -> None:
+    """Write one line on stderr that the user need not know. With --quiet, it is left out."""
+    if not is_quiet():
+        say(sentence)
+
+
+def is_quiet() -> bool:
+    """Return True if the running command has the option `--quiet`."""
+    context = click.get_current_context(silent=True)
+    return context is not None and bool(context.meta.get("quiet"))
+
+
+@contextmanager
+def printing_tools() -> Iterator[None]:
+    """Within the block, write to stderr what Python tools print; with --quiet, drop it.
+
+    It is no part of a result.
+    """
+    with ExitStack() as stack:
+        quiet = is_quiet()
+        target = stack.enter_context(Path(os.devnull).open("w")) if quiet else sys.stderr
+        stack.enter_context(redirect_stdout(target))
+        yield
+
+
 @contextmanager
 def bar(description: str, *, total: int) -> Iterator[Callable[..., None]]:
     """Show a progress bar with an estimate of the time left, if stderr is a terminal.
@@ -198,7 +231,7 @@ def report_tenths() -> Callable[[int, int], None]:
         if done > first:
             seconds = (time.monotonic() - began) * (total - done) / (done - first)
             left = f", about {seconds:.0f} s left" if seconds else ""
-        say(f"fetching the model (once): {done / 1e6:,.0f} of {total / 1e6:,.0f} MB{left}")
+        note(f"fetching the model (once): {done / 1e6:,.0f} of {total / 1e6:,.0f} MB{left}")
 
     return progress
 
@@ -265,13 +298,15 @@ def require_new(path: Path | None, *, force: bool) -> None:
 
 
 def read_text(name: str) -> str:
-    """Return the text of a file, or of stdin if the name is '-'.
+    """Return the text of a file, or of stdin if the name is '-'. Then stdin gives no answers.
 
     Raises:
         click.UsageError: The file cannot be read, or is not UTF-8 text.
     """
     if name == "-" and sys.stdin is None:
         raise click.UsageError("stdin is closed, so '-' reads nothing")
+    if name == "-":
+        _question.data = sys.stdin
     try:
         with click.open_file(name, encoding="utf-8-sig") as file:
             text: str = file.read()

@@ -8,7 +8,7 @@ from __future__ import annotations
 import os.path
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, redirect_stdout
+from contextlib import contextmanager
 from dataclasses import asdict
 from typing import Any, NoReturn
 
@@ -26,6 +26,7 @@ from atc.cli.earlier_runs import (
     runs_command,
 )
 from atc.cli.errors import ExitCode, error_document
+from atc.cli.resume_checks import list_newly_allowed, report_unknown_lease, require_person
 from atc.cli.run_after import follow
 from atc.cli.settings import load_config
 from atc.cli.stored_settings import config_of
@@ -38,9 +39,8 @@ from atc.core.types import Solution
 from atc.observe.terminal_view import RunView, format_whole_call, stderr_console
 from atc.safety.redaction import Redactor
 from atc.safety.unattended import ConsentMode
-from atc.store.lease import LEASE_SECONDS
-from atc.store.stored import RunRefused, StoredRun
 from atc.strategies import parse_spec
+from atc.strategies.provided import GIVEN
 
 
 @click.command(
@@ -74,12 +74,9 @@ from atc.strategies import parse_spec
     metavar="FILE|TEXT",
     help="Rules that the program must follow, such as a policy. They do not count as your words.",
 )
-@click.option(
-    "--now",
-    metavar="TIME",
-    help="Date and time of the programs' clock, such as 2023-11-30T09:15; UTC unless it says else.",
-)
+@options.now_option
 @options.budget_options
+@options.quiet_option
 def run(
     task: str,
     *,
@@ -112,7 +109,7 @@ def run(
         return agent.run(task, rules=policy, now=now, after=earlier.find(agent), observer=view)
 
     if not dry_run:
-        _solve(config, begin, consent=consent)
+        solve(config, begin, consent=consent)
     with _open_watched_agent(config, warm=False) as (agent, view):
         draft = agent.draft(task, rules=policy, now=now, after=earlier.find(agent), observer=view)
     source = draft.program.source if draft.program else None
@@ -170,6 +167,7 @@ def _read_rules(rules: str | None) -> str:
     "--accept-orphans", is_flag=True, help="Writes that the final program does not make may stand."
 )
 @options.budget_options
+@options.quiet_option
 def resume(
     run: str,
     *,
@@ -206,7 +204,7 @@ def resume(
         )
     flags["on_unknown"] = None if took_effect else on_unknown
     config = config_of(stored, flags, shared=store.shared)
-    _report_unknown_lease(stored)
+    report_unknown_lease(stored)
     decided = {
         "--resend": resend,
         "--accept-orphans": accept_orphans,
@@ -214,8 +212,8 @@ def resume(
         "--on-unknown skip": config.on_unknown == "skip",
         "--on-unknown done": took_effect,
     }
-    decisions = [*_list_newly_allowed(stored, config), *(name for name in decided if decided[name])]
-    _require_person(stored, decisions)
+    decisions = [*list_newly_allowed(stored, config), *(name for name in decided if decided[name])]
+    require_person(stored, decisions)
 
     def go_on(agent: Agent, view: RunView) -> Solution:
         guard = RepeatGuard(agent.store, agent.toolbox, ask_on_terminal(view.pause_status))
@@ -228,91 +226,56 @@ def resume(
             took_effect=took_effect,
         )
 
-    _solve(config, go_on, consent=consent)
-
-
-def _report_unknown_lease(stored: StoredRun) -> None:
-    """Tell the user if this machine cannot find out whether another process still works on a run.
-
-    The run is then continued only if that process sends no heartbeat for some seconds.
-    """
-    lease = stored.summary.lease
-    if lease is None or stored.summary.status not in ("running", "interrupted"):
-        return
-    if lease.holder.life() == "unknown":
-        wait = f"waiting up to {LEASE_SECONDS:g} seconds for a sign of life"
-        output.say(
-            f"run {stored.summary.run_id} was being worked on by {lease.holder}, which cannot be"
-            f" looked up from here: {wait}."
-        )
-
-
-def _list_newly_allowed(stored: StoredRun, config: Config) -> list[str]:
-    """Return the permissions that the run did not have when it began, as command-line options.
-
-    An example is `--allow-writes close_ticket`. `config` contains the present permissions.
-    """
-    known = {
-        key: map(str, stored.summary.config.get(key) or ()) for key in ("allow_writes", "trust")
-    }
-    new = {key: set(getattr(config, key)).difference(before) for key, before in known.items()}
-    believed = config.trust_annotations and not stored.summary.config.get("trust_annotations")
-    named = [
-        f"--{key.replace('_', '-')} {one}" for key, names in new.items() for one in sorted(names)
-    ]
-    return [*named, *(["--trust-annotations"] if believed else [])]
-
-
-def _require_person(stored: StoredRun, options: Sequence[str]) -> None:
-    """Check that a person is at the terminal if another agent wrote the run's programs.
-
-    This applies only if `options` give the run new permissions. Without this check, the other agent
-    could execute the command and so give the permissions itself.
-
-    Raises:
-        RunRefused: There is no terminal.
-    """
-    if stored.summary.gateway and options and not output.has_person():
-        run = stored.summary.run_id
-        raise RunRefused(
-            f"run {run} is that of another agent, a client of 'atc serve', and {options[0]!r} is a"
-            f" person's to decide: run this on a terminal: atc runs resume {run}"
-        )
+    has_model = stored.summary.strategy != GIVEN
+    solve(config, go_on, consent=consent, with_model=has_model)
 
 
 @contextmanager
 def _open_watched_agent(
-    config: Config, *, warm: bool = True, consent: ConsentMode = "ask"
+    config: Config, *, warm: bool = True, consent: ConsentMode = "ask", with_model: bool = True
 ) -> Iterator[tuple[Agent, RunView]]:
     """Open an agent, and the view that shows its runs on stderr.
 
     The agent asks for consent to writes on the terminal, unless `consent` is `none`. With `warm`,
-    the sandbox starts at once.
+    the sandbox starts at once. If `with_model` is False, no model is opened. With --quiet, the view
+    shows nothing.
     """
-    with output.break_line_on_interrupt(), RunView(stderr_console()) as view:
+    console = stderr_console(quiet=output.is_quiet())
+    with output.break_line_on_interrupt(), RunView(console) as view:
         if consent == "none":
             view.line("consent", "none: nobody is asked, whatever a call does", "yellow")
         person = make_asker(aside=view.pause_status)
         with open_agent(
-            config, reading=view.show_reading, ask_person=person, warm=warm, consent=consent
+            config,
+            reading=view.show_reading,
+            ask_person=person,
+            warm=warm,
+            consent=consent,
+            with_model=with_model,
         ) as agent:
             yield agent, view
 
 
-def _solve(
-    config: Config, run: Callable[[Agent, RunView], Solution], *, consent: ConsentMode
+def solve(
+    config: Config,
+    run: Callable[[Agent, RunView], Solution],
+    *,
+    consent: ConsentMode,
+    with_model: bool = True,
+    advise: Callable[[Agent, Solution], Sequence[str]] | None = None,
 ) -> NoReturn:
     """Call `run` with an agent, print the solution and exit: 0 if the task was solved, else 1.
 
     The answer is printed as it is; secrets in all other output are replaced by placeholders. If an
-    error ends the run, the error gets notes about what was sent and how to go on.
+    error ends the run, the error gets notes about what was sent and how to go on. `advise` returns
+    further sentences about a solution. If `with_model` is False, no model is opened.
     """
-    with _open_watched_agent(config, consent=consent) as (agent, view):
+    watched = _open_watched_agent(config, consent=consent, with_model=with_model)
+    with watched as (agent, view):
         before = agent.toolbox
         sent: list[str] = []
         try:
-            # What a Python tool prints is not part of the answer.
-            with redirect_stdout(sys.stderr):
+            with output.printing_tools():
                 solution = run(agent, view)
         except BaseException as error:
             for sentence in describe_broken_run(agent):
@@ -320,6 +283,7 @@ def _solve(
             raise
         if solution.status in ("failed", "unsure"):
             sent = describe_sent_writes(agent.store, agent.toolbox, agent.run_id)
+        sent += advise(agent, solution) if advise is not None else ()
     redact = Redactor(agent.toolbox)
     redact.learn_sources(config.tools)
     redact.learn_attempts(solution.attempts)
@@ -335,7 +299,7 @@ def _solve(
     )
     _conclude(shown, view, sent)
     for tool in find_changed_tools(before, agent.toolbox):
-        output.say(
+        output.note(
             f"{tool.alias} answered otherwise than declared; later runs go by its answer."
             " To write it down: atc tools import SOURCE -o FOLDER"
         )
@@ -349,12 +313,15 @@ def _conclude(solution: Solution, view: RunView, sent: Sequence[str]) -> None:
     """Write the last lines on stderr: how the run ended, and what the user can do next.
 
     The lines also give the time, calls and tokens of the run, and the writes that need attention.
-    `sent` are sentences about writes that were sent.
+    `sent` are sentences about writes that were sent. With --quiet, there are only lines about what
+    went wrong.
     """
     seconds = f"{solution.seconds:.1f} s ({solution.usage.model_seconds:.1f} s model)"
     steps = f"{count(solution.call_count, 'call')}, {count(solution.repairs, 'repair')}"
     took = f"{seconds}, {steps}, {solution.usage.tokens} tokens · run {solution.run_id}"
     view.line(solution.status, took, _COLORS.get(solution.status, "red"))
+    if output.is_quiet() and solution.status != "solved":
+        view = RunView(stderr_console())
     for call in solution.orphans:
         view.line(
             "left",

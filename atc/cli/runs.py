@@ -34,6 +34,7 @@ from atc.models.local import forget_prompts
 from atc.safety.questions import AskPerson
 from atc.store import RunStore
 from atc.store.stored import RunSummary
+from atc.strategies.provided import GIVEN
 from protocols.schema import Json
 
 _LISTED = (
@@ -171,8 +172,11 @@ def _resume_with(store: RunStore) -> Callable[..., Solution]:
     """Return the function that the viewer in the browser calls to resume a run of `store`."""
 
     def resume(run: str, *, ask_person: AskPerson, accept_orphans: bool, resend: bool) -> Solution:
+        stored = store.load(run)
         with open_agent(
-            config_of(store.load(run), shared=store.shared), ask_person=ask_person
+            config_of(stored, shared=store.shared),
+            ask_person=ask_person,
+            with_model=stored.summary.strategy != GIVEN,
         ) as agent:
             # The page asks about calls only, so nobody can agree to repeat the writes of a run.
             guard = RepeatGuard(agent.store, agent.toolbox, lambda _: False)

@@ -181,7 +181,7 @@ def _read_word(
     plain = name.removesuffix(":")
     alias = aliases.get(plain, plain)
     if plain != name:
-        return alias, _parse_json(text, plain)
+        return alias, parse_json(text, plain)
     return alias, _parse_argument_value(text, types.get(alias, ()))
 
 
@@ -205,7 +205,7 @@ def _parse_argument_value(text: str, kinds: Sequence[str]) -> Json:
     return [text] if "array" in kinds else value
 
 
-def _parse_json(text: str, name: str) -> Json:
+def parse_json(text: str, name: str) -> Json:
     """Return the value of a JSON text. The argument's `name` is for the error message.
 
     Raises:

@@ -19,7 +19,7 @@ from atc.archive.learned_schemas import LearnedSchemas
 from atc.archive.saved_programs import load_saved_tools
 from atc.cli.browser import open_page
 from atc.cli.flag_names import command_params, report_unknown_names
-from atc.cli.output import confirmed, has_person, report_tenths, say
+from atc.cli.output import confirmed, has_person, note, report_tenths, say
 from atc.cli.settings import read_settings
 from atc.core.config import Config
 from atc.core.parallel import Pool, Threads
@@ -219,10 +219,10 @@ def _start_flights(config: Config, stack: ExitStack, invoker: Invoker) -> str:
     from toolflow_bench.services.flights.data import DATABASE
     from toolflow_bench.services.serve import serve
 
-    service = serve(create_app(DATABASE(config.cache_dir, announce=say)))
+    service = serve(create_app(DATABASE(config.cache_dir, announce=note)))
     stack.callback(service.stop)  # does not wait until it has stopped
     invoker.started.add(service.url)
-    say(f"No --tools given: using the built-in flights service (New York, 2013) at {service.url}")
+    note(f"No --tools given: using the built-in flights service (New York, 2013) at {service.url}")
     return f"flights={service.document_url}"
 
 
@@ -234,7 +234,7 @@ def choose_model(config: Config, *, reading: ReadingProgress | None = None) -> A
         timeout_seconds=config.model_timeout,
         max_retries=config.model_retries,
         on_progress=report_tenths(),
-        on_message=say,
+        on_message=note,
         on_reading=reading,
     )
 

@@ -9,7 +9,7 @@ from reprlib import repr as shortened
 
 from atc.core.prompts import fill
 from protocols.errors import AtcError
-from protocols.schema import Json
+from protocols.schema import Json, JsonObject
 from protocols.truncate import clip_text
 
 LONGEST_TASK = 20_000
@@ -23,7 +23,8 @@ _YEARS = range(1970, 9999)
 class InvalidTask(AtcError):
     """Raised for a task that cannot be solved.
 
-    The task, its rules or its date is no text, is empty, or is too long.
+    The task, its rules or its date is no text, is empty, or is too long. Or the caller's program
+    cannot be given one of its arguments.
     """
 
 
@@ -78,6 +79,14 @@ class TaskContext:
 
     If it is "", the clock starts when the run begins, and prompts name no date.
     """
+    arguments: JsonObject = field(default_factory=dict)
+    """The arguments that the caller gave to a program of their own, keyed by name.
+
+    Each of their values counts as the user's, but only as a whole.
+    """
+    names_program: bool = False
+    """True if the run's task only names the caller's program, so it is not the user's words."""
+
     earlier: tuple[EarlierTask, ...] = ()
     """The tasks that this one follows, oldest first. Prompts show them before the task."""
     secrets: Mapping[str, Json] = field(default_factory=dict, repr=False)

@@ -58,13 +58,13 @@ _DOING = {
 }
 
 
-def stderr_console() -> Console:
-    """Return a console that writes messages and progress to stderr.
+def stderr_console(*, quiet: bool = False) -> Console:
+    """Return a console that writes messages and progress to stderr, or nothing if it is `quiet`.
 
     It writes plain text if stderr is not a terminal. The environment variable NO_COLOR turns
     colours off.
     """
-    return Console(stderr=True, highlight=False, markup=False, emoji=False)
+    return Console(stderr=True, quiet=quiet, highlight=False, markup=False, emoji=False)
 
 
 class RunView:
@@ -89,7 +89,7 @@ class RunView:
         """Number of consecutive calls of that tool before the last call."""
 
     def __enter__(self) -> Self:
-        if self._console.is_terminal:
+        if self._console.is_terminal and not self._console.quiet:
             self._status = self._console.status("choosing tools", spinner="dots")
             self._status.start()
         return self

@@ -46,6 +46,14 @@ class RunRecord:
     _prepared: dict[int, tuple[ToolCall, Event]] = field(default_factory=dict)
     """Calls and their redacted events for the watcher, keyed by `id(call)`."""
 
+    @property
+    def words(self) -> str:
+        """What the user said: the task, unless it only names the caller's program.
+
+        The earlier tasks that it follows are among these words if the user wrote them.
+        """
+        return self.context.own_words("" if self.context.names_program else self.task)
+
     @contextmanager
     def open(self, tools: Mapping[str, Tool]) -> Iterator[None]:
         """Store the events of the run within the block, and how the run ended.

@@ -30,7 +30,7 @@ from atc.safety.unattended import ConsentMode
 from atc.store.questions import PastQuestion
 from atc.store.stored import StoredRun
 from protocols.errors import AtcError, ToolError
-from protocols.schema import JsonObject
+from protocols.schema import Json, JsonObject
 from protocols.tool import Tool
 from protocols.toolbox import Toolbox
 from sandbox.base import CallDeclined, Paused
@@ -60,6 +60,9 @@ class Consent:
     If `mode` is `none`, there is no person: a call that would require a yes is sent, and listed in
     `skipped`. A call that is held is not sent even then.
 
+    The values in `given`, the arguments that the user gave to a program, need no consent as a
+    whole.
+
     If a run is resumed (`past`), the options with which it was started apply only to the tools that
     it had then. `before_write` is called before each write. It may raise `Paused`, too.
 
@@ -77,6 +80,7 @@ class Consent:
         journal: Journal,
         *,
         held: HeldCalls,
+        given: Json = None,
         past: StoredRun | None = None,
         before_write: Callable[[Tool, JsonObject], None] | None = None,
         mode: ConsentMode = "ask",
@@ -97,7 +101,9 @@ class Consent:
         self._program = ""
         self._listed: set[str] = set()
         self._agreed: set[str] = set()
-        self._taint = Taint(task, tools, rules=config.trust, calls=journal.completed_calls)
+        self._taint = Taint(
+            task, tools, rules=config.trust, calls=journal.completed_calls, given=given
+        )
         self._lock = threading.Lock()  # one question at a time; its answer may answer the next
         self._allowed = self._resolve_aliases(config.allow_writes)
         self._new_options = list[str]()

@@ -76,9 +76,10 @@ def find_sensitive(tool: Tool, arguments: JsonObject) -> list[Leaf]:
 class Taint:
     """Finds the tainted values in the calls of one run. `calls` returns the completed calls.
 
-    A value is clean if the task contains it as a whole, a rule of `rules` names it or opens its
-    argument, a response contains it at a position that a rule trusts, or a person has agreed to it
-    for the same argument. A text with several e-mail addresses is clean if each address is.
+    A value is clean if the task contains it as a whole, it is one of the values in `given` (which
+    the user gave to the program), a rule of `rules` names it or opens its argument, a response
+    contains it at a position that a rule trusts, or a person has agreed to it for the same
+    argument. A text with several e-mail addresses is clean if each address is.
 
     Texts in a program are clean, too, if the program was written before any tool output existed,
     and all tools are functions of the user without a description. Then the model has read only the
@@ -95,11 +96,12 @@ class Taint:
         *,
         rules: Iterable[str],
         calls: Callable[[], Sequence[ToolCall]],
+        given: Json = None,
     ) -> None:
         self._task = task
         self._tools = tools
         self._calls = calls
-        self._trusted = TrustRules(rules, tools)
+        self._trusted = TrustRules(rules, tools, given=given)
         self._written: set[str] = set()
         self._agreed: set[tuple[str, str, EqualityKey]] = set()
 
@@ -229,7 +231,7 @@ class Taint:
         """
         value = leaf.value if isinstance(leaf.value, str) else format_number(leaf.value)
         rules = [safe_shell_argument(f"value={value}")]
-        origin = "the model wrote it, or the program computed it"
+        origin = "the program has it as a literal, or computed it"
         if (found := places.get(equality_key(leaf.value))) is not None:
             call, path = found
             origin = f"it equals {_field(call, path)}"

@@ -210,15 +210,18 @@ class TrustRules:
 
     A rule is `search_contacts` (all responses of this tool), `search_contacts:contacts[].email`
     (one field of them), `query.sql` (any value for this argument of this tool), or `value=bob`.
-    A rule that can be read in two ways has no effect; `ambiguous` has a sentence about each.
+    A rule that can be read in two ways has no effect; `ambiguous` has a sentence about each. Each
+    value in `given` counts as if a rule named it.
 
     Raises:
         InvalidConfig: a rule has none of these forms, names an argument that the tool lacks, or may
             mean more than one of the tools.
     """
 
-    def __init__(self, rules: Iterable[str], tools: Toolbox) -> None:
-        self._values: set[str] = set()
+    def __init__(self, rules: Iterable[str], tools: Toolbox, *, given: Json = None) -> None:
+        self._values = {
+            _text(value) for _, value in walk(given) if isinstance(value, str | int | float)
+        }
         # Trusted paths in the responses of a tool, by its alias. An empty path means all.
         self._places: dict[str, list[JsonPath]] = {}
         self._open: set[tuple[str, str]] = set()

@@ -73,6 +73,20 @@ def test_a_repeated_command_sends_no_lost_write(user, hanging):
     assert code == 0, said
 
 
+@pytest.mark.parametrize("quiet", [(), ("--quiet",)])
+def test_ctrl_c_ends_a_program_as_a_run(user, hanging, quiet):
+    server, on_the_wire = hanging
+    (user.work / "program.py").write_text("print(order())")
+    words = ["exec", "program.py", *document_of(server), "--allow-writes", "order", *quiet]
+    process, ours = begin(user.work, user.env, *words)
+    assert on_the_wire.wait(PATIENCE)
+    os.write(ours, CTRL_C)
+    said, code = finish(process, ours)
+    assert code == 130
+    end = r"atc: interrupted\.\norder was sent and its answer is not known: look at the service\.\n"
+    assert re.search(rf"{end}Go on with: atc runs resume 2\S+\n$", said), said
+
+
 @pytest.mark.parametrize("key", [CTRL_C, CTRL_D])
 def test_an_interrupted_question_sends_nothing(user, shop, key):
     words = ("tools", "call", "order", *document_of(shop))

@@ -197,7 +197,7 @@ def test_the_users_texts_alone_count():
             EVE,
             [response("x")],
             [f"send(to={EVE!r})"],
-            "the model wrote it, or the program computed it",
+            "the program has it as a literal, or computed it",
         ),
     ],
 )
