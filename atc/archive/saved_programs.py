@@ -21,6 +21,7 @@ from typing_extensions import TypeIs
 
 from atc.archive.learned_schemas import structure
 from atc.archive.recording import RecordedTools, create_redactor, find_final_attempt
+from atc.archive.saved_descriptions import describe_saved
 from atc.core.answers import parse_answer
 from atc.core.types import Program
 from atc.pipeline.check import check
@@ -123,8 +124,8 @@ class Savable:
         """Return the tool, after checking that its function gives the run's answer.
 
         For this, the function is run in `sandbox` with the results of the recorded calls. Each of
-        `parameters` maps a parameter's name to the literal that it replaces. The run's task becomes
-        the description of the tool.
+        `parameters` maps a parameter's name to the literal that it replaces. The tool is described
+        by the run's task, in which the parameters replace their literals.
 
         Raises:
             CannotSave: A name cannot be used, the tool would contain a secret, or the function does
@@ -146,9 +147,10 @@ class Savable:
             schema = {**schema, "additionalProperties": True}
         writes = any(self._run.protocols[alias].writes for alias in binding.tools)
         fields = count_fields(schema, [answer])
+        described = describe_saved(self._run.summary, self._tree, parameters)
         return ToolProtocol(
             name=name,
-            description=self._redact(self._run.summary.task) or name.replace("_", " "),
+            description=self._redact(described) or name.replace("_", " "),
             input_schema={
                 "type": "object",
                 "properties": {one: self._schema(value) for one, value in parameters.items()},
@@ -341,7 +343,7 @@ def _within_programs(arguments: JsonObject) -> Json:  # noqa: ARG001 - required 
     """Raise an error, because only programs in the sandbox can call a saved tool."""
     raise ToolError(
         None,
-        "a saved tool runs within programs: 'atc run' and 'atc serve' offer it.",
+        "a saved tool runs within programs: 'atc run' and 'atc tools call' run it.",
         outcome="not_run",
     )
 

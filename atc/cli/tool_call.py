@@ -12,13 +12,14 @@ import click
 
 from atc.cli import options, output, wiring
 from atc.cli.errors import ExitCode, error_document
+from atc.cli.saved_tool import run_saved
 from atc.cli.settings import load_config
 from atc.core.quoting import quote_name
 from atc.safety.consent import Consent
 from atc.safety.held_calls import HeldCalls
 from protocols.documentation import docs_page
 from protocols.errors import CredentialMissing, ToolError
-from protocols.protocol import HttpBinding
+from protocols.protocol import HttpBinding, ProgramBinding
 from protocols.schema import Json, loads, type_name
 from protocols.tool import Tool
 from protocols.validate import find_violation
@@ -39,6 +40,9 @@ def call(name: str, arguments: tuple[str, ...], **flags: Any) -> None:
     ARGUMENT:=JSON, it is read as JSON. --json also prints the duration, the error, and the drift
     (how the response differs from the declared schema).
 
+    A saved tool ('atc runs save') runs without a model: it is checked, runs in the sandbox, asks
+    for consent as in 'atc run', and is stored as a run.
+
     If a person declined the same call before, or if a client of 'atc serve' waits for a decision
     about it, you are asked on the terminal before it is sent, even if your options allow it.
 
@@ -55,6 +59,8 @@ def call(name: str, arguments: tuple[str, ...], **flags: Any) -> None:
         tool = toolbox.find(name)
         values = _read_arguments(arguments, tool)
         config = wiring.drop_outdated_consent(config, toolbox)
+        if isinstance(tool.protocol.binding, ProgramBinding):
+            run_saved(tool, values, toolbox, config, store, questions)
         consent = Consent(
             "", toolbox, config, wiring.make_asker(), Journal(), held=HeldCalls(questions)
         )

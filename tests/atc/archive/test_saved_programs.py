@@ -126,7 +126,7 @@ def sent(tmp_path):
 
 def test_other_programs_call_a_saved_program(saved, atc_):
     protocol = saved()
-    assert protocol["description"] == TASK
+    assert protocol["description"] == "What do the orders of <city> above <least> cost?"
     assert protocol["inputSchema"]["required"] == ["city", "least"]
     assert protocol["inputSchema"]["properties"]["least"]["type"] == "integer"
     assert protocol["outputSchema"] == {"type": "number"}
@@ -235,6 +235,51 @@ def test_a_saved_tool_returns_what_its_program_prints(saved, execute, program, a
     solution = execute('print(repr(told(city="Oslo")))\n')
     assert solution.attempts[-1].fault is None
     assert solution.answer == again
+
+
+def test_a_saved_tool_is_called_without_model(saved, atc_):
+    saved()
+    shop = ("--tools", "shop.py")
+    code, out, err = atc_("tools", "call", "spent", "city=Oslo", "least=2", *shop)
+    assert (code, out, err) == (0, "7.5\n", "")
+    code, out, _ = atc_("tools", "call", "spent", "city=Bonn", "least=1", *shop, "--json")
+    report = json.loads(out)
+    assert (code, report["result"], report["outcome"]) == (0, 24.5, "done")
+    (run,) = json.loads(atc_("runs", "list", "--json", "--limit", "1")[1])
+    assert (run["run_id"], run["task"]) == (report["run_id"], "spent(city='Bonn', least=1)")
+    shown = atc_("tools", "show", "spent", *shop)[1]
+    assert "What do the orders of <city> above <least> cost?" in shown
+    assert "city: Such as 'Bonn'." in shown
+    for word, said in [("least=x", "'least' must be an integer"), ("town=x", "no argument 'town'")]:
+        code, out, err = atc_("tools", "call", "spent", "city=Oslo", word, *shop)
+        assert (code, out, err.count("\n"), said in err) == (2, "", 1, True), err
+    code, out, err = atc_("tools", "call", "spent", "city=Nowhere", "least=1", *shop, "--json")
+    assert (code, "no such city" in json.loads(out)["error"]) == (1, True), err
+
+
+def test_a_called_saved_tool_asks_for_consent(saved, atc_, tmp_path):
+    allowed = ("--allow-writes", "add_note")
+    saved("note_down", program=NOTE, task="Note tea down.", parameters=["text=tea"], writes=allowed)
+    words = ("tools", "call", "note_down", "text=milk", "--tools", "shop.py")
+    code, out, err = atc_(*words)
+    assert (code, out, sent(tmp_path)) == (1, "", ["tea"])
+    assert "add_note may change something and was not allowed" in err
+    assert atc_("runs", "resume", "last", *allowed)[0] == 0
+    assert sent(tmp_path) == ["tea", "milk"]
+    assert atc_(*words, *allowed)[0] == 0
+    assert sent(tmp_path) == ["tea", "milk", "milk"]
+
+
+def test_a_docstring_describes_a_program(config, atc_):
+    program = '"""Count the orders of a city."""\n\nprint(len(list_orders(city=city)))\n'
+    (config.state_dir.parent / "count.py").write_text(program)
+    assert atc_("exec", "count.py", "--tools", "shop.py", "--arg", "city=Bonn")[:2] == (0, "2\n")
+    saving = ("runs", "save", "last", "--as-tool", "count_orders", "--parameter", "city=Bonn")
+    code, out, err = atc_(*saving, "--json")
+    assert code == 0, err
+    assert json.loads(out)["protocol"]["description"] == "Count the orders of a city."
+    words = ("tools", "call", "count_orders", "city=Oslo", "--tools", "shop.py")
+    assert atc_(*words)[:2] == (0, "1\n")
 
 
 @pytest.mark.parametrize("backend", ["docker", "monty"])
