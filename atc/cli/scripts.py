@@ -136,7 +136,13 @@ def _execute_script(script: Script, config: Config) -> Trace:
         clock = time.time() if script.clock is None else script.clock
         journal = Journal(pins=Pins(clock=clock), write_recovery=effects)
         consent = Consent(
-            script.task, tools, config, make_asker(), journal, held=HeldCalls(questions)
+            script.task,
+            tools,
+            config,
+            make_asker(),
+            journal,
+            held=HeldCalls(questions),
+            given=script.arguments,
         )
         limits = Limits(tool_calls=config.max_calls)
         return sandbox.run(script.program, consent.toolbox, limits=limits, journal=journal)

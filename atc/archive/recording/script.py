@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from atc.archive.recording import InvalidRecording, Recording
@@ -17,7 +17,7 @@ from atc.core.task import InvalidTask, read_context
 from atc.core.version import __version__
 from protocols.effects import annotate_effects, is_safe
 from protocols.protocol import HttpBinding, ToolProtocol, dump, load
-from protocols.schema import Json, as_mapping
+from protocols.schema import Json, JsonObject, as_mapping
 from protocols.sources.operation import annotations_of
 from protocols.tool import Tool
 
@@ -48,11 +48,16 @@ class Script:
     """The data in an exported script, as `parse_script` reads it."""
 
     task: str
-    """The task of the run. Values in it are trusted like those that the user types."""
+    """What the user said. Values in it are trusted like those that the user types.
+
+    It is "" if the user wrote the program.
+    """
     program: str
     """Source of the program."""
     tools: Mapping[str, ToolProtocol]
     """The protocols of the tools that the program calls, keyed by alias."""
+    arguments: JsonObject = field(default_factory=dict)
+    """The arguments of a program of the user's own; their values are trusted, each as a whole."""
     clock: float | None = None
     """Unix time at which the program's clock starts, if the run was given a date, or None."""
     withheld: tuple[str, ...] = ()
@@ -90,7 +95,8 @@ def to_script(recording: Recording, *, withheld: Sequence[str] = ()) -> str:
     document = {
         "format": FORMAT,
         "run": recording.run,
-        "task": recording.task,
+        "task": "" if recording.context.names_program else recording.task,
+        "arguments": dict(recording.context.arguments),
         "now": recording.context.now,
         "answer": recording.answer,
         "redacted": [text for text in recording.secrets if text in recording.program],
@@ -143,6 +149,7 @@ def parse_script(text: str) -> Script:
         task=task,
         program="\n".join(lines) + "\n",
         tools=_reclassify_tools(loaded),
+        arguments=as_mapping(document.get("arguments")),
         clock=clock,
         withheld=tuple(map(str, document["withheld"])),
         redacted=tuple(map(str, document.get("redacted") or ())),

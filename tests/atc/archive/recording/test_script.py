@@ -13,6 +13,7 @@ import pytest
 
 from atc.archive.recording import InvalidRecording, Recording
 from atc.archive.recording.script import to_script
+from atc.core.task import TaskContext
 from protocols.protocol import Annotations, HttpBinding, McpBinding, PythonBinding, ToolProtocol
 from protocols.tool import Tool
 from protocols.toolbox import Toolbox
@@ -59,17 +60,17 @@ def recorded(program, *protocols, stdout="x\n", value=None, task="A task."):
     )
 
 
-def output(script, *given, **variables):
-    """What a script prints, run in this process."""
+def output(script, *given, code=0, **variables):
+    """What a script prints, run in this process. It must end with the exit status `code`."""
     printed = StringIO()
-    code = compile(script, "script.py", "exec", dont_inherit=True)
+    compiled = compile(script, "script.py", "exec", dont_inherit=True)
     with redirect_stdout(printed), pytest.MonkeyPatch.context() as patch:
         for name, value in variables.items():
             patch.setenv(name, value)
         patch.setattr(sys, "argv", ["script.py", *given])
         with pytest.raises(SystemExit) as end:
-            exec(code, {"__name__": "__main__"})
-    assert end.value.code == 0
+            exec(compiled, {"__name__": "__main__"})
+    assert end.value.code == code
     return printed.getvalue()
 
 
@@ -113,6 +114,23 @@ def test_a_program_runs_as_a_script(program, stdout, value, printed):
     with serving(lambda _: Reply(body=["a", "ccc"])) as server:
         script = script_of(program, protocol(url=f"{server.url}/x"), stdout=stdout, value=value)
         assert output(script) == printed
+
+
+def test_only_arguments_of_a_program_are_trusted(tmp_path):
+    """The task of such a run only names it: neither its words nor parts of an argument count."""
+    text = {"type": "string"}
+    with serving(lambda _: Reply(body={"ok": True})) as server:
+        send = protocol("send", "POST", f"{server.url}/x", properties={"to": text, "text": text})
+        program = "print(send(to=who, text='x')['ok'])\n"
+        context = TaskContext(
+            arguments={"who": "ann@example.org", "note": "not bob@example.org"}, names_program=True
+        )
+        for address, code in [("ann@example.org", 0), ("bob@example.org", 1)]:
+            run = recorded(f"who = '{address}'\n{program}", send, task="exec a.py bob@example.org")
+            script = to_script(replace(run, context=context))
+            assert data_of(script)["task"] == ""
+            output(script, "--allow-writes", code=code, XDG_STATE_HOME=str(tmp_path))
+        assert len(server.seen) == 1
 
 
 def test_credentials_come_from_the_configuration(tmp_path):
