@@ -190,7 +190,7 @@ def last_program(stored: StoredRun) -> str:
     doubtful = run.status == "failed" and any(one.call.outcome == "unknown" for one in stored.calls)
     if not (doubtful or run.status in ("paused", "interrupted")) or not stored.attempts:
         raise RunRefused(
-            f"run {run.run_id} is {run.status}, not paused; send a program that continues it."
+            f"run {run.run_id} is {run.status}, not paused; correct its program and run that."
         )
     return stored.attempts[-1].program.source
 

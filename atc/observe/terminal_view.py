@@ -90,7 +90,7 @@ class RunView:
 
     def __enter__(self) -> Self:
         if self._console.is_terminal and not self._console.quiet:
-            self._status = self._console.status("choosing tools", spinner="dots")
+            self._status = self._console.status("loading tools", spinner="dots")
             self._status.start()
         return self
 
