@@ -146,8 +146,14 @@ class Redactor:
         match thing:
             case ToolCall():
                 changed = self._call(thing)
-            case TaskContext(rules=rules, earlier=earlier):
-                changed = replace(thing, rules=self(rules), earlier=self.value(earlier), secrets={})
+            case TaskContext():
+                changed = replace(
+                    thing,
+                    rules=self(thing.rules),
+                    earlier=self.value(thing.earlier),
+                    arguments=self.value(thing.arguments),
+                    secrets={},
+                )
             case Program(source=source):
                 self.learn_program(thing)
                 changed = Program(self(source))
