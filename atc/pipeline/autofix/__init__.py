@@ -69,7 +69,10 @@ class _Fixes:
         better = finding.suggestion or ""
         for node in self._at(finding):
             match finding.code, node:
-                case "not-a-list" | "wrong-argument-type" | "no-attribute", ast.expr():
+                case (
+                    "not-a-list" | "wrong-argument-type" | "no-attribute" | "always-true",
+                    ast.expr(),
+                ):
                     edit = self._add_subscript(node, finding.code, better)
                     if edit is not None:
                         return edit

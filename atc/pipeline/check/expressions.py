@@ -29,6 +29,7 @@ from atc.pipeline.check.subscripts import (
 )
 from atc.pipeline.check.syntax import children, walk_nodes
 from atc.pipeline.check.toolcalls import call_tool
+from atc.pipeline.check.truth import check_alternative, check_truth
 
 _LONGEST_KNOWN = 10_000
 """Maximum length, in characters, of a string whose value the check knows.
@@ -44,6 +45,7 @@ def evaluate(core: Interpreter, node: ast.expr) -> t.Type:
     handler = _HANDLERS.get(type(node))
     if handler is not None:
         found = handler(core, node)
+        check_truth(core, node, found)
         return found if t.size(found) <= t.MOST_SIZE else t.ANY
     for child in children(node):
         if isinstance(child, ast.expr):
@@ -169,7 +171,8 @@ def _bool_op(core: Interpreter, node: ast.BoolOp) -> t.Type:
         if operand is not node.values[-1]:
             # `a or b` only returns a if it is truthy, hence not None.
             value = assume_not_none(value) if stops else value
-            if stops and isinstance(value, t.Record) and value.shape.filled:
+            if stops and isinstance(value, t.Record) and value.shape.is_always_true:
+                check_alternative(core, node, operand, value)
                 parts.append(value)
                 break
             if core.frame.env is not None:

@@ -183,7 +183,7 @@ def _object(fragments: Fragments, document: t.ResponseSchema) -> t.ObjectShape:
             if name in properties and properties[name] is not schema:
                 schema = {"allOf": [properties[name], schema]}
             properties[name] = schema
-    filled = document.strict and any(part.get("required") for part in fragments)
+    filled = any(part.get("required") for part in fragments)
     shape = document.shapes[key] = t.ObjectShape(
         document, properties, _more(fragments, properties, document), filled
     )

@@ -121,7 +121,12 @@ class ObjectShape:
     properties: Mapping[str, Any]
     more: Any
     filled: bool = False
-    """True if the object always has at least one key, and is therefore truthy."""
+    """True if the schema requires at least one key, so that the object is truthy."""
+
+    @property
+    def is_always_true(self) -> bool:
+        """True if a declared schema says that the object is truthy."""
+        return self.filled and self.document.strict
 
     @property
     def is_closed(self) -> bool:
