@@ -8,22 +8,27 @@ doubt looks at a limited part of what it reads, because programs, answers and ta
 from __future__ import annotations
 
 import ast
-import json
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from itertools import islice
 
 from atc.core.answers import parse_answer
 from atc.core.json_paths import walk_responses
 from atc.core.types import Program
 from atc.pipeline.autofix.paging import unread_pages
+from atc.pipeline.fixed_choices import find_fixed_choices
 from atc.pipeline.ignored_conditions import (
     ProgramText,
     find_ignored_fields,
     find_unused_codes,
     find_unused_numbers,
 )
-from atc.pipeline.slips import find_unit_slip, find_unused_variables, is_share_for_percent
+from atc.pipeline.missing_steps import find_missing_steps
+from atc.pipeline.slips import find_unit_slip, is_share_for_percent
+from atc.pipeline.unmatched_filters import find_unmatched_filters, find_vain_comparisons
+from atc.pipeline.unused_names import find_unused_names
+from atc.pipeline.unused_values import find_dropped_results, find_unused_variables
+from atc.pipeline.written_dates import find_unused_dates, find_unused_times
 from protocols.toolbox import Toolbox
 from sandbox.trace import Trace
 from sandbox.write_verification import sorted_json
@@ -36,8 +41,6 @@ _LONGEST_READ = 4_000
 """Number of characters of an answer in which the text of an unfinished value is looked for."""
 _LONGEST_RECORDS = 100_000
 """Maximum length of an answer that is compared with the records of responses."""
-_MOST_COMPARED = 50
-"""Maximum number of texts in comparisons that are looked for in the responses."""
 _NOTHING = re.compile(r"^\W*(none|nan|inf|-inf|null|\[\s*\]|\{\s*\}|\(\s*\))\W*$", re.IGNORECASE)
 _ZERO = re.compile(r"^\W*0+(?:\.0+)?\W*$")
 _UNFINISHED = re.compile(r"<[^\n]{1,200} at 0x[0-9a-f]+>")
@@ -62,18 +65,21 @@ def doubts(
     task = task[:_LONGEST_TASK]
     nodes = list(ast.walk(program.tree))
     return (
-        *_doubt_empty_answer(f"{task}\n{rules}", program, nodes, trace, answer, tools),
+        *_doubt_empty_answer(f"{task}\n{rules}", program, trace, answer, tools),
         *(() if rules else _doubt_constant(task, nodes, answer)),
         *_doubt_form(task, trace, answer),
         *_doubt_first_page(program, trace, tools),
         *_doubt_failed_calls(trace),
         *_doubt_slips(task, program, trace, answer, tools),
         *_doubt_conditions(task, ProgramText(program.source, program.tree, trace.calls), tools),
+        *_doubt_names(task, program, trace, tools),
+        *_doubt_filters(task, program, trace, tools),
+        *_doubt_steps(task, program, trace, answer, tools),
     )
 
 
 def _doubt_empty_answer(
-    task: str, program: Program, nodes: list[ast.AST], trace: Trace, answer: str, tools: Toolbox
+    task: str, program: Program, trace: Trace, answer: str, tools: Toolbox
 ) -> Iterator[str]:
     """Yield doubts about an answer that is empty or zero.
 
@@ -89,7 +95,7 @@ def _doubt_empty_answer(
         )
     is_zero = len(answer) <= _LONGEST_VALUE and _ZERO.match(answer)
     if trace.calls and (is_empty or is_zero):
-        yield from islice(_find_unmatched_texts(program, nodes, trace, answer), 1)
+        yield from islice(find_vain_comparisons(program, trace, answer), 1)
 
 
 def _doubt_constant(task: str, nodes: list[ast.AST], answer: str) -> Iterator[str]:
@@ -162,7 +168,12 @@ def _doubt_conditions(task: str, text: ProgramText, tools: Toolbox) -> Iterator[
     names a field that the program does not read, although the task contains one of its values. For
     example, the task says "in Berlin", and the program does not read the field `city`.
     """
-    unused = [*find_unused_codes(task, text, tools), *find_unused_numbers(task, text)]
+    unused = [
+        *find_unused_codes(task, text, tools),
+        *find_unused_numbers(task, text),
+        *find_unused_dates(task, text.used, text.results),
+        *find_unused_times(task, text.used),
+    ]
     if unused:
         yield (
             f"The task speaks of {', '.join(unused)}, which the program does not use: it may leave"
@@ -176,12 +187,50 @@ def _doubt_conditions(task: str, text: ProgramText, tools: Toolbox) -> Iterator[
         )
 
 
+def _doubt_names(task: str, program: Program, trace: Trace, tools: Toolbox) -> Iterator[str]:
+    """Yield a doubt about names of the task that the program does not use in any form."""
+    unused = find_unused_names(task, program, trace.calls, tools)
+    if unused is None:
+        return
+    takes = f" {unused.tool} takes {unused.argument!r}." if unused.tool else ""
+    yield (
+        f"The task speaks of {', '.join(unused.names)}, which neither the program nor what the"
+        f" functions returned contains: it may leave out a condition.{takes}"
+    )
+
+
+def _doubt_filters(task: str, program: Program, trace: Trace, tools: Toolbox) -> Iterator[str]:
+    """Yield doubts about guessed filters, and about a guessed part of a period."""
+    for one in find_unmatched_filters(task, program, trace.calls, tools)[:1]:
+        yield (
+            f"Line {one.line} compares {one.key!r} with {one.text!r}, which neither the task nor"
+            " what the functions returned nor their documentation contains: look at the values"
+            " that there are."
+        )
+    for choice in find_fixed_choices(task, program, trace.calls, tools)[:1]:
+        yield (
+            f"{choice.tool} is called only with {choice.argument}={choice.value!r}, which the task"
+            f" does not give: call it for each {choice.argument!r}, {choice.least!r} to"
+            f" {choice.greatest!r}, unless one is enough."
+        )
+
+
+def _doubt_steps(
+    task: str, program: Program, trace: Trace, answer: str, tools: Toolbox
+) -> Iterator[str]:
+    """Yield a doubt about a step that the words of the task ask for and nothing takes."""
+    for one in find_missing_steps(task, program, trace.calls, answer, tools)[:1]:
+        yield f"The task says {one.word!r}, but nothing in the program {one.step}."
+
+
 def _doubt_slips(
     task: str, program: Program, trace: Trace, answer: str, tools: Toolbox
 ) -> Iterator[str]:
     """Yield doubts about computed values that the program never uses, and about wrong units."""
     for name, line in find_unused_variables(program.tree)[:1]:
         yield f"Line {line} computes {name!r}, which is never used: does it belong to the answer?"
+    for name, line in find_dropped_results(program.tree, tools)[:1]:
+        yield f"Line {line} calls {name} and uses nothing of what it returned."
     keys = dict.fromkeys(path[-1] for _, path, _ in walk_responses(trace.calls) if path)
     named = [key for key in keys if isinstance(key, str)]
     wrapped = {tools[call.tool].wrapper for call in trace.calls if call.tool in tools}
@@ -194,30 +243,3 @@ def _doubt_slips(
 def says_nothing(answer: str) -> bool:
     """Return True if an answer is an empty value: `None`, `[]`, `nan`."""
     return len(answer) <= _LONGEST_VALUE and _NOTHING.match(answer) is not None
-
-
-def _find_unmatched_texts(
-    program: Program, nodes: list[ast.AST], trace: Trace, answer: str
-) -> Iterator[str]:
-    """Yield a doubt for each string in a comparison of the program that no tool result contains."""
-    results = json.dumps([call.result for call in trace.calls], ensure_ascii=False, default=repr)
-    lowered = results.lower()
-    folds = any(f".{name}(" in program.source for name in ("lower", "casefold", "upper", "title"))
-    for side in islice(_compared_values(nodes), _MOST_COMPARED):
-        if isinstance(side, ast.Constant) and isinstance(side.value, str) and side.value:
-            written = json.dumps(side.value, ensure_ascii=False)[1:-1]
-            place = lowered.find(written.lower())
-            if place < 0 or (not folds and written not in results):
-                found = results[place : place + len(written)] if place >= 0 else ""
-                near = f", but one holds {found!r}" if found else ""
-                where = f"line {side.lineno} compares with {side.value!r}"
-                yield f"It printed {answer!r}: {where}, which no result holds{near}."
-
-
-def _compared_values(nodes: Iterable[ast.AST]) -> Iterator[ast.expr]:
-    """Yield both sides of each comparison, and the items of a tuple, list or set in it."""
-    for node in nodes:
-        if not isinstance(node, ast.Compare):
-            continue
-        for side in (node.left, *node.comparators):
-            yield from side.elts if isinstance(side, ast.Tuple | ast.List | ast.Set) else [side]

@@ -7,12 +7,14 @@ from __future__ import annotations
 
 import ast
 import json
+import math
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from atc.core.json_paths import walk_responses
 from atc.pipeline.check.argument_values import find_mismatch
+from atc.pipeline.slips import FACTORS
 from protocols.schema import iter_parts, types
 from protocols.tool import Tool
 from protocols.toolbox import Toolbox
@@ -38,6 +40,11 @@ class ProgramText(NamedTuple):
         arguments = [dict(call.arguments) for call in self.calls]
         return f"{self.source}\n{json.dumps(arguments, default=repr, ensure_ascii=False)}"
 
+    @property
+    def results(self) -> str:
+        """The responses of all calls as one text."""
+        return json.dumps([call.result for call in self.calls], default=repr, ensure_ascii=False)
+
 
 # --- codes
 
@@ -55,7 +62,7 @@ def find_unused_codes(task: str, program: ProgramText, tools: Toolbox) -> list[s
     used = program.used.casefold()
     unused = [code for code in named if not _has_word(code.casefold(), used)]
     called = {call.tool for call in program.calls}
-    documents = " ".join(_documentation(tools[alias]) for alias in called if alias in tools)
+    documents = " ".join(describe_in_words(tools[alias]) for alias in called if alias in tools)
     return [
         code
         for code in unused
@@ -85,7 +92,7 @@ def _abbreviates(code: str, before: str) -> bool:
     return initials.endswith(code) or without_small.endswith(code)
 
 
-def _documentation(tool: Tool) -> str:
+def describe_in_words(tool: Tool) -> str:
     """Return all that a tool's document says in words: its description and those in its schemas."""
     protocol = tool.protocol
     schemas = (protocol.input_schema, protocol.output_schema)
@@ -174,14 +181,26 @@ def find_unused_numbers(task: str, program: ProgramText) -> list[str]:
 
 
 def _is_used(number: str, scale: str | None, used: set[str]) -> bool:
-    """Return True if a number of the task is among those of the program.
+    """Return True if a number of the task is among those of the program, perhaps in another form.
 
-    "60 million" is used if the program contains 60,000,000, or both 60 and a million.
+    "60 million" is used if the program contains 60,000,000, or both 60 and a million, "before 2000"
+    if it contains 1999, and "100 miles" if it contains 161.
     """
     if scale is None:
-        return number in used
+        return number in used or any(_is_same_bound(float(number), float(one)) for one in used)
     factor = _SCALES[scale]
     return _plain(str(round(float(number) * factor))) in used or {number, str(factor)} <= used
+
+
+def _is_same_bound(number: float, other: float) -> bool:
+    """Return True if two numbers are next to each other, or one is the other in another unit."""
+    if number.is_integer() and abs(number - other) == 1:
+        return True
+    return any(math.isclose(other, number * factor, rel_tol=_ROUNDED) for factor in FACTORS)
+
+
+_ROUNDED = 0.01
+"""Relative difference between a converted number and the rounded one that a program contains."""
 
 
 def _plain(number: str) -> str:

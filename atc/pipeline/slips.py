@@ -1,52 +1,18 @@
-"""Detection of small mistakes in programs: a value that is never used, and a wrong unit.
+"""Detection of wrong units in programs.
 
-No correct program of the benchmark ToolFlow has one of them. This was checked for its 587 gold
+No correct program of the benchmark ToolFlow has one. This was checked for its 587 gold
 programs and for 70 programs of a strong model.
 """
 
 from __future__ import annotations
 
 import ast
+import math
 import re
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Sequence
 from typing import NamedTuple
 
 from atc.core.answers import parse_answer
-
-# --- values that are never used
-
-
-def find_unused_variables(tree: ast.Module) -> list[tuple[str, int]]:
-    """Return the variables that get a computed value and are never read, each with its line.
-
-    The line is that of the value. Constants and names that begin with `_` are left out. The result
-    is empty if the program may read variables by name, as with `locals()`.
-    """
-    names = [node for node in ast.walk(tree) if isinstance(node, ast.Name)]
-    read = {node.id for node in names if isinstance(node.ctx, ast.Load)}
-    if read & {"locals", "globals", "vars", "eval", "exec"}:
-        return []
-    found: dict[str, int] = {}
-    for name, value in _assignments(tree):
-        is_computed = any(isinstance(node, ast.Call | ast.Subscript) for node in ast.walk(value))
-        if is_computed and name not in read and not name.startswith("_"):
-            found.setdefault(name, value.lineno)
-    return list(found.items())
-
-
-def _assignments(tree: ast.Module) -> Iterator[tuple[str, ast.expr]]:
-    """Yield the name and the value of each assignment to a single variable of a program."""
-    for node in ast.walk(tree):
-        match node:
-            case (
-                ast.Assign(targets=[ast.Name(id=name)], value=value)
-                | ast.AugAssign(target=ast.Name(id=name), value=value)
-                | ast.AnnAssign(target=ast.Name(id=name), value=ast.expr() as value)
-            ):
-                yield name, value
-
-
-# --- units
 
 
 class _Unit(NamedTuple):
@@ -76,13 +42,15 @@ _UNITS = [
     _Unit("°C", "temperature", r"°c|celsius|centigrade", "c|celsius"),
     _Unit("°F", "temperature", r"°f|fahrenheit", "f|fahrenheit"),
 ]
-_FACTORS = (
+FACTORS = (
     0.3048, 3.28084, 1.609344, 0.621371, 1.852, 0.539957, 1.15078, 0.868976, 0.514444, 1.94384,
     2.23694, 0.44704, 0.453592, 2.20462,
 )  # fmt: skip
 """Numbers by which a length, a speed or a weight is multiplied to convert it."""
+_ROUNDED = 0.01
+"""Relative difference between a converted number and the rounded one that a program contains."""
 _CLOSE = 2e-3
-"""Relative difference up to which a number of a program counts as one of `_FACTORS`."""
+"""Relative difference up to which a number of a program counts as one of `FACTORS`."""
 
 
 def find_unit_slip(
@@ -110,17 +78,19 @@ def find_unit_slip(
         if len(asked) != 1 or len(units) != 1:
             continue
         unit, key = next(iter(units.items()))
-        if slip := _describe_unit_slip(tree, key, unit, asked[0]):
+        if slip := _describe_unit_slip(task, tree, key, unit, asked[0]):
             return slip
     return None
 
 
-def _describe_unit_slip(tree: ast.Module, key: str, unit: _Unit, asked: _Unit) -> str | None:
+def _describe_unit_slip(
+    task: str, tree: ast.Module, key: str, unit: _Unit, asked: _Unit
+) -> str | None:
     """Return a sentence if a program gives a field's value in a wrong unit, or None.
 
     `key` is the name of the field, `unit` its unit, and `asked` the unit that the task asks for.
     """
-    if asked != unit and not _computes(tree):
+    if asked != unit and not _computes(tree) and not _has_converted(task, tree):
         return f"The task asks for {asked.name}, but {key!r} is in {unit.name}."
     factor = _conversion(tree, whole=unit.measures == "duration")
     if asked == unit and factor is not None:
@@ -147,6 +117,22 @@ def _computes(tree: ast.Module) -> bool:
     return any(isinstance(node.op, scaling) for node in operations)
 
 
+def _has_converted(task: str, tree: ast.Module) -> bool:
+    """Return True if a program contains a number of the task in another unit, such as 161 for 100.
+
+    The program was then written with the unit in mind.
+    """
+    constants = [node.value for node in ast.walk(tree) if isinstance(node, ast.Constant)]
+    numbers = [value for value in constants if isinstance(value, int | float)]
+    return any(
+        math.isclose(value, float(number) * factor, rel_tol=_ROUNDED)
+        for number in re.findall(r"(?<![\w.])\d{1,9}(?![\w.])", task)
+        for factor in FACTORS
+        for value in numbers
+        if number.strip("0")
+    )
+
+
 def _conversion(tree: ast.Module, *, whole: bool) -> float | None:
     """Return a number by which the program converts one unit into another, or None.
 
@@ -155,7 +141,7 @@ def _conversion(tree: ast.Module, *, whole: bool) -> float | None:
     for node in ast.walk(tree):
         value = node.value if isinstance(node, ast.Constant) else None
         if isinstance(value, float) and any(
-            abs(value - factor) <= _CLOSE * factor for factor in _FACTORS
+            abs(value - factor) <= _CLOSE * factor for factor in FACTORS
         ):
             return value
         match node:

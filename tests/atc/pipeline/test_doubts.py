@@ -98,7 +98,7 @@ ROWS = [{"rows": [{"state": "DELAYED", "name": "Kennedy"}]}]
         ("0", ROWS, "print(sum(r['state'] == 'DELAYED' for r in rows))", ""),
         ("0", ROWS, "print(sum(r['state'].lower() == 'delayed' for r in rows))", ""),
         ("0", ROWS, "print(sum(r['seats'] > 3 for r in rows))", ""),
-        ("7", ROWS, "print(sum(r['state'] == 'late' for r in rows))", ""),
+        ("7", ROWS, "print(sum(r['state'] == 'late' for r in rows))", "How many are late?"),
         (
             "9",
             [{"rows": [1, 2], "total": 9}],
