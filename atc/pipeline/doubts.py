@@ -170,7 +170,7 @@ def _doubt_conditions(task: str, text: ProgramText, tools: Toolbox) -> Iterator[
     """
     unused = [
         *find_unused_codes(task, text, tools),
-        *find_unused_numbers(task, text),
+        *find_unused_numbers(task, text, tools),
         *find_unused_dates(task, text.used, text.results),
         *find_unused_times(task, text.used),
     ]
@@ -192,7 +192,8 @@ def _doubt_names(task: str, program: Program, trace: Trace, tools: Toolbox) -> I
     unused = find_unused_names(task, program, trace.calls, tools)
     if unused is None:
         return
-    takes = f" {unused.tool} takes {unused.argument!r}." if unused.tool else ""
+    arguments = " and ".join(map(repr, unused.arguments))
+    takes = f" {unused.tool} takes {arguments}." if unused.tool else ""
     yield (
         f"The task speaks of {', '.join(unused.names)}, which neither the program nor what the"
         f" functions returned contains: it may leave out a condition.{takes}"

@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 from atc.core.json_paths import walk_responses
 from atc.pipeline.check.argument_values import find_mismatch
 from atc.pipeline.slips import FACTORS
+from protocols.naming import snake
 from protocols.schema import iter_parts, types
 from protocols.tool import Tool
 from protocols.toolbox import Toolbox
@@ -151,12 +152,21 @@ _LEAST = 10
 """Smaller numbers are often written as words, or are the number of items to print."""
 
 
-def find_unused_numbers(task: str, program: ProgramText) -> list[str]:
+_YEAR = re.compile(r"1[89]\d\d|20\d\d")
+_PERIOD = re.compile(
+    r"(?:^|_)(?:dates?|years?|seasons?|months?|days?|times?(?!_zone)|since|until|before|after|start|end|from"
+    r"|to|at|on|built|born|released|created|updated|period)(?:_|$)"
+)
+"""Words in the name of an argument or field that says when something is."""
+
+
+def find_unused_numbers(task: str, program: ProgramText, tools: Toolbox) -> list[str]:
     """Return the numbers and ISO dates of the task that neither the program nor its calls contain.
 
     Such a number may be a limit or a year that the program does not apply. Left out are small
-    numbers, days of a month, numbers of decimals to round to, numbers in quotes, and numbers in
-    brackets that a response contains, such as the year of a film.
+    numbers, days of a month, numbers of decimals to round to, numbers in quotes, numbers in
+    brackets that a response contains, such as the year of a film, and years if no called tool has
+    to do with times.
     """
     used = set(map(_plain, re.findall(r"\d[\d_]*(?:\.\d+)?(?:e\+?\d+)?", program.used)))
     unused = list[str]()
@@ -168,6 +178,8 @@ def find_unused_numbers(task: str, program: ProgramText) -> list[str]:
         if _is_used(number, found["scale"], used):
             continue
         words = _words_of_results(program.calls) if words is None else words
+        if _YEAR.fullmatch(number) and not _tells_time(program.calls, tools):
+            continue
         if not _is_no_condition(task, found, words, number):
             unused.append(found[0].strip())
         if len(unused) == _MOST_NUMBERS:
@@ -178,6 +190,15 @@ def find_unused_numbers(task: str, program: ProgramText) -> list[str]:
         if date not in program.used and not used.issuperset(map(_plain, date.split("-")))
     ]
     return list(dict.fromkeys([*dates, *unused]))
+
+
+def _tells_time(calls: Sequence[ToolCall], tools: Toolbox) -> bool:
+    """Return True if a called tool takes or returns a time, so that a program can select a year."""
+    called = dict.fromkeys(call.tool for call in calls if call.tool in tools)
+    arguments = [snake(name) for alias in called for name in tools[alias].arguments]
+    keys = {path[-1] for _, path, _ in walk_responses(calls) if path}
+    fields = [snake(key) for key in keys if isinstance(key, str)]
+    return any(_PERIOD.search(name) for name in (*arguments, *fields))
 
 
 def _is_used(number: str, scale: str | None, used: set[str]) -> bool:

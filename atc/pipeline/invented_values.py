@@ -19,10 +19,14 @@ from atc.core.types import Finding, Program
 from atc.core.value_kinds import is_common, is_measure
 from atc.pipeline.attribute.dataflow import simple_name
 from atc.pipeline.guessed_links import find_proposable
+from protocols.naming import snake
 from protocols.render import describe_origin
 from protocols.schema import Json
 from protocols.tool import Tool
 from protocols.toolbox import Toolbox
+
+_SHORTEST_CODE = 2
+"""Maximum length of a code that a model may know, such as that of an airline."""
 
 
 def find_invented_values(
@@ -32,9 +36,10 @@ def find_invented_values(
 
     They are literals in required arguments whose values, according to the links between the tools,
     come from the responses of another tool. Only distinctive values that the task does not contain
-    are reported: integers from 100, and words with letters and digits. Codes such as `BOS` are not
-    reported, because the model may know them, nor are dates, because the task may write them
-    differently. A measure (`radius_km`) is not an id, even if a response has a field of that name.
+    are reported: integers from 100, and words with letters and digits. Codes such as `BOS` and `B6`
+    are not reported, because the model may know them. Neither are dates and years, because the task
+    may write them differently. A measure (`radius_km`) is not an id, even if a response has a field
+    of that name.
     `outputs` are what earlier programs of the run printed and received from tools; a value that
     occurs in them is not reported.
     """
@@ -48,11 +53,12 @@ def find_invented_values(
             or name not in tool.required
             or not isinstance(value, str | int)
             or is_common(value)
+            or len(str(value)) <= _SHORTEST_CODE
         ):
             continue
         sources = tools.producers(tool, tool.arguments[name])
         measure = isinstance(value, int) and is_measure(name)
-        if not sources or measure or str(value).casefold() in given:
+        if not sources or measure or str(value).casefold() in given or _is_year(value, name):
             continue
         if any(_is_part_of(value, output) for output in outputs):
             continue
@@ -64,6 +70,15 @@ def find_invented_values(
         )
         found.append(make_finding("made-up-value", keyword.value, message, tool=tool.alias))
     return tuple(found)
+
+
+def _is_year(value: str | int, argument: str) -> bool:
+    """Return True for a year, which the task may give in words: "the season after 2001"."""
+    is_period = snake(argument).split("_")[-1] in ("year", "season")
+    return is_period and isinstance(value, int) and value in _YEARS
+
+
+_YEARS = range(1800, 2101)
 
 
 def _is_part_of(value: str | int, output: Json) -> bool:

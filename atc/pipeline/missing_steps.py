@@ -57,7 +57,8 @@ _ORDERS = frozenset(
 )
 _ORDER_WORDS = re.compile(
     r"sort|order|rank|top|first|nearest|most|highest|largest|longest|latest|oldest|earliest"
-    r"|shortest|lowest|smallest|best|leader|record|popular|\bby\b|max|min",
+    r"|shortest|lowest|smallest|best|leader|record|popular|max|min"
+    r"|\bby\b(?! (?:name|title|code|id|number|[A-Z]+ code|tail number)s?\b)",
     re.IGNORECASE,
 )
 

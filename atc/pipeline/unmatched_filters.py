@@ -26,8 +26,12 @@ _FOLDING = ("lower", "casefold", "upper", "title")
 
 
 class UnmatchedFilter(NamedTuple):
-    """A comparison of a response's field with a text that nothing contains."""
+    """A comparison of a response's field with a text that nothing contains.
 
+    `place` is the expression that reads the field, and `key` its key.
+    """
+
+    place: str
     key: str
     text: str
     line: int
@@ -47,8 +51,8 @@ def find_unmatched_filters(
     if not compared:
         return []
     known = _known_text(task, calls, tools)
-    matched = {one.key for one in compared if _is_known(one.text, known, program)}
-    return [one for one in compared[:_MOST_COMPARED] if one.key not in matched]
+    matched = {one.place for one in compared if _is_known(one.text, known, program)}
+    return [one for one in compared[:_MOST_COMPARED] if one.place not in matched]
 
 
 def _is_known(text: str, known: str, program: Program) -> bool:
@@ -85,7 +89,7 @@ def _find_filters(tree: ast.Module) -> Iterator[UnmatchedFilter]:
             key = _key_of(field)
             for value in _items(other) if key is not None else ():
                 if isinstance(value, ast.Constant) and isinstance(value.value, str):
-                    yield UnmatchedFilter(str(key), value.value, node.lineno)
+                    yield UnmatchedFilter(ast.unparse(field), str(key), value.value, node.lineno)
 
 
 def _parts_of_branching_test(node: ast.AST) -> Iterator[ast.AST]:

@@ -16,15 +16,18 @@ from atc.core.json_paths import walk_responses
 from atc.core.types import Program
 from atc.pipeline.ignored_conditions import describe_in_words
 from protocols.schema import resolve, types
+from protocols.tool import Tool
 from protocols.toolbox import Toolbox
 from sandbox.trace import ToolCall
 
 _NAME = re.compile(
     r"(?<![\w./'’-])[A-Z][\w’-]*(?:/[A-Z]\w+)+"  # a time zone or path: America/Chicago
-    r"|(?<![\w./'’-])[A-Z][a-z]{2,}(?: [A-Z][a-z]{2,})*(?!\w)"
+    r"|(?<![\w./'’-])(?:[A-Z][a-z]+)+(?: (?:[A-Z][a-z]+)+)*(?!\w)"
 )
 _SENTENCE = re.compile(r"(?:^|[.?!:;…]['\")\]]*|[\n“\"(])\s*$")
 """The end of a text after which a word is capitalised because a sentence begins."""
+_CODE_AFTER = re.compile(r"[^.?!:;(]{0,40}\([A-Z0-9]{2,6}\)")
+"""A code in brackets, soon after a name."""
 _DATE = re.compile(r"^\d{4}-\d\d")
 _LONGEST_NAME = 40
 _LEAST_ID = 100
@@ -45,14 +48,14 @@ _NO_NAMES = frozenset(
 
 
 class UnusedNames(NamedTuple):
-    """Names of a task that a program does not use, and an argument that could take one of them.
+    """Names of a task that a program does not use, and the arguments that could take them.
 
-    `tool` and `argument` are "" for names that need no tool to be told from other words.
+    `tool` is "" for names that need no tool to be told from other words.
     """
 
     names: tuple[str, ...]
     tool: str = ""
-    argument: str = ""
+    arguments: tuple[str, ...] = ()
 
 
 def find_unused_names(
@@ -73,18 +76,30 @@ def find_unused_names(
     return UnusedNames(tuple(names), *free) if free is not None else None
 
 
-def _find_free_arguments(calls: Sequence[ToolCall], tools: Toolbox) -> Iterator[tuple[str, str]]:
-    """Yield the optional arguments that take a code of another tool and that no call passes."""
+def _find_free_arguments(
+    calls: Sequence[ToolCall], tools: Toolbox
+) -> Iterator[tuple[str, tuple[str, ...]]]:
+    """Yield the called tools with the optional texts that no call of the program passes.
+
+    At least one of these arguments takes a code of another tool.
+    """
     for alias in dict.fromkeys(call.tool for call in calls if call.tool in tools):
         tool = tools[alias]
         passed = {name for call in calls if call.tool == alias for name in call.arguments}
-        for argument, name in tool.arguments.items():
-            if argument in tool.required or argument in passed or tool.protocol.writes:
-                continue
-            schema = resolve(tool.protocol.parameters[name], tool.protocol.input_schema)
-            is_code = types(schema) == ("string",) and not {"enum", "format"} & schema.keys()
-            if is_code and tools.producers(tool, name):
-                yield alias, argument
+        free = [
+            argument
+            for argument, name in tool.arguments.items()
+            if argument not in tool.required and argument not in passed and _is_text(tool, name)
+        ]
+        is_linked = any(tools.producers(tool, tool.arguments[argument]) for argument in free)
+        if is_linked and not tool.protocol.writes:
+            yield alias, tuple(free)
+
+
+def _is_text(tool: Tool, name: str) -> bool:
+    """Return True if an argument takes any text, and so perhaps a code or a name."""
+    schema = resolve(tool.protocol.parameters[name], tool.protocol.input_schema)
+    return types(schema) == ("string",) and not {"enum", "format"} & schema.keys()
 
 
 def _find_missing(
@@ -150,7 +165,10 @@ def _find_names(task: str) -> list[str]:
         words = re.findall(r"\w+", name)
         if _SENTENCE.search(task[max(0, match.start() - _LONGEST_NAME) : match.start()]):
             words = words if "/" in name else words[1:]
-        if any(word.casefold() not in _NO_NAMES for word in words):
+        is_date = bool(words) and words[-1] in ("Day", "Eve")
+        if _CODE_AFTER.match(task, match.end()):
+            continue  # the code in brackets is what a program uses
+        if any(word.casefold() not in _NO_NAMES for word in words) and not is_date:
             found[name if "/" in name else " ".join(words)] = None
     return list(found)[:_MOST_NAMES]
 

@@ -100,6 +100,7 @@ class Chain(Run):
                 orphans=tuple(find_writes(self).values()),
                 messages=tuple(messages),
                 docs=self.parts.docs,
+                earlier=self.attempts[:before],
                 made=[call for attempt in self.attempts for call in attempt.calls],
                 takes_same=not self.parts.is_small,
                 takes_lines=not self.parts.is_small,

@@ -25,6 +25,7 @@ from atc.pipeline.repair.responses import (
     seen_fields,
     signature,
 )
+from atc.pipeline.repair.worked_calls import is_repeated, show_worked_call
 from atc.pipeline.synthesize import Complete, is_described
 from protocols.model import Message
 from protocols.render import Docs
@@ -54,6 +55,8 @@ class RepairCase:
     """The conversation so far."""
     docs: Docs = "full"
     """How prompts describe tools. If it is "names", they contain only the names."""
+    earlier: Sequence[Attempt] = ()
+    """The attempts before this one."""
     made: Sequence[ToolCall] = ()
     """The calls of all attempts so far."""
     takes_same: bool = False
@@ -152,13 +155,22 @@ _NO_PROGRAM = (
 
 
 def facts(case: RepairCase) -> list[Message]:
-    """Build the two messages of a repair: the failed program, and the facts about its failure."""
+    """Build the two messages of a repair: the failed program, and the facts about its failure.
+
+    If the same fault has occurred before, the facts did not help. The message then shows a working
+    call instead, if there was one.
+    """
     fault = case.attempt.fault
     assert fault is not None
     if not case.attempt.program.source.strip():
         return [case.program_message, case.rewrite([_NO_PROGRAM])]
     calls = (*case.made, *case.attempt.calls)
     case = replace(case, tools=drop_contradicted_links(case.tools, calls))
+    if is_repeated(case.attempt, case.earlier):
+        example = show_worked_call(fault, calls, case.tools)
+        if example:
+            told = fill("repair_again", message=fault.message, example=example)
+            return [case.program_message, case.rewrite([told])]
     call = next((made for made in case.attempt.calls if made.index == fault.call), None)
     lines = list(better_lines(case)) or list(sources(case, fault, call))
     known = "\n".join([*_describe_failure(case, fault), *lines])

@@ -110,6 +110,8 @@ def _more(count: int) -> list[str]:
 
 _MOST_LEAVES = 400
 _LONGEST_VALUE = 40
+_MOST_EXAMPLES = 6
+"""Maximum number of values that a working example reads."""
 _MOST_CALLS = 8
 _Leaf = tuple[tuple[str | int, ...], str]
 
@@ -120,19 +122,35 @@ def seen_fields(program: Program, call: ToolCall, tool: Tool, *, near: str = "")
     Of lists, only the first item is shown. If there are too many fields, those closest to `near` (a
     path in the full response) are kept.
     """
-    value = tool.unwrap(call.result)
     name = find_assigned_name(program, call)
-    leaves = _leaves(value)
+    leaves = _leaves(tool.unwrap(call.result))
+    yield f"With {name} = {format_tool_call(call)} these can be read:"
+    for path, shown in _closest(leaves, call, tool, near=near, most=_MOST_LINES):
+        yield f"  {name}{_format_subscripts(path)} {shown}"
+    yield from _more(len(leaves))
+
+
+def read_examples(call: ToolCall, tool: Tool, *, near: str = "") -> Iterator[tuple[str, str]]:
+    """Yield code that reads a value of an actual response, and what it then reads.
+
+    These are few values, those closest to `near`, a path in the full response.
+    """
+    leaves = _leaves(tool.unwrap(call.result))
+    for path, shown in _closest(leaves, call, tool, near=near, most=_MOST_EXAMPLES):
+        yield f"result{_format_subscripts(path)}", shown
+
+
+def _closest(
+    leaves: list[_Leaf], call: ToolCall, tool: Tool, *, near: str, most: int
+) -> list[_Leaf]:
+    """Return at most `most` values of a response, those closest to a path, in their order."""
     wanted = generalize(tuple(parse_path(near)))
-    if tool.wrapper is not None and value is not call.result:
+    if tool.wrapper is not None and tool.unwrap(call.result) is not call.result:
         wanted = wanted[1:]
     ranked = sorted(
         range(len(leaves)), key=lambda n: (-count_shared_steps(generalize(leaves[n][0]), wanted), n)
     )
-    yield f"With {name} = {format_tool_call(call)} these can be read:"
-    for path, shown in (leaves[n] for n in sorted(ranked[:_MOST_LINES])):
-        yield f"  {name}{_format_subscripts(path)} {shown}"
-    yield from _more(len(leaves))
+    return [leaves[n] for n in sorted(ranked[:most])]
 
 
 def format_results(calls: Sequence[ToolCall], tools: Toolbox, *, most: int = 3_000) -> str:

@@ -14,10 +14,13 @@ from protocols.protocol import ToolProtocol
 from protocols.tool import Tool
 from protocols.toolbox import Toolbox
 from sandbox.trace import ToolCall
+from tests.labs.tools import tool
 
 TEXT = {"type": "object", "properties": {"airport": {"type": "string"}}}
 FLIGHTS = ToolProtocol(name="flights", description="Flights, by IATA code.", input_schema=TEXT)
 TOOLS = Toolbox([Tool(protocol=FLIGHTS, call=print)])
+
+DATED = Toolbox([tool("flights", parameters={"date": "string"})])
 
 
 def text(source, result=None, **arguments):
@@ -49,17 +52,25 @@ def test_a_code_that_names_something_is_missed(task, unused):
         ("on 2013-07-04", "date(2013, 7, 4)", ["2013-07-04"]),
         ("at 10:30, written as '737-824 1998'", "x", []),
         ("rate them (1 to 10)", "x", []),
+        ("within 100 miles", "radius_km=161", ["100"]),
+        ("built before 2000", "max_year=1999", ["2000"]),
     ],
 )
 def test_a_number_of_the_task_is_missed(task, used, unused):
-    assert find_unused_numbers(task, text("flights()")) == unused
-    assert find_unused_numbers(task, text(f"flights()  # {used}")) == []
+    assert find_unused_numbers(task, text("flights()", date="d"), DATED) == unused
+    assert find_unused_numbers(task, text(f"flights()  # {used}"), DATED) == []
 
 
 def test_a_year_that_came_is_no_condition():
     task = "How long is The Matrix (1999)?"
-    assert find_unused_numbers(task, text("flights()", {"year": 1999})) == []
-    assert find_unused_numbers(task, text("flights()", {"year": 2003})) == ["1999"]
+    assert find_unused_numbers(task, text("flights()", {"year": 1999}), TOOLS) == []
+    assert find_unused_numbers(task, text("flights()", {"year": 2003}), TOOLS) == ["1999"]
+
+
+def test_a_year_needs_a_tool_with_times():
+    task = "Which airlines flew to Boston in 2013?"
+    assert find_unused_numbers(task, text("flights()", ["UA"]), TOOLS) == []
+    assert find_unused_numbers(task, text("flights()", ["UA"]), DATED) == ["2013"]
 
 
 def test_a_field_with_the_tasks_value_is_missed():

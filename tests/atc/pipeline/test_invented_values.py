@@ -48,6 +48,7 @@ def test_a_value_of_earlier_outputs_is_not_invented():
         ("get_order(order_id='A12X')", "Where is order a12x?"),  # the task gives it
         ("get_flight(number=7)", "Is the first flight late?"),  # small: may be a count
         ("get_order(order_id='BOS')", "Boston"),  # a code that the model may know
+        ("get_order(order_id='B6')", "JetBlue"),
         ("get_order(order_id='2013-05-06')", "6 May 2013"),  # a date, spelled otherwise
         ("list_near(radius_km=300)", "Which shop is nearest?"),  # a measure, not an id
         ("wait(seconds=1000)", "Wait."),  # no tool yields it

@@ -30,7 +30,7 @@ TOOLS = Toolbox(
 def names(task, source, result=None, **arguments):
     call = ToolCall(index=0, tool="flights", arguments=arguments, line=1, result=result)
     found = find_unused_names(task, Program(source), [call], TOOLS)
-    return None if found is None else (found.names, found.argument)
+    return None if found is None else (found.names, found.arguments)
 
 
 FROM_NEWARK = {"origin": "EWR"}
@@ -69,6 +69,7 @@ def test_a_name_that_nothing_stands_for(task, source, arguments, found):
         ("How many flights left Newark?", "flights(origin='EWR')", None, FROM_NEWARK),
         ("How many flights were there on Monday?", "flights()", None, {}),
         ("Delta flies. How many flights?", "flights()", None, {}),  # a sentence begins
+        ("How many flights to Boston's airport (BOS)?", "flights(destination='BOS')", None, {}),
         # Every argument that takes a code is passed, so that the name is a remark.
         ("How many Oscar flights left?", "flights(airline=a)", None, {"airline": "x"}),
     ],

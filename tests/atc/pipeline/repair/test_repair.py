@@ -239,3 +239,22 @@ def test_shortened_responses_keep_secrets_from_the_prompt():
         assert "redacted-str-20" in shown
         assert not {"ttt", "rrr", "kkk"} & {shown[i : i + 3] for i in range(len(shown))}
     assert "n" * 20 in redact("\n".join(seen_fields(Program(""), call, tool)))
+
+
+def test_a_fault_that_comes_again_gets_a_working_call():
+    first = attempt(MISREAD)
+    again = attempt(MISREAD.replace("f['delay']", "f['delay'], f['x']"))
+    case = RepairCase(again, TOOLS, earlier=[first], made=first.calls)
+    once = correction(RepairCase(again, TOOLS, made=first.calls))[-1].content
+    message = correction(case)[-1].content
+    assert "fails like an earlier one" in message
+    assert 'result = list_flights(origin="JFK", date="2013-01-01")' in message
+    assert 'result["flights"][0][' in message
+    assert len(message) < len(once)
+
+
+def test_without_a_working_call_the_facts_stay():
+    source = "page = list_flights(origin='XXX', date='2013-01-01')\nprint(page['total'])\n"
+    failed = attempt(source)
+    message = correction(RepairCase(failed, TOOLS, earlier=[failed], made=failed.calls))[-1].content
+    assert "fails like an earlier one" not in message
