@@ -25,8 +25,8 @@ from protocols.schema import Json
 from protocols.tool import Tool
 from protocols.toolbox import Toolbox
 
-_SHORTEST_CODE = 2
-"""Maximum length of a code that a model may know, such as that of an airline."""
+_AIRLINE = re.compile("[A-Z0-9]{2}")
+"""A code so short that a model may know it, such as that of an airline."""
 
 
 def find_invented_values(
@@ -53,7 +53,7 @@ def find_invented_values(
             or name not in tool.required
             or not isinstance(value, str | int)
             or is_common(value)
-            or len(str(value)) <= _SHORTEST_CODE
+            or _AIRLINE.fullmatch(str(value))
         ):
             continue
         sources = tools.producers(tool, tool.arguments[name])

@@ -191,7 +191,8 @@ class Chain(Run):
         """Set `answer` to the last answer without doubts, or else to the last one.
 
         The doubts about it are open, with one exception: the model got them in a prompt, and then
-        repeated its program (`confirmed`) or gave the same answer.
+        repeated its program (`confirmed`) or gave the same answer. A small model repeats itself
+        whether it is right or not, so that this confirms nothing.
         """
         answered = self._answered(self.attempts)
         if not answered:
@@ -201,7 +202,8 @@ class Chain(Run):
         self.answer = best.answer
         told = {doubt for attempt in answered[:-1] for doubt in attempt.doubts}
         is_given_again = any(one.answer == best.answer for one in answered[:-1])
-        if not (self.confirmed or is_given_again or told.issuperset(best.doubts)):
+        is_confirmed = self.confirmed or is_given_again or told.issuperset(best.doubts)
+        if self.parts.is_small or not is_confirmed:
             self.open_doubts = best.doubts
 
     def _attempt(self, program: Program | None) -> None:

@@ -165,6 +165,13 @@ def test_an_answer_outlives_a_program_that_fails(solve):
     assert solution.doubts == solution.attempts[0].doubts
 
 
+def test_a_small_model_confirms_nothing_by_repeating(solve):
+    solution, _, _ = solve(*[NOTHING] * 5, task="What is it?", samples=3)
+    assert (solution.status, solution.answer) == ("unsure", "None")
+    better, _, _ = solve(NOTHING, "print(get_note(id='p1')['text'])", task="What is it?", samples=3)
+    assert (better.status, better.answer) == ("solved", "note of p1")
+
+
 def test_an_answer_given_again_is_confirmed(solve):
     again = "note = get_note(id='p1')\nprint(note.get('nothing'))"
     solution, model, _ = solve(NOTHING, again, task="What is it?")
