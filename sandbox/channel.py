@@ -105,6 +105,7 @@ class Channel:
             io.BufferedWriter(_Output(self), OUTPUT_FRAME_BYTES), encoding="utf-8", newline="\n"
         )
         self._flush = self.output.flush
+        self._printed: list[Any] | None = None
 
     def call(self, alias: str, arguments: dict[str, Any], site: tuple[int, str]) -> Reply:
         """Make a tool call, wait for the host's reply, and return the reply.
@@ -168,15 +169,34 @@ class Channel:
     def finish(self, outcome: dict[str, Any]) -> None:
         """Send the output that is left, and then `outcome`, which says how the program ended.
 
-        This is the last frame of a run.
+        This is the last frame of a run. It has the object that was passed to `note_print`, if the
+        program succeeded and the frame does not become too large.
         """
         with suppress(ValueError):  # the program may have closed its own standard output
             self._flush()
-        self._send(encode(outcome).encode("utf-8"))
+        data = encode(outcome).encode("utf-8")
+        if "done" in outcome and self._printed is not None:
+            more = encode({**outcome, "printed": self._printed}).encode("utf-8")
+            data = more if len(more) <= FRAME_BYTES else data
+        self._send(data)
 
     def print(self, text: str) -> None:
         """Send a part of the program's standard output."""
         self._send(encode({"stdout": text}).encode("utf-8"))
+
+    def note_print(self, value: Any, text: str) -> None:
+        """Remember the object of the first `print`, which has printed `text` for it.
+
+        The object is kept as it is now, because the program may change it. The host ignores it if
+        the program prints anything else. A text is not kept.
+        """
+        size = len(text.strip())
+        if not size or self._printed is not None or isinstance(value, str):
+            return
+        with suppress(Exception):  # a program's own class may raise anything
+            plain = to_plain_json(value, most=FRAME_BYTES)
+            if not isinstance(plain, str):
+                self._printed = [plain, size]
 
     def look(self, value: Any) -> None:
         """Send a value that the writer of the program wants to see. It is no part of the output."""

@@ -9,6 +9,7 @@ import datetime
 import decimal
 import fractions
 import json
+import math
 import uuid
 import zlib
 from typing import Any
@@ -23,6 +24,8 @@ process reports."""
 MESSAGE_CHARACTERS = 4000
 """Maximum number of characters of the message of a failure that a program's process reports. The
 host accepts longer messages, see `sandbox.wire`."""
+LEVELS = 100
+"""Maximum number of nested levels of a frame. All later steps can process as many levels."""
 VALUE_CHARACTERS = 200_000
 """Maximum length of a value as JSON. For a larger value, the beginning of its `repr` is sent."""
 MOST_HINTS = 64
@@ -47,24 +50,39 @@ _TEXTUAL = (
     fractions.Fraction,
     uuid.UUID,
 )
-_decode = json.JSONDecoder().decode  # made early, because a program may change `json`
 
 
-def to_plain_json(value: Any) -> Any:
+def to_plain_json(value: Any, *, most: int = VALUE_CHARACTERS) -> Any:
     """Return a JSON value that represents a Python value of any type.
 
-    Sets become sorted lists, and dates and decimal numbers become strings. Values of other types
-    are replaced by their `repr`, and so is the whole value if it is too large.
+    Tuples become lists, sets sorted lists, and mappings objects. What JSON does not have becomes
+    the text that Python prints for it: dates, decimal numbers, `nan` and `inf`, keys that are
+    neither texts nor numbers, and objects of other types. The whole value becomes its `repr` if
+    it has more than `most` characters as JSON, is nested too deeply, or has two keys of one text.
     """
     try:
-        text = _plain_text(value)
-        if len(text) <= VALUE_CHARACTERS:
-            return _decode(
-                text.encode("utf-8", "replace").decode("utf-8")
-            )  # lone surrogates cannot be sent
+        try:
+            text = _plain_text(value)
+        except (TypeError, ValueError):  # a key or number that JSON does not have
+            text = _plain_text(_with_json_keys(value, LEVELS))
+        if len(text) <= most:
+            # Lone surrogates cannot be sent.
+            plain = _decode(text.encode("utf-8", "replace").decode("utf-8"))
+            if not is_deeper_than(LEVELS - 4, plain):
+                return plain
     except (TypeError, ValueError, RecursionError):
         pass
     return safe_repr(value)
+
+
+def is_deeper_than(levels: int, value: Any) -> bool:
+    """Return True if a JSON value has more than this number of nested levels."""
+    inside = [value]
+    while inside and levels >= 0:
+        levels -= 1
+        containers = (list(one.values()) if isinstance(one, dict) else one for one in inside)
+        inside = [item for one in containers if isinstance(one, list) for item in one]
+    return bool(inside)
 
 
 def safe_repr(value: Any) -> str:
@@ -166,6 +184,53 @@ def fingerprint(value: Any) -> int:
     elif isinstance(value, list):
         value = [len(value)]
     return zlib.crc32(json.dumps(value).encode("ascii"))
+
+
+def _with_distinct_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Return an object of JSON as a dict.
+
+    Raises:
+        ValueError: two of its keys are equal, so one value would be lost.
+    """
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        raise ValueError("two keys of an object have the same text")
+    return found
+
+
+# Made early, because a program may change `json`.
+_decode = json.JSONDecoder(object_pairs_hook=_with_distinct_keys).decode
+
+
+def _with_json_keys(value: Any, levels: int) -> Any:
+    """Return a value in which each key and each number is one that JSON has.
+
+    Raises:
+        ValueError: the value is nested more than `levels` levels deep, or two keys of a mapping
+            have the same text.
+    """
+    if levels == 0:
+        raise ValueError("the value is nested too deeply")
+    if isinstance(value, float) and not math.isfinite(value):
+        return str(value)
+    if isinstance(value, (set, frozenset, *_VIEWS)):
+        value = _convert_value(value)
+    if isinstance(value, dict):
+        return _with_distinct_keys(
+            [(_key_text(key), _with_json_keys(item, levels - 1)) for key, item in value.items()]
+        )
+    if isinstance(value, list | tuple):
+        return [_with_json_keys(item, levels - 1) for item in value]
+    return value
+
+
+def _key_text(key: Any) -> str:
+    """Return the key of a mapping as the text that stands for it in JSON."""
+    if isinstance(key, str):
+        return key
+    if key is None or isinstance(key, bool | int):
+        return encode(key)
+    return str(key) if isinstance(key, (float, *_TEXTUAL)) else safe_repr(key)
 
 
 def _convert_value(value: Any) -> Any:

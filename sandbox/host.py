@@ -7,7 +7,7 @@ JSON. The host begins with `{"source", "tools", "saved", "pins"}`. The child sen
      "waits": false?, "within": alias?}
     {"stdout": text}
     {"look": value}
-    {"done": value}
+    {"done": value, "printed": [value, size]?}
     {"fail": {"kind", "type", "message", "call": number?,
      "frames": [[line, function, column, end line, end column], …],
      "hints": [[frame, line, column, end line, end column, call, path, mark], …]?}}
@@ -119,6 +119,7 @@ def serve_program(
     return Trace(
         calls=tuple(calls.made),
         stdout="".join(run.stdout),
+        printed=run.printed,
         looked=tuple(run.looked),
         value=run.value,
         failure=explain_exit(child.end(), limits)
@@ -149,6 +150,7 @@ class _Run:
     ) -> None:
         self.stdout: list[str] = []
         self.looked: list[Json] = []
+        self.printed: tuple[Json, ...] = ()
         self.value: Json = None
         self._channel = child.channel
         self._calls = calls
@@ -230,8 +232,9 @@ class _Run:
                     case wire.LookedValue(value):
                         self._charge_output(len(encode(value)))
                         self.looked.append(value)
-                    case wire.ProgramDone(value):
+                    case wire.ProgramDone(value, printed):
                         self.value = value
+                        self.printed = self._confirm_printed(printed)
                         self._end(None)
                     case Failure() as told:
                         self._end(wire.RunEnded(self._failure(told), makes_calls=True))
@@ -332,6 +335,11 @@ class _Run:
         data = text.encode("utf-8")
         self.stdout.append(data[: self._output_left].decode("utf-8", "ignore"))
         self._charge_output(len(data))
+
+    def _confirm_printed(self, claimed: wire.PrintedObject | None) -> tuple[Json, ...]:
+        """Return the object that the program claims to have printed, if its output may be that."""
+        size = len("".join(self.stdout).strip())
+        return (claimed.value,) if claimed is not None and claimed.size == size else ()
 
     def _charge_output(self, size: int) -> None:
         """Subtract `size` from the bytes that the program may still print or show by `look`.

@@ -33,6 +33,7 @@ from sandbox.channel import Channel
 from sandbox.exits import Exit
 from sandbox.frames import (
     FRAME_BYTES,
+    LEVELS,
     escape_lone_surrogates,
     failure_frame,
     keywords_only_message,
@@ -43,7 +44,6 @@ from sandbox.host import serve_program
 from sandbox.journal import Journal
 from sandbox.limits import Limits
 from sandbox.trace import Trace
-from sandbox.wire import LEVELS
 
 TURN_SECONDS = 3600.0
 START_SECONDS = 30.0
@@ -52,6 +52,15 @@ MEMORY_BYTES = 2 * 2**30
 SUSPENSIONS = 100_000
 """Maximum number of times that the interpreter may suspend a program, for example for a call."""
 SHOWN_FRAMES = 30
+_PRINT = """
+_write = print
+_is_noted = []
+def print(*values, sep=" ", end="\\n", file=None, flush=False):
+    if len(values) == 1 and not _is_noted:
+        _is_noted.append(_note_print(values[0], str(values[0])))
+    _write(*values, sep=sep, end=end, file=file, flush=flush)
+"""
+"""The `print` of programs: the host gets the object of the first one, see `Channel.note_print`."""
 
 
 class MontySandbox(OnDemandSandbox["_Pool"]):
@@ -188,7 +197,7 @@ class _Interpreter:
         self._tools = start["tools"]
         self._saved = start["saved"]
         pins = start["pins"]
-        self._file = f"<python-input-{len(self._saved)}>"
+        self._file = f"<python-input-{len(self._saved) + 1}>"  # `_PRINT` comes before
         seconds = max(min(self._limits.cpu_seconds, self._limits.wall_seconds, TURN_SECONDS), 0.001)
         limits = {
             "max_feed_duration_secs": seconds,
@@ -230,6 +239,7 @@ class _Interpreter:
         api = _import_monty()
         for text in self._saved.values():
             session.feed_run(text)
+        session.feed_run(_PRINT)
         step: Any = session.feed_start(self._source, print_callback=self._print)
         while not isinstance(step, api.MontyComplete):
             if self._over.is_set():
@@ -275,6 +285,9 @@ class _Interpreter:
             for value in args:
                 self._frames.look(_require_bounded(value))
             return {"return_value": None}
+        if name == "_note_print" and name not in self._tools:
+            self._note_print(*args)
+            return {"return_value": None}
         if name not in self._tools:
             return _exception_reply("NameError", f"name {shorten(name, 100)!r} is not defined")
         line = self._source.encode("utf-8", "replace").count(b"\n", 0, asked.position.start) + 1
@@ -304,6 +317,11 @@ class _Interpreter:
         )
         self._failed[message] = reply["id"]
         return _exception_reply("RuntimeError", message)
+
+    def _note_print(self, value: Any, text: Any = "") -> None:
+        """Remember the object of the first print. The program may call this with any values."""
+        with suppress(ValueError):  # it cannot be sent
+            self._frames.note_print(_require_bounded(value), f"{text}")
 
     def _print(self, stream: str, text: str) -> None:
         if stream == "stdout":

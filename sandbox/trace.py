@@ -120,6 +120,11 @@ class Trace:
     """Value of the program's last expression as JSON, or its `repr` if it is not JSON.
 
     None if the program does not end with an expression."""
+    printed: tuple[Json, ...] = ()
+    """The object, other than a text, that the only `print` of the program got, as JSON.
+
+    It is one item. There is none if the program printed a text, several objects, or in several
+    steps: `stdout` is then all that is known."""
     looked: tuple[Json, ...] = ()
     """Values that the program passed to `look`, in order, each as JSON or as its `repr`.
 

@@ -12,15 +12,20 @@ import socket
 from typing import Any, NamedTuple, Protocol
 
 from protocols.schema import Json, loads
-from sandbox.frames import FRAME_BYTES, LONGEST_KEY, LONGEST_PATH, MOST_HINTS
+from sandbox.frames import (
+    FRAME_BYTES,
+    LEVELS,
+    LONGEST_KEY,
+    LONGEST_PATH,
+    MOST_HINTS,
+    is_deeper_than,
+)
 from sandbox.trace import Failure, Frame, ValueHint
 
 QUICK_POLLS = 100
 """Number of polls for a message before the thread sleeps.
 
 Most programs send their next call in less time than it takes to wake up a thread."""
-LEVELS = 100
-"""Maximum number of nested levels of a frame. All later steps can process as many levels."""
 FRAME_COST = 128
 """Number of bytes that is added to the size of each frame, to limit the number of tiny frames."""
 FRAMES_OF_TRACEBACK = 64
@@ -98,13 +103,26 @@ class LookedValue(NamedTuple):
     value: Json
 
 
-class ProgramDone(NamedTuple):
-    """A message of the child: the program ended without a failure.
+class PrintedObject(NamedTuple):
+    """The object, other than a text, that the program claims to have printed, and nothing else.
 
-    `value` is the value of its last expression, or None.
+    `size` is the number of characters of its text without blanks at both ends. The claim counts
+    only if the output has this size.
     """
 
     value: Json
+    size: int
+
+
+class ProgramDone(NamedTuple):
+    """A message of the child: the program ended without a failure.
+
+    `value` is the value of its last expression, or None. `printed` is None if the program printed
+    nothing, a text, or with more than one call of `print`.
+    """
+
+    value: Json
+    printed: PrintedObject | None = None
 
 
 Message = CallRequest | Output | LookedValue | ProgramDone | Failure
@@ -194,6 +212,8 @@ def parse_message(line: bytes) -> Message:
         return LookedValue(frame["look"])
     if keys == {"done"}:
         return ProgramDone(frame["done"])
+    if keys == {"done", "printed"}:
+        return ProgramDone(frame["done"], _parse_printed(frame["printed"]))
     if keys == {"fail"} and type(frame["fail"]) is dict:
         return _parse_failure(frame["fail"])
     raise protocol_violation(f"sent an unknown frame ({', '.join(sorted(keys))[:60]!r})")
@@ -212,7 +232,7 @@ def _read_frame(line: bytes) -> dict[str, Any]:
             json.dumps(frame, ensure_ascii=False).encode("utf-8")
     except (ValueError, RecursionError):
         raise protocol_violation("sent a frame that is not JSON") from None
-    if line.count(b"[") + line.count(b"{") > LEVELS and _is_deeper_than(LEVELS, frame):
+    if line.count(b"[") + line.count(b"{") > LEVELS and is_deeper_than(LEVELS, frame):
         raise protocol_violation(f"sent a frame nested more than {LEVELS} levels deep")
     if type(frame) is not dict:
         raise protocol_violation("sent a frame that is no object")
@@ -241,6 +261,13 @@ def _parse_call(frame: dict[str, Any]) -> CallRequest:
         raise protocol_violation("sent a call of the wrong shape")
     shown = {name: text[:LONGEST_REPR] for name, text in unsendable.items()}
     return CallRequest(number, tool, arguments, shown, line, waits, within)
+
+
+def _parse_printed(item: Json) -> PrintedObject:
+    match item:
+        case [value, size] if _are_small_integers(size) and type(value) is not str:
+            return PrintedObject(value, size)
+    raise protocol_violation("sent a printed object of the wrong shape")
 
 
 def _parse_failure(fail: dict[str, Json]) -> Failure:
@@ -316,12 +343,3 @@ def _safe_name(text: str) -> str:
 
 
 _NO_NAME = re.compile(r"[^\w.<>…]")
-
-
-def _is_deeper_than(levels: int, value: Json) -> bool:
-    inside = [value]
-    while inside and levels >= 0:
-        levels -= 1
-        containers = (list(one.values()) if isinstance(one, dict) else one for one in inside)
-        inside = [item for one in containers if isinstance(one, list) for item in one]
-    return bool(inside)

@@ -21,19 +21,21 @@ from atc.cli.browser import open_page
 from atc.cli.earlier_runs import RepeatGuard
 from atc.cli.output import has_person, print_result, say
 from atc.cli.run import resume
+from atc.cli.run_outcome import SCHEMA
 from atc.cli.run_text import clip_line, format_duration, format_run, format_time
 from atc.cli.runs_export import export, save
 from atc.cli.runs_replay import replay, test
 from atc.cli.settings import load_config
 from atc.cli.stored_settings import config_of
 from atc.cli.wiring import open_agent, open_store
+from atc.core.answers import answer_value
 from atc.core.quoting import escape_hidden
 from atc.core.text import count
 from atc.core.types import Solution
 from atc.models.local import forget_prompts
 from atc.safety.questions import AskPerson
 from atc.store import RunStore
-from atc.store.stored import RunSummary
+from atc.store.stored import RunSummary, StoredRun
 from atc.strategies.provided import GIVEN
 from protocols.schema import Json
 
@@ -85,7 +87,7 @@ def list_(*, limit: int) -> None:
         (run.run_id, _status(run), format_time(run.created), format_duration(run), purpose)
         for run, purpose in shown
     ]
-    print_result([_list_entry(run) for run, _ in shown], rows)
+    print_result([_list_entry(stored) for stored in found], rows)
     if not found:
         say("No run is stored yet; 'atc run TASK' makes one.")
 
@@ -95,9 +97,11 @@ def _status(run: RunSummary) -> str:
     return f"{run.status}, consent none" if run.consent == "none" else run.status
 
 
-def _list_entry(run: RunSummary) -> dict[str, Json]:
+def _list_entry(stored: StoredRun) -> dict[str, Json]:
     """Return a run as one object of the JSON list that `atc runs list --json` prints."""
-    return {name: getattr(run, name) for name in _LISTED}
+    run = stored.summary
+    answer = answer_value(run.answer, stored.attempts)
+    return {name: getattr(run, name) for name in _LISTED} | {"answer": answer}
 
 
 @runs.command(examples=["atc runs show last --prompts"])
@@ -118,7 +122,13 @@ def show(run: str, *, prompts: bool, reveal: bool) -> None:
     document = asdict(
         replace(stored, summary=summary, protocols={}, calls=tuple(stored.unfinished_calls))
     )
-    document = document.pop("summary") | {"unfinished_calls": document.pop("calls")} | document
+    document = (
+        {"schema": SCHEMA}
+        | document.pop("summary")
+        | {"answer": answer_value(summary.answer, stored.attempts)}
+        | {"unfinished_calls": document.pop("calls")}
+        | document
+    )
     print_result(
         document, escape_hidden("\n".join(format_run(stored, prompts=prompts)), keep_newlines=True)
     )

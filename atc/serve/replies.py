@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import NotRequired, TypedDict
 
-from atc.core.answers import parse_answer
+from atc.core.answers import attempt_value
 from atc.core.messages import format_tool_call
 from atc.core.types import Attempt, Fault, Finding, Program, Solution
 from atc.pipeline.attribute.failed_calls import REMEDY_NEEDED
@@ -98,7 +98,7 @@ def run_reply(solution: Solution, handle: str, shorten: Callable[[Json], JsonVal
     printed = last.trace.stdout.strip() if last.trace is not None else ""
     reply: RunReply = {"status": solution.status, "run": handle}
     if last.answer is not None:
-        reply["answer"] = shorten(answer_of(last))
+        reply["answer"] = shorten(attempt_value(last))
     reply.update(_describe_calls(last.calls))
     if warnings := _warnings(last, printed):
         reply["warnings"] = warnings[:8]
@@ -176,7 +176,7 @@ def call_reply(solution: Solution, handle: str, toolbox: Toolbox) -> RunReply:
         and isinstance(called.protocol.binding, ProgramBinding)
         and last.answer is not None
     ):
-        reply["result"] = answer_of(last)
+        reply["result"] = attempt_value(last)
         return reply
     call = last.calls[-1] if last.calls else None
     if call is None or call.error is not None:
@@ -191,17 +191,6 @@ def call_reply(solution: Solution, handle: str, toolbox: Toolbox) -> RunReply:
     else:
         reply["result"] = call.result
     return reply
-
-
-def answer_of(attempt: Attempt) -> JsonValue:
-    """Return what a program printed, parsed if it is JSON or a Python literal.
-
-    If it printed nothing, return the value of its last expression.
-    """
-    assert attempt.trace is not None
-    printed = attempt.trace.stdout.strip()
-    value: JsonValue = attempt.trace.value
-    return parse_answer(printed) if printed else value
 
 
 def call_line(call: ToolCall) -> str:

@@ -33,6 +33,33 @@ def looked_at_values_are_no_output(sandbox):
     assert failure_of(trace).type == "KeyError"
 
 
+PRINTED = (  # what the only `print` gets, and the value that the host gets for it
+    ("6", (6,)),
+    ("'6'", ()),
+    ("'a', 3", ()),
+    ("None", (None,)),
+    ("[1, (2, 3), {4, 1}]", ([1, [2, 3], [1, 4]],)),
+    ("{1: float('nan'), (1, 2): -float('inf'), None: True}", ({"1": "nan", "(1, 2)": "-inf", "null": True},)),
+    ("[datetime.date(2013, 7, 4), decimal.Decimal('1.50')]", (["2013-07-04", "1.50"],)),
+    ("datetime.date(2013, 7, 4)", ()),
+    ("10**40", (10**40,)),
+    ("{1: 2, '1': 3}", ()),
+)  # fmt: skip
+
+
+def a_printed_object_is_kept(sandbox):
+    """The object of the only `print` comes as JSON; a text, or what JSON would not keep, does not."""
+    for printed, value in PRINTED:
+        trace = run(sandbox, f"import datetime, decimal\nprint()\nprint({printed})")
+        assert trace.printed == value, (printed, trace)
+        assert [*map(type, trace.printed)] == [*map(type, value)], (printed, trace)
+    changed = run(sandbox, "rows = [1]\nprint(rows)\nrows.append(2)")
+    assert changed.printed == ([1],), changed
+    assert run(sandbox, "print([1])\nprint([2])").printed == ()
+    many = run(sandbox, "print([{'name': 'é' * 20, 'n': n} for n in range(10_000)])")
+    assert len(many.printed[0]) == 10_000
+
+
 def an_exception_is_the_programs(sandbox):
     """Type, message and frames; what was called and printed before is kept."""
     trace = run(sandbox, "x = get_item(id=3)\nprint('before')\nx['nolan']")

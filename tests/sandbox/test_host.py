@@ -402,3 +402,10 @@ def test_late_tools_change_nothing():
     assert (trace.failure.type, trace.calls[0].outcome) == ("wall_seconds", "unknown")
     assert "no answer within the run's 0.5 s" in trace.calls[0].error
     assert heard == [("unknown", False), ("unknown", True)]
+
+
+def test_a_printed_object_must_fit_the_output():
+    output = {"stdout": "[1]\n"}
+    assert serve_bytes(lines(output, {"done": None, "printed": [[1], 3]})).printed == ([1],)
+    assert serve_bytes(lines(output, {"done": None, "printed": [[2, 3], 6]})).printed == ()
+    assert serve_bytes(lines({"done": None, "printed": [5, 1]})).printed == ()

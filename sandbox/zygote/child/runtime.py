@@ -125,6 +125,7 @@ def _namespace(channel: Channel, tools: dict[str, list[str]]) -> dict[str, Any]:
         "quit": sys.exit,
         "ToolError": ToolError,
         "look": partial(_look, channel),
+        "print": partial(_print, channel, print),
     }
     for name, value in changed.items():
         setattr(builtins, name, value)
@@ -246,6 +247,16 @@ def _look(channel: Channel, *values: Any) -> None:
     """Show values to the author of the program, who calls it as `look(value, …)`."""
     for value in values:
         channel.look(value)
+
+
+def _print(channel: Channel, write: Callable[..., None], /, *values: Any, **how: Any) -> None:
+    """Print like the function `write` of Python, and remember the object of the first print."""
+    if len(values) != 1 or how.get("file") not in (None, channel.output):
+        write(*values, **how)
+        return
+    text = str(values[0])
+    write(text, **how)
+    channel.note_print(values[0], text)
 
 
 def _refuse_thread(*_: object, **__: object) -> NoReturn:

@@ -25,7 +25,7 @@ def test_the_answer_alone_is_printed(atc_) -> None:
     assert (code, out) == (0, "42\n"), err
     Path("script.json").write_text(json.dumps(["```python\nprint(6 * 7)\n```"]))
     code, out, _ = atc_(*words, "--json")
-    assert (code, json.loads(out)["answer"]) == (0, "42")
+    assert (code, json.loads(out)["answer"]) == (0, 42)
 
 
 def test_rules_and_date_go_through_stored_runs(atc_) -> None:

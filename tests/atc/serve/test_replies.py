@@ -2,7 +2,7 @@
 
 from atc.core.types import Attempt, Program, Solution
 from atc.pipeline.attribute.failed_calls import REMEDY_NEEDED
-from atc.serve.replies import answer_of, call_line, run_reply
+from atc.serve.replies import call_line, run_reply
 from sandbox.trace import Failure, ToolCall, Trace
 
 
@@ -18,14 +18,11 @@ def test_a_call_is_one_line():
     assert call_line(call) == "line 1: get_film(film_id=7) → {title: string} · 12 ms"
 
 
-def test_a_printed_answer_is_parsed():
-    attempt = Attempt(
-        program=Program("print([1])"),
-        findings=(),
-        fault=None,
-        trace=Trace(calls=(), stdout="[1, None]\n"),
-    )
-    assert answer_of(attempt) == [1, None]
+def test_a_printed_object_is_the_answer():
+    trace = Trace(stdout="[1, None]\n", printed=([1, None],))
+    attempt = Attempt(Program("print([1, None])"), trace=trace)
+    reply = run_reply(Solution(task="", attempts=(attempt,), status="solved"), "r1.x", list)
+    assert reply["answer"] == [1, None]
 
 
 def test_a_remedy_is_told_as_a_persons_work():
