@@ -56,7 +56,7 @@ if TYPE_CHECKING:
         Usage,
     )
     from atc.models.scripted import ScriptedModel, ScriptEnded
-    from atc.run.output_type import TypedSolution
+    from atc.run.output_type import OutputType, SchemaType, TypedSolution
     from atc.safety.questions import Question
     from atc.store import RunRefused, RunStore, Store, StoreUnavailable, UnknownRun
     from protocols.client import Invoker
@@ -101,6 +101,7 @@ __all__ = [
     "ModelReplied",
     "ModelUnavailable",
     "NoteAdded",
+    "OutputType",
     "Program",
     "ProgramWritten",
     "Question",
@@ -108,6 +109,7 @@ __all__ = [
     "RunStore",
     "Sandbox",
     "SandboxUnavailable",
+    "SchemaType",
     "ScriptEnded",
     "ScriptedModel",
     "SkippedQuestion",
@@ -160,7 +162,7 @@ _PLACES = {
         "Usage",
     ),
     "atc.models.scripted": ("ScriptEnded", "ScriptedModel"),
-    "atc.run.output_type": ("TypedSolution",),
+    "atc.run.output_type": ("OutputType", "SchemaType", "TypedSolution"),
     "atc.safety.questions": ("Question",),
     "atc.store": ("RunRefused", "RunStore", "Store", "StoreUnavailable", "UnknownRun"),
     "protocols.client": ("Invoker",),

@@ -16,9 +16,9 @@ from atc.agent.setup import check_parts, configured, names_of, open_store, open_
 from atc.archive.learned_schemas import LearnedSchemas
 from atc.core.config import Config
 from atc.core.events import Observer
-from atc.core.task import read_context, readable
+from atc.core.task import readable
 from atc.core.types import Draft, Solution
-from atc.run.output_type import OutputType, TypedSolution
+from atc.run.output_type import OutputType, TypedSolution, as_output_type, context_of
 from atc.run.record import RunRecord
 from atc.safety.questions import AskPerson
 from atc.safety.taint.trusted import require_trusted_tools
@@ -134,7 +134,7 @@ class Agent(ProgramRunner):
         self,
         task: str,
         *,
-        output_type: type[T],
+        output_type: type[T] | OutputType[T],
         rules: str = "",
         now: datetime | date | str | None = None,
         after: Solution | str | None = None,
@@ -161,7 +161,7 @@ class Agent(ProgramRunner):
         self,
         task: str,
         *,
-        output_type: type[T] | None = None,
+        output_type: type[T] | OutputType[T] | None = None,
         rules: str = "",
         now: datetime | date | str | None = None,
         after: Solution | str | None = None,
@@ -198,16 +198,16 @@ class Agent(ProgramRunner):
             ModelUnavailable, SandboxUnavailable: An outage, which says nothing about the task. The
                 task may be run again.
         """
-        output = None if output_type is None else OutputType(output_type)
-        task = readable(task if output is None else output.add_to_task(task))
-        taken = self._follow(after, read_context(rules, now))
+        output = as_output_type(output_type)
+        taken = self._follow(after, context_of(rules, now, output))
         options = RunOptions(
             observer=observer, max_seconds=max_seconds, context=taken.context, follows=taken.stored
         )
-        record = self._begin_record(task, options, seed=seed)
+        record = self._begin_record(readable(task), options, seed=seed)
         with self._open_record(record):
-            parts = replace(self._build_parts(record, options), output=output)
-            solution = record.finish(strategy(self.config.strategy)(task, parts))
+            parts = self._build_parts(record, options)
+            parts = parts if output is None else replace(parts, output=output)
+            solution = record.finish(strategy(self.config.strategy)(record.task, parts))
         return solution if output is None else output.to_typed(solution)
 
     @overload
@@ -215,7 +215,7 @@ class Agent(ProgramRunner):
         self,
         task: str,
         *,
-        output_type: type[T],
+        output_type: type[T] | OutputType[T],
         rules: str = "",
         now: datetime | date | str | None = None,
         after: Solution | str | None = None,
@@ -242,7 +242,7 @@ class Agent(ProgramRunner):
         self,
         task: str,
         *,
-        output_type: type[T] | None = None,
+        output_type: type[T] | OutputType[T] | None = None,
         rules: str = "",
         now: datetime | date | str | None = None,
         after: Solution | str | None = None,
@@ -316,6 +316,7 @@ class Agent(ProgramRunner):
         self,
         task: str,
         *,
+        output_type: type[T] | OutputType[T] | None = None,
         rules: str = "",
         now: datetime | date | str | None = None,
         after: Solution | str | None = None,
@@ -323,14 +324,15 @@ class Agent(ProgramRunner):
     ) -> Draft:
         """Return what `run` would begin with: tools, a first program and its findings.
 
-        No tool is called, and nothing is recorded. `rules`, `now` and `after` are those of `run`.
+        No tool is called, and nothing is recorded. The arguments are those of `run`.
 
         Raises:
             InvalidTask: The task is empty or too long, the rules are too long, or `now` is no date.
             UnknownRun, RunRefused: See `run`.
             ModelUnavailable: An outage.
         """
-        record = RunRecord(observer, context=self._follow(after, read_context(rules, now)).context)
+        taken = self._follow(after, context_of(rules, now, output_type))
+        record = RunRecord(observer, context=taken.context)
         return draft(readable(task), self._build_parts(record, RunOptions()))
 
     def close(self) -> None:

@@ -13,6 +13,7 @@ from atc.core.events import ConsentWaived, NoteAdded, Observer
 from atc.core.task import TaskContext
 from atc.pipeline.retrieve.base import Retriever
 from atc.run.follow_up import earlier_reads
+from atc.run.output_type import stored_type
 from atc.run.record import RunRecord
 from atc.run.resume import ResumedRun, repeat_unfinished
 from atc.run.strategy_run import Parts
@@ -274,6 +275,7 @@ def make_parts(
         redact=record.redact,
         accept_orphans=options.accept_orphans or consent.mode == "none",
         context=record.context,
+        output=stored_type(record.context),
     )
 
 

@@ -86,7 +86,7 @@ def exec_(
     config = load_config(flags)
     source = output.read_text(program)
     arguments = _read_arguments(words)
-    read_context(now=now)  # a mistake is reported before tools are read
+    context = read_context(now=now)  # a mistake is reported before tools are read
     name = _name_run(program, source, words)
 
     def begin(agent: Agent, view: RunView) -> Solution:
@@ -97,7 +97,7 @@ def exec_(
             source, arguments=arguments, name=name, now=now, insist=insist, observer=view
         )
 
-    solve(config, begin, consent=consent, with_model=False, advise=_advise)
+    solve(config, begin, consent=consent, context=context, with_model=False, advise=_advise)
 
 
 def _read_arguments(words: Sequence[str]) -> dict[str, Json]:

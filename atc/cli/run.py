@@ -17,6 +17,7 @@ import click
 from atc.agent import Agent
 from atc.archive.learned_schemas import find_changed_tools
 from atc.cli import options, output
+from atc.cli.answer_type import read_output_type
 from atc.cli.earlier_runs import (
     RepeatGuard,
     ask_on_terminal,
@@ -31,9 +32,10 @@ from atc.cli.stored_settings import config_of
 from atc.cli.wiring import make_asker, open_agent, open_store
 from atc.core.config import Config
 from atc.core.quoting import escape_hidden
-from atc.core.task import read_context, readable
+from atc.core.task import TaskContext, readable
 from atc.core.types import Solution
 from atc.observe.terminal_view import RunView, stderr_console
+from atc.run.output_type import SchemaType, context_of
 from atc.safety.redaction import Redactor
 from atc.safety.unattended import ConsentMode
 from atc.strategies import parse_spec
@@ -67,6 +69,13 @@ from atc.strategies.provided import GIVEN
     "--dry-run", is_flag=True, help="Choose tools, write and check the program; call nothing."
 )
 @click.option(
+    "--output-type",
+    metavar="TYPE|FILE",
+    callback=read_output_type,
+    help="Type of the answer: int, float, str, bool, date, list[TYPE], dict[str, TYPE],"
+    " TYPE | None, or a .json file with a JSON Schema. Another answer is repaired.",
+)
+@click.option(
     "--rules",
     metavar="FILE|TEXT",
     help="Rules that the program must follow, such as a policy. They do not count as your words.",
@@ -79,6 +88,7 @@ def run(
     *,
     after: str | None,
     dry_run: bool,
+    output_type: SchemaType | None,
     rules: str | None,
     now: str | None,
     consent: ConsentMode,
@@ -97,18 +107,30 @@ def run(
         )
     task = readable(output.read_text("-") if task == "-" else task)
     policy = _read_rules(rules)
-    read_context(policy, now)  # a mistake is reported before tools are read
+    context = context_of(policy, now, output_type)  # a mistake is reported before tools are read
 
     def begin(agent: Agent, view: RunView) -> Solution:
         guard = RepeatGuard(agent.store, agent.toolbox, ask_on_terminal(view.pause_status))
         guard.check_start(task)
         agent.before_write = guard.before_write
-        return agent.run(task, rules=policy, now=now, after=earlier.find(agent), observer=view)
+        follows = earlier.find(agent)
+        if output_type is None:
+            return agent.run(task, rules=policy, now=now, after=follows, observer=view)
+        return agent.run(
+            task, output_type=output_type, rules=policy, now=now, after=follows, observer=view
+        )
 
     if not dry_run:
-        solve(config, begin, consent=consent)
+        solve(config, begin, consent=consent, context=context)
     with _open_watched_agent(config, warm=False) as (agent, view):
-        draft = agent.draft(task, rules=policy, now=now, after=earlier.find(agent), observer=view)
+        draft = agent.draft(
+            task,
+            output_type=output_type,
+            rules=policy,
+            now=now,
+            after=earlier.find(agent),
+            observer=view,
+        )
     source = draft.program.source if draft.program else None
     document = {
         "tools": list(draft.tools),
@@ -224,7 +246,8 @@ def resume(
         )
 
     has_model = stored.summary.strategy != GIVEN
-    solve(config, go_on, consent=consent, with_model=has_model)
+    context = stored.summary.context
+    solve(config, go_on, consent=consent, context=context, with_model=has_model)
 
 
 @contextmanager
@@ -258,14 +281,16 @@ def solve(
     run: Callable[[Agent, RunView], Solution],
     *,
     consent: ConsentMode,
+    context: TaskContext,
     with_model: bool = True,
     advise: Callable[[Agent, Solution], Sequence[str]] | None = None,
 ) -> NoReturn:
     """Call `run` with an agent, print the solution and exit: 0 if the task was solved, else 1.
 
     The answer is printed as it is; secrets in all other output are replaced by placeholders. If an
-    error ends the run, the error gets notes about what was sent and how to go on. `advise` returns
-    further sentences about a solution. If `with_model` is False, no model is opened.
+    error ends the run, the error gets notes about what was sent and how to go on. `context` says
+    which type the answer has. `advise` returns further sentences about a solution. If `with_model`
+    is False, no model is opened.
     """
     watched = _open_watched_agent(config, consent=consent, with_model=with_model)
     with watched as (agent, view):
@@ -285,7 +310,7 @@ def solve(
     redact.learn_sources(config.tools)
     redact.learn_attempts(solution.attempts)
     shown = redact.value(solution)
-    print_answer(solution, shown)
+    print_answer(solution, shown, context)
     conclude(shown, view, sent)
     for tool in find_changed_tools(before, agent.toolbox):
         output.note(

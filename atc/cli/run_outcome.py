@@ -8,24 +8,25 @@ from dataclasses import asdict
 from atc.cli import output
 from atc.cli.earlier_runs import budget_option, runs_command
 from atc.cli.errors import ExitCode, error_document
-from atc.core.answers import answer_value
 from atc.core.quoting import escape_hidden
+from atc.core.task import TaskContext
 from atc.core.text import count
 from atc.core.types import Solution
 from atc.observe.terminal_view import RunView, format_whole_call, stderr_console
+from atc.run.output_type import final_value
 
 SCHEMA = 1
 """Version of the JSON documents of a run. It changes if a key changes its meaning or goes away."""
 
 
-def print_answer(solution: Solution, shown: Solution) -> None:
+def print_answer(solution: Solution, shown: Solution, context: TaskContext) -> None:
     """Print the answer of a run on stdout, or with `--json` the whole solution.
 
-    The answer is printed as it is. Everything else is taken from `shown`, in which secrets are
-    replaced by placeholders.
+    The answer is printed as it is, in JSON with the type that `context` asks for. Everything else
+    is taken from `shown`, in which secrets are replaced by placeholders.
     """
     plain = asdict(shown) | {
-        "answer": answer_value(solution.answer, solution.attempts),
+        "answer": final_value(solution.answer, solution.attempts, context),
         "call_count": solution.call_count,
         "repairs": solution.repairs,
     }

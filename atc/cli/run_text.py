@@ -50,6 +50,8 @@ def _format_settings(run: RunSummary) -> list[str]:
         lines.append(f"rules    {run.context.rules}")
     if run.context.now:
         lines.append(f"now      {run.context.now}")
+    if run.context.answer_schema:
+        lines.append(f"type     {clip_line(run.context.answer_schema)}")
     lines += [
         f"when     {format_time(run.created)}, took {format_duration(run)}",
         f"model    {run.model or '-'}, asked {asked}, {usage.model_seconds:.1f} s, {tokens}",

@@ -28,11 +28,12 @@ from atc.cli.runs_replay import replay, test
 from atc.cli.settings import load_config
 from atc.cli.stored_settings import config_of
 from atc.cli.wiring import open_agent, open_store
-from atc.core.answers import answer_value
 from atc.core.quoting import escape_hidden
+from atc.core.task import TaskContext
 from atc.core.text import count
 from atc.core.types import Solution
 from atc.models.local import forget_prompts
+from atc.run.output_type import final_value
 from atc.safety.questions import AskPerson
 from atc.store import RunStore
 from atc.store.stored import RunSummary, StoredRun
@@ -81,13 +82,21 @@ for command in (resume, export, save, replay, test):
 def list_(*, limit: int) -> None:
     """List the latest runs, newest first."""
     with open_store(load_config()) as store:
-        found = [line_without_secrets(store.load(run.run_id)) for run in store.list(limit)]
-    shown = [(stored.summary, clip_line(stored.purpose)) for stored in found]
+        found = [
+            (line_without_secrets(stored), stored.summary.context)
+            for stored in (store.load(run.run_id) for run in store.list(limit))
+        ]
     rows = [
-        (run.run_id, _status(run), format_time(run.created), format_duration(run), purpose)
-        for run, purpose in shown
+        (
+            line.summary.run_id,
+            _status(line.summary),
+            format_time(line.summary.created),
+            format_duration(line.summary),
+            clip_line(line.purpose),
+        )
+        for line, _ in found
     ]
-    print_result([_list_entry(stored) for stored in found], rows)
+    print_result([_list_entry(line, context) for line, context in found], rows)
     if not found:
         say("No run is stored yet; 'atc run TASK' makes one.")
 
@@ -97,10 +106,13 @@ def _status(run: RunSummary) -> str:
     return f"{run.status}, consent none" if run.consent == "none" else run.status
 
 
-def _list_entry(stored: StoredRun) -> dict[str, Json]:
-    """Return a run as one object of the JSON list that `atc runs list --json` prints."""
+def _list_entry(stored: StoredRun, context: TaskContext) -> dict[str, Json]:
+    """Return a run as one object of the JSON list that `atc runs list --json` prints.
+
+    `context` is that of the run, as it is stored.
+    """
     run = stored.summary
-    answer = answer_value(run.answer, stored.attempts)
+    answer = final_value(run.answer, stored.attempts, context)
     return {name: getattr(run, name) for name in _LISTED} | {"answer": answer}
 
 
@@ -115,6 +127,7 @@ def show(run: str, *, prompts: bool, reveal: bool) -> None:
     """
     with open_store(load_config()) as store:
         stored = store.load(run)
+    context = stored.summary.context
     if not reveal:
         stored = without_secrets(stored)
     # Each call is shown once: in the trace of its attempt, or under `unfinished_calls`.
@@ -125,7 +138,7 @@ def show(run: str, *, prompts: bool, reveal: bool) -> None:
     document = (
         {"schema": SCHEMA}
         | document.pop("summary")
-        | {"answer": answer_value(summary.answer, stored.attempts)}
+        | {"answer": final_value(summary.answer, stored.attempts, context)}
         | {"unfinished_calls": document.pop("calls")}
         | document
     )

@@ -1,4 +1,7 @@
-"""The text of a task, and what belongs to it: rules, the date of the run, and earlier tasks."""
+"""The text of a task, and what belongs to it.
+
+These are rules, the date of the run, the form of the answer, and earlier tasks.
+"""
 
 from __future__ import annotations
 
@@ -79,6 +82,8 @@ class TaskContext:
 
     If it is "", the clock starts when the run begins, and prompts name no date.
     """
+    answer_schema: str = ""
+    """The JSON Schema of the answer, as JSON; "" if any answer will do."""
     arguments: JsonObject = field(default_factory=dict)
     """The arguments that the caller gave to a program of their own, keyed by name.
 
@@ -113,15 +118,21 @@ class TaskContext:
         """The Unix time of `now`, or None if the caller gave none."""
         return datetime.fromisoformat(self.now).timestamp() if self.now else None
 
+    def add_form_to(self, task: str) -> str:
+        """Return the task with the form of its answer below it, if a form is required."""
+        if not self.answer_schema:
+            return task
+        return f"{task}\n\n{fill('typed', schema=self.answer_schema)}"
+
     def add_to(self, task: str) -> str:
-        """Return the task as prompts show it, with the rules and the date below it.
+        """Return the task as prompts show it, with the form, the rules and the date below it.
 
         The tasks that it follows are above it.
         """
-        parts = [task]
+        parts = [self.add_form_to(task)]
         if self.earlier:
             shown = "\n\n".join(one.format() for one in self.earlier)
-            parts = [fill("follow_up", earlier=shown, task=task)]
+            parts = [fill("follow_up", earlier=shown, task=parts[0])]
         if self.rules:
             parts.append(fill("rules", rules=self.rules))
         if self.now:

@@ -211,8 +211,9 @@ class Passes:
         answer = attempt.answer
         if answer is None or attempt.trace is None:
             return attempt
+        task = self.run.parts.context.add_form_to(self.run.task)
         program = look_up_answer(
-            self.run.task, attempt.program, attempt.trace, answer, self.run.parts.toolbox
+            task, attempt.program, attempt.trace, answer, self.run.parts.toolbox
         )
         message = f"{answer[:40]!r} is no more than an id."
         return self._replace_program(attempt, program, ID_PRINTED, message)
@@ -222,13 +223,14 @@ class Passes:
         answer = attempt.answer
         if answer is None or attempt.trace is None:
             return attempt
+        context = self.run.parts.context
         found = doubts(
-            self.run.task,
+            context.add_form_to(self.run.task),
             attempt.program,
             attempt.trace,
             answer,
             self.tools,
-            rules=self.run.parts.context.rules,
+            rules=context.rules,
         )
         return replace(attempt, doubts=found)
 
