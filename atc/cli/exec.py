@@ -14,6 +14,7 @@ from atc.agent import Agent
 from atc.cli import options, output
 from atc.cli.earlier_runs import RepeatGuard, ask_on_terminal
 from atc.cli.run import solve
+from atc.cli.run_outcome import read_presentation
 from atc.cli.settings import load_config
 from atc.cli.tool_call import parse_json
 from atc.core.task import read_context
@@ -64,12 +65,16 @@ _INSIST = (
 @options.now_option
 @options.program_budget_options
 @options.quiet_option
+@options.answer_options
 def exec_(
     program: str,
     *,
     words: tuple[str, ...],
     insist: bool,
     now: str | None,
+    as_csv: bool,
+    as_table: bool,
+    values: bool,
     consent: ConsentMode,
     **flags: Any,
 ) -> None:
@@ -83,6 +88,7 @@ def exec_(
     The answer goes to stdout, what happens to stderr. Exit status: 0 done, 1 failed, paused, or
     stopped by the check, 2 wrong usage, 3 something is missing or down, 130 interrupted.
     """
+    style = read_presentation(as_csv=as_csv, as_table=as_table, values=values)
     config = load_config(flags)
     source = output.read_text(program)
     arguments = _read_arguments(words)
@@ -97,7 +103,15 @@ def exec_(
             source, arguments=arguments, name=name, now=now, insist=insist, observer=view
         )
 
-    solve(config, begin, consent=consent, context=context, with_model=False, advise=_advise)
+    solve(
+        config,
+        begin,
+        consent=consent,
+        context=context,
+        style=style,
+        with_model=False,
+        advise=_advise,
+    )
 
 
 def _read_arguments(words: Sequence[str]) -> dict[str, Json]:

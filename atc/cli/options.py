@@ -208,6 +208,20 @@ quiet_option = click.option(
     callback=lambda ctx, _, value: ctx.meta.update(quiet=value),
     help="Write nothing to stderr but errors and questions.",
 )
+answer_options = combine_options(
+    click.option(
+        "--csv",
+        "as_csv",
+        is_flag=True,
+        help="Print the answer, a list of records, as CSV with a header.",
+    ),
+    click.option(
+        "--table", "as_table", is_flag=True, help="Print the answer as a table in aligned columns."
+    ),
+    click.option(
+        "--values", is_flag=True, help="Show the values that calls return, not only their shape."
+    ),
+)
 output_option = click.option(
     "-o", "--output", "path", type=FILE, help="File to write, else stdout."
 )

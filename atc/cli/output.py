@@ -60,6 +60,11 @@ class _OpenQuestion:
 _question = _OpenQuestion()
 
 
+def is_terminal(stream: TextIO | None) -> bool:
+    """Return True if an output stream is a terminal. A closed stream is None."""
+    return stream is not None and stream.isatty()
+
+
 def has_person() -> bool:
     """Return True if a person can be asked: stdin and stderr are a terminal.
 
@@ -67,7 +72,7 @@ def has_person() -> bool:
     """
     if sys.stdin is None or sys.stdin is _question.data:
         return False
-    return all(stream is not None and stream.isatty() for stream in (sys.stdin, sys.stderr))
+    return is_terminal(sys.stdin) and is_terminal(sys.stderr)
 
 
 def interrupted_text() -> str:
@@ -243,7 +248,7 @@ def print_text(text: str) -> None:
 
 def print_json(value: Json) -> None:
     """Print a result as JSON on stdout: indented on a terminal, else on one line."""
-    indent = 2 if sys.stdout is not None and sys.stdout.isatty() else None
+    indent = 2 if is_terminal(sys.stdout) else None
     click.echo(json_text(value, indent=indent))
 
 
@@ -276,8 +281,9 @@ def _print_columns(rows: Iterable[Sequence[str]]) -> None:
     if not shown:
         return
     widths = [max(map(len, column)) for column in zip(*shown, strict=True)][:-1]
-    terminal = sys.stdout is not None and sys.stdout.isatty()
-    room = shutil.get_terminal_size().columns - sum(widths) - 2 * len(widths) if terminal else None
+    room = None
+    if is_terminal(sys.stdout):
+        room = shutil.get_terminal_size().columns - sum(widths) - 2 * len(widths)
     for row in shown:
         cells = [cell.ljust(width) for cell, width in zip(row, widths, strict=False)]
         click.echo("  ".join([*cells, clipped(row[-1], room)]).rstrip())

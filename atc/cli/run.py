@@ -26,7 +26,7 @@ from atc.cli.earlier_runs import (
 )
 from atc.cli.resume_checks import list_newly_allowed, report_unknown_lease, require_person
 from atc.cli.run_after import follow
-from atc.cli.run_outcome import conclude, print_answer
+from atc.cli.run_outcome import Presentation, conclude, print_answer, read_presentation
 from atc.cli.settings import load_config
 from atc.cli.stored_settings import config_of
 from atc.cli.wiring import make_asker, open_agent, open_store
@@ -83,6 +83,7 @@ from atc.strategies.provided import GIVEN
 @options.now_option
 @options.budget_options
 @options.quiet_option
+@options.answer_options
 def run(
     task: str,
     *,
@@ -92,6 +93,9 @@ def run(
     rules: str | None,
     now: str | None,
     consent: ConsentMode,
+    as_csv: bool,
+    as_table: bool,
+    values: bool,
     **flags: Any,
 ) -> None:
     """Solve TASK ('-' reads stdin) by one program over the given tools.
@@ -100,6 +104,11 @@ def run(
     or unsure (the answer is doubtful), 2 wrong usage, 3 something is missing or down, 130
     interrupted.
     """
+    style = read_presentation(as_csv=as_csv, as_table=as_table, values=values)
+    if dry_run and style.form in ("csv", "table"):
+        raise click.UsageError(
+            f"--dry-run prints a program and no answer; leave --{style.form} out."
+        )
     config, earlier = follow(after, flags)
     if dry_run and not parse_spec(config.strategy)[0].writes_programs:
         raise click.UsageError(
@@ -121,8 +130,8 @@ def run(
         )
 
     if not dry_run:
-        solve(config, begin, consent=consent, context=context)
-    with _open_watched_agent(config, warm=False) as (agent, view):
+        solve(config, begin, consent=consent, context=context, style=style)
+    with _open_watched_agent(config, warm=False, values=values) as (agent, view):
         draft = agent.draft(
             task,
             output_type=output_type,
@@ -187,6 +196,7 @@ def _read_rules(rules: str | None) -> str:
 )
 @options.budget_options
 @options.quiet_option
+@options.answer_options
 def resume(
     run: str,
     *,
@@ -194,6 +204,9 @@ def resume(
     resend: bool,
     accept_orphans: bool,
     consent: ConsentMode,
+    as_csv: bool,
+    as_table: bool,
+    values: bool,
     **flags: Any,
 ) -> None:
     """Continue a run that was paused or interrupted.
@@ -213,6 +226,7 @@ def resume(
     the terminal before it is sent, even if your options allow it. The exit status is that of 'atc
     run'.
     """
+    style = read_presentation(as_csv=as_csv, as_table=as_table, values=values)
     with open_store(load_config()) as store:
         stored = store.load(run)
     run = stored.summary.run_id
@@ -247,21 +261,26 @@ def resume(
 
     has_model = stored.summary.strategy != GIVEN
     context = stored.summary.context
-    solve(config, go_on, consent=consent, context=context, with_model=has_model)
+    solve(config, go_on, consent=consent, context=context, style=style, with_model=has_model)
 
 
 @contextmanager
 def _open_watched_agent(
-    config: Config, *, warm: bool = True, consent: ConsentMode = "ask", with_model: bool = True
+    config: Config,
+    *,
+    warm: bool = True,
+    consent: ConsentMode = "ask",
+    with_model: bool = True,
+    values: bool = False,
 ) -> Iterator[tuple[Agent, RunView]]:
     """Open an agent, and the view that shows its runs on stderr.
 
     The agent asks for consent to writes on the terminal, unless `consent` is `none`. With `warm`,
-    the sandbox starts at once. If `with_model` is False, no model is opened. With --quiet, the view
-    shows nothing.
+    the sandbox starts at once. If `with_model` is False, no model is opened. With `values`, the
+    view shows what calls return; with --quiet, it shows nothing.
     """
     console = stderr_console(quiet=output.is_quiet())
-    with output.break_line_on_interrupt(), RunView(console) as view:
+    with output.break_line_on_interrupt(), RunView(console, values=values) as view:
         if consent == "none":
             view.line("consent", "none: nobody is asked, whatever a call does", "yellow")
         person = make_asker(aside=view.pause_status)
@@ -282,6 +301,7 @@ def solve(
     *,
     consent: ConsentMode,
     context: TaskContext,
+    style: Presentation,
     with_model: bool = True,
     advise: Callable[[Agent, Solution], Sequence[str]] | None = None,
 ) -> NoReturn:
@@ -289,10 +309,13 @@ def solve(
 
     The answer is printed as it is; secrets in all other output are replaced by placeholders. If an
     error ends the run, the error gets notes about what was sent and how to go on. `context` says
-    which type the answer has. `advise` returns further sentences about a solution. If `with_model`
-    is False, no model is opened.
+    which type the answer has. If `style` is a table and the answer is none, the exit status is 1.
+    `advise` returns further sentences about a solution. If `with_model` is False, no model is
+    opened.
     """
-    watched = _open_watched_agent(config, consent=consent, with_model=with_model)
+    watched = _open_watched_agent(
+        config, consent=consent, with_model=with_model, values=style.values
+    )
     with watched as (agent, view):
         before = agent.toolbox
         sent: list[str] = []
@@ -310,11 +333,11 @@ def solve(
     redact.learn_sources(config.tools)
     redact.learn_attempts(solution.attempts)
     shown = redact.value(solution)
-    print_answer(solution, shown, context)
+    is_printed = print_answer(solution, shown, context, style.form)
     conclude(shown, view, sent)
     for tool in find_changed_tools(before, agent.toolbox):
         output.note(
             f"{tool.alias} answered otherwise than declared; later runs go by its answer."
             " To write it down: atc tools import SOURCE -o FOLDER"
         )
-    sys.exit(0 if solution.status == "solved" else 1)
+    sys.exit(0 if solution.status == "solved" and is_printed else 1)

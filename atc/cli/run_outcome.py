@@ -2,37 +2,121 @@
 
 from __future__ import annotations
 
+import shutil
+import sys
 from collections.abc import Sequence
 from dataclasses import asdict
+from typing import Literal, NamedTuple
+
+import click
+from rich.console import Console
+from rich.text import Text
 
 from atc.cli import output
+from atc.cli.answer_table import NoTable, describe_no_table, format_csv, format_table, make_table
 from atc.cli.earlier_runs import budget_option, runs_command
 from atc.cli.errors import ExitCode, error_document
 from atc.core.quoting import escape_hidden
 from atc.core.task import TaskContext
-from atc.core.text import count
+from atc.core.text import count, escape_controls
 from atc.core.types import Solution
-from atc.observe.terminal_view import RunView, format_whole_call, stderr_console
+from atc.observe.terminal_view import LABEL_WIDTH, RunView, format_whole_call, stderr_console
 from atc.run.output_type import final_value
+from protocols.schema import JsonValue
 
 SCHEMA = 1
 """Version of the JSON documents of a run. It changes if a key changes its meaning or goes away."""
 
 
-def print_answer(solution: Solution, shown: Solution, context: TaskContext) -> None:
+AnswerFormat = Literal["text", "json", "csv", "table"]
+
+
+class Presentation(NamedTuple):
+    """How a run and its answer are shown."""
+
+    form: AnswerFormat
+    values: bool
+    """True if the lines of calls show the values that came, and not only their shape."""
+
+
+def read_presentation(*, as_csv: bool, as_table: bool, values: bool) -> Presentation:
+    """Return how the running command shows the run, from its options.
+
+    Raises:
+        click.UsageError: More than one of `--json`, `--csv` and `--table` was given.
+    """
+    given: dict[AnswerFormat, bool] = {"json": output.as_json(), "csv": as_csv, "table": as_table}
+    chosen = [form for form, is_given in given.items() if is_given]
+    if len(chosen) > 1:
+        both = " and ".join(f"--{form}" for form in chosen[:2])
+        raise click.UsageError(f"{both} exclude each other; give one of them")
+    return Presentation(chosen[0] if chosen else "text", values)
+
+
+def print_answer(
+    solution: Solution, shown: Solution, context: TaskContext, form: AnswerFormat
+) -> bool:
     """Print the answer of a run on stdout, or with `--json` the whole solution.
 
     The answer is printed as it is, in JSON with the type that `context` asks for. Everything else
-    is taken from `shown`, in which secrets are replaced by placeholders.
+    is taken from `shown`, in which secrets are replaced by placeholders. Return False if the answer
+    cannot be printed in this form. It is then part of a message on stderr.
     """
-    plain = asdict(shown) | {
-        "answer": final_value(solution.answer, solution.attempts, context),
+    value = final_value(solution.answer, solution.attempts, context)
+    if form == "json":
+        _print_document(value, solution, shown)
+    elif solution.answer is not None and solution.status in ("solved", "unsure"):
+        if form == "text":
+            _print_labelled(solution.answer)
+            return True
+        return _print_table(value, solution.answer, form)
+    return True
+
+
+def _print_document(value: JsonValue, solution: Solution, shown: Solution) -> None:
+    """Print the JSON document of a run, whose answer is `value`."""
+    document = {"schema": SCHEMA} | asdict(shown)
+    document |= {
+        "answer": value,
         "call_count": solution.call_count,
         "repairs": solution.repairs,
     }
-    answer = solution.answer if solution.status in ("solved", "unsure") else None
-    failure = error_document(_explain_failure(shown), ExitCode.FAILED)
-    output.print_result({"schema": SCHEMA} | plain | failure, answer or "")
+    output.print_json(document | error_document(_explain_failure(shown), ExitCode.FAILED))
+
+
+def _print_labelled(text: str) -> None:
+    """Print an answer or a table; on a terminal, with a label as on the lines of the run.
+
+    Further lines are then indented like the first one. A program that reads stdout gets the text
+    alone.
+    """
+    if not output.is_terminal(sys.stdout):
+        output.print_text(text)
+        return
+    console = Console(highlight=False, markup=False, emoji=False)
+    indent = " " * (LABEL_WIDTH + 1)
+    lines = escape_controls(text, keep_newlines=True).split("\n")
+    console.print(Text.assemble((f"{'answer':<{LABEL_WIDTH}} ", "green"), (lines[0], "bold")))
+    for line in lines[1:]:
+        console.print(Text(f"{indent}{line}"), soft_wrap=True)
+
+
+def _print_table(value: JsonValue, answer: str, form: AnswerFormat) -> bool:
+    """Print an answer as CSV or as aligned columns; return False if it is no table."""
+    try:
+        table = make_table(value)
+    except NoTable as error:
+        output.say(describe_no_table(form, error, answer))
+        return False
+    if not table.columns:
+        output.say("The answer is empty: it has no record.")
+    elif form == "csv":
+        click.echo(format_csv(table), nl=False)
+    else:
+        is_terminal = output.is_terminal(sys.stdout)
+        room = shutil.get_terminal_size().columns - LABEL_WIDTH - 1 if is_terminal else None
+        _print_labelled(format_table(table, width=room))
+    return True
 
 
 _COLORS = {"solved": "green", "unsure": "yellow"}

@@ -26,11 +26,15 @@ from atc.core.messages import format_tool_call
 from atc.core.quoting import escape_hidden
 from atc.core.text import clipped, count
 from atc.core.types import Finding, Program
-from protocols.schema import shape
+from atc.observe.colors import highlight_lines
+from protocols.schema import dumps, shape
 from sandbox.trace import ToolCall
 
-_LABEL_WIDTH = 9
+LABEL_WIDTH = 9
+"""Width of the label at the beginning of a line. A space follows it."""
 _LONGEST_LINE = 160
+_LONGEST_VALUE = 2_000
+"""Maximum number of characters of a value that a call returned."""
 _MANY_TOOLS = 8
 _SHOWN_IN_A_ROW = 3
 """Maximum number of consecutive calls of one tool that get a line each.
@@ -70,11 +74,13 @@ def stderr_console(*, quiet: bool = False) -> Console:
 class RunView:
     """An observer that shows the events of one run on the terminal.
 
-    Use it as a context manager: its animated status line is shown only within the block.
+    Use it as a context manager: its animated status line is shown only within the block. With
+    `values`, each call is shown with the value that it returned, instead of the value's shape.
     """
 
-    def __init__(self, console: Console) -> None:
+    def __init__(self, console: Console, *, values: bool = False) -> None:
         self._console = console
+        self._values = values
         self._status: Status | None = None
         """The animated status line; None if stderr is no terminal."""
         self._doing = ""
@@ -141,7 +147,7 @@ class RunView:
 
     def line(self, label: str, text: str, style: str) -> None:
         """Write one line with a coloured label. Control characters in `text` are escaped."""
-        self._print(Text.assemble((f"{label:<{_LABEL_WIDTH}} ", style), escape_hidden(text)))
+        self._print(Text.assemble((f"{label:<{LABEL_WIDTH}} ", style), escape_hidden(text)))
 
     @contextmanager
     def pause_status(self) -> Iterator[None]:
@@ -171,8 +177,11 @@ class RunView:
         lines = source.splitlines()
         length = count(len(lines) - self._kept, "line") + (" more" if self._kept else "")
         self.line("program", f"attempt {event.attempt + 1}, {length}", "cyan")
-        for number, line in enumerate(lines[self._kept :], self._kept + 1):
-            self._print(Text.assemble((f"{number:>{_LABEL_WIDTH}} │ ", "dim"), escape_hidden(line)))
+        shown = [Text(escape_hidden(line)) for line in lines]
+        if self._console.is_terminal and not self._console.no_color:
+            shown = highlight_lines(lines)
+        for number, line in enumerate(shown[self._kept :], self._kept + 1):
+            self._print(Text.assemble((f"{number:>{LABEL_WIDTH}} │ ", "dim"), line))
         self._set_status("running the program …")
 
     def _show_call(self, call: ToolCall) -> None:
@@ -183,10 +192,12 @@ class RunView:
             self._fold()
         self._in_a_row += self._last_tool != ""
         self._last_tool = call.tool if call.error is None else ""
-        if self._in_a_row >= _SHOWN_IN_A_ROW:
+        if self._in_a_row >= _SHOWN_IN_A_ROW and not self._values:
             self._set_status(f"calling {call.tool}, {self._in_a_row + 1} times so far …")
             return
-        result = str(call.error if call.error is not None else shape(call.result, depth=1))
+        result = call.error
+        if result is None:
+            result = dumps(call.result) if self._values else shape(call.result, depth=1)
         took = f"{call.seconds * 1000:.0f} ms"
         if call.reused:
             took = "again, from the journal" if call.earlier is None else "from the earlier run"
@@ -194,7 +205,9 @@ class RunView:
         text = format_whole_call(call)
         room = _LONGEST_LINE
         if self._console.is_terminal:  # fit the call on one line
-            room = max(40, self._console.width - _LABEL_WIDTH - len(f"{text} →  · {took} "))
+            room = max(40, self._console.width - LABEL_WIDTH - len(f"{text} →  · {took} "))
+        if self._values and call.error is None:
+            room = _LONGEST_VALUE
         self.line("call", f"{text} → {clipped(result, room)} · {took}", style)
         if call.note is not None and not call.reused:
             self.line("settled", call.note, "yellow")
@@ -204,7 +217,7 @@ class RunView:
 
         Only the first calls of a series are shown. Write how many more there were.
         """
-        if (more := self._in_a_row + 1 - _SHOWN_IN_A_ROW) > 0:
+        if (more := self._in_a_row + 1 - _SHOWN_IN_A_ROW) > 0 and not self._values:
             self.line("call", f"… {count(more, 'more call')} of {self._last_tool}", "green")
         self._last_tool = ""
         self._in_a_row = 0

@@ -14,12 +14,15 @@ from pydantic import PydanticUserError, TypeAdapter, ValidationError
 
 from atc.core.answers import answer_value, attempt_value, parse_answer
 from atc.core.task import TaskContext, read_context
+from atc.core.text import clipped
 from atc.core.types import Attempt, Fault, Solution
 from atc.store.stored import StoreUnavailable, first_problem
 from protocols.schema import JsonObject, JsonValue, as_mapping, dumps, loads
 from protocols.validate import BoundedValidator
 
 T = TypeVar("T")
+_LONGEST_PROBLEM = 300
+"""Maximum number of characters of the message about a wrong value, which it quotes."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -140,7 +143,8 @@ class SchemaType(OutputType[JsonValue]):
         """
         broken = self._checks.find_violation(value)
         if broken is not None:
-            raise WrongForm(": ".join(filter(None, [broken.path, broken.message.rstrip(".")])))
+            message = clipped(broken.message.rstrip("."), _LONGEST_PROBLEM)
+            raise WrongForm(": ".join(filter(None, [broken.path, message])))
         return value
 
 

@@ -1,7 +1,10 @@
 """How `atc run` prints the end of a run."""
 
 import json
+import os
+import pty
 import re
+import subprocess
 from collections.abc import Iterator
 from dataclasses import fields, is_dataclass
 from pathlib import Path
@@ -11,7 +14,9 @@ import pytest
 
 from atc.core.types import Solution
 from atc.store.stored import StoredRun
+from tests.labs import commands
 from tests.labs.paths import ROOT
+from tests.labs.user import User
 
 pytestmark = pytest.mark.usefixtures("own_folders", "shared_sandbox")
 
@@ -68,3 +73,57 @@ def _keys(kind: Any) -> Iterator[str]:
             if field.name in ("protocols", "lease"):
                 continue  # empty in this document, and only for atc itself
             yield from _keys(hints[field.name])
+
+
+ROWS = "print([{'n': look_up()}, {'n': 2, 'name': 'b'}])"
+
+
+def test_a_list_of_records_is_printed_as_csv(run):
+    assert run(ROWS, "--csv")[:2] == (0, "n,name\n1,\n2,b\n")
+    assert run(ROWS, "--table")[:2] == (0, "n   name\n────────\n1\n2   b\n")
+    code, out, err = run("print([])", "--csv")
+    assert (code, out, "no record" in err) == (0, "", True)
+
+
+def test_an_answer_without_a_table_is_kept(run):
+    code, out, err = run("print(look_up(), 'two')", "--csv")
+    assert (code, out) == (1, "")
+    assert "--csv needs a list of records, and the answer is a text" in err
+    assert "The answer: 1 two" in err
+
+
+@pytest.mark.parametrize(
+    ("words", "problem"),
+    [
+        (("--csv", "--table"), "--csv and --table exclude each other"),
+        (("--json", "--csv"), "--json and --csv exclude each other"),
+        (("--dry-run", "--table"), "leave --table out"),
+        (("--output-type", "text"), "'text' is no type"),
+    ],
+)
+def test_options_that_exclude_each_other_are_refused(run, words, problem):
+    code, out, err = run(ROWS, *words)
+    assert (code, problem in out + err) == (2, True), (out, err)
+    assert len(err.splitlines()) == 1
+
+
+def test_only_a_terminal_gets_a_label(tmp_path):
+    user = User(tmp_path)
+    (user.work / "desk.py").write_text("def look_up() -> int:\n    return 1\n")
+    replies = ["```python\nprint('first\\n\\x1b[2Jsecond')\n```"]
+    (user.work / "script.json").write_text(json.dumps(replies))
+    ours, theirs = pty.openpty()
+    words = ("run", "Say it.", "--tools", "desk.py", "--model", "scripted:script.json")
+    commands.run(
+        words,
+        cwd=user.work,
+        env=user.env | {"NO_COLOR": "1", "TERM": "dumb"},
+        stdin=subprocess.DEVNULL,
+        stdout=theirs,
+        stderr=subprocess.DEVNULL,
+    )
+    os.close(theirs)
+    shown = os.read(ours, 4096).decode()
+    os.close(ours)
+    plain = re.sub(r"\x1b\[\d*m", "", shown)
+    assert plain == "answer    first\r\n          \\x1b[2Jsecond\r\n"

@@ -88,3 +88,17 @@ def test_how_far_a_long_prompt_was_read() -> None:
         "reading the tools ╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌ 0 of 4,096 tokens",
         "reading the tools ━━━━━━╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌ 1,024 of 4,096 tokens, about 96 s left",
     ]
+
+
+def test_values_are_shown_only_on_request() -> None:
+    value = ["\x1b[2J\u202e"]
+    calls = [
+        ToolCall(index=n, tool="find", arguments={}, line=1, result=value, seconds=0.004)
+        for n in range(5)
+    ]
+    text = io.StringIO()
+    with RunView(Console(file=text, width=200), values=True) as view:
+        for call in calls:
+            view(ToolCalled(0, call))
+    assert text.getvalue() == 'call      find() → ["\\u001b[2J\\u202e"] · 4 ms\n' * 5
+    assert "[string] × 1" in shown(ToolCalled(0, calls[0]))[0]
