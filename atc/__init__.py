@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 
     from atc.agent import Agent
     from atc.core.config import Config, InvalidConfig
+    from atc.core.draft import Draft
     from atc.core.events import (
         AttemptEnded,
         ConsentWaived,
@@ -45,7 +46,6 @@ if TYPE_CHECKING:
     from atc.core.task import InvalidTask
     from atc.core.types import (
         Attempt,
-        Draft,
         Fact,
         Fault,
         Finding,
@@ -149,9 +149,9 @@ _PLACES = {
         "ToolsNamed",
     ),
     "atc.core.task": ("InvalidTask",),
+    "atc.core.draft": ("Draft",),
     "atc.core.types": (
         "Attempt",
-        "Draft",
         "Fact",
         "Fault",
         "Finding",

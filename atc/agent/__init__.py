@@ -15,9 +15,10 @@ from atc.agent.run_start import RunOptions, continue_run, last_program
 from atc.agent.setup import check_parts, configured, names_of, open_store, open_tools, require_tools
 from atc.archive.learned_schemas import LearnedSchemas
 from atc.core.config import Config
+from atc.core.draft import Draft
 from atc.core.events import Observer
 from atc.core.task import readable
-from atc.core.types import Draft, Solution
+from atc.core.types import Solution
 from atc.run.output_type import OutputType, TypedSolution, as_output_type, context_of
 from atc.run.record import RunRecord
 from atc.safety.questions import AskPerson

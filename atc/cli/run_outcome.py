@@ -5,7 +5,7 @@ from __future__ import annotations
 import shutil
 import sys
 from collections.abc import Sequence
-from dataclasses import asdict
+from dataclasses import asdict, fields
 from typing import Literal, NamedTuple
 
 import click
@@ -75,7 +75,9 @@ def print_answer(
 
 def _print_document(value: JsonValue, solution: Solution, shown: Solution) -> None:
     """Print the JSON document of a run, whose answer is `value`."""
-    document = {"schema": SCHEMA} | asdict(shown)
+    whole = asdict(shown)
+    keys = [field.name for field in fields(Solution) if field.compare]
+    document = {"schema": SCHEMA} | {key: whole[key] for key in keys}
     document |= {
         "answer": value,
         "call_count": solution.call_count,

@@ -9,11 +9,11 @@ from dataclasses import dataclass, field, fields
 from functools import cached_property
 from typing import Literal, Self
 
+from atc.core.solution_block import ShownRun, solution_block
 from protocols.errors import AtcError
 from protocols.model import Completion
 from protocols.python_source import parse_python
 from protocols.schema import JsonObject
-from protocols.toolbox import Toolbox
 from sandbox.trace import ToolCall, Trace
 
 FaultKind = Literal[
@@ -298,6 +298,12 @@ class Solution:
     """Sentences about what was not done as the settings ask."""
     skipped_questions: tuple[SkippedQuestion, ...] = ()
     """Calls that a person would have been asked about; only with `consent="none"`."""
+    shown: ShownRun = field(default=ShownRun(), repr=False, compare=False)
+    """What a notebook shows of the run, without secrets."""
+
+    def _repr_html_(self) -> str:
+        """Return the solution as one block of HTML, which a notebook shows."""
+        return solution_block(self.status, self.answer, self.shown)
 
     @property
     def call_count(self) -> int:
@@ -361,19 +367,6 @@ class Solution:
     def repairs(self) -> int:
         """Number of rounds in which the model got a fault or doubts and wrote a new program."""
         return max((attempt.round for attempt in self.attempts), default=0)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Draft:
-    """The beginning of a run, before anything is executed.
-
-    It has the tools found for the task, a first program, and the findings of the check in it.
-    `program` is None if the model wrote none.
-    """
-
-    tools: Toolbox
-    program: Program | None = None
-    findings: tuple[Finding, ...] = ()
 
 
 class Unsolved(AtcError):

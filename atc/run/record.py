@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Iterator, Mapping
-from contextlib import AbstractContextManager, ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
@@ -13,6 +13,7 @@ from typing import Any
 from atc.core.events import Event, NoteAdded, Observer, ProgramWritten, ToolCalled
 from atc.core.task import TaskContext
 from atc.core.types import Solution
+from atc.observe.shown_run import describe_solution
 from atc.safety.redaction import Redactor
 from atc.store import RunStore
 from atc.store.stored import StoredRun
@@ -58,16 +59,17 @@ class RunRecord:
     def open(self, tools: Mapping[str, Tool]) -> Iterator[None]:
         """Store the events of the run within the block, and how the run ended.
 
-        In a notebook without a watcher, the run is displayed below the cell, as `atc run` displays
-        it in a terminal.
+        In a notebook without a watcher, the run is displayed below the cell.
         """
         if self.store is not None:
             self._told.append(self.store.observer(self.run))
         spans = self._open_spans(tools)
         try:
             with ExitStack() as stack:
-                if self.watcher is None and (cell := _notebook_view()) is not None:
-                    self.watcher = stack.enter_context(cell)
+                if self.watcher is None and _is_notebook():
+                    from atc.observe.notebook import NotebookView  # slow to import
+
+                    self.watcher = stack.enter_context(NotebookView())
                 yield
         except BaseException as error:
             if spans is not None:
@@ -109,7 +111,8 @@ class RunRecord:
         """Record the solution of the run, and return it with the run's id."""
         for attempt in solution.attempts:  # the caller may keep thousands of solutions
             attempt.program.forget_tree()
-        self.solution = replace(solution, run_id=self.run or None)
+        solution = replace(solution, run_id=self.run or None)
+        self.solution = replace(solution, shown=describe_solution(solution, self.redact))
         return self.solution
 
     def observer(self, event: Event) -> None:
@@ -157,13 +160,7 @@ class RunRecord:
             self.watcher(event)
 
 
-def _notebook_view() -> AbstractContextManager[Observer] | None:
-    """Return a display of the run below the current cell, or None outside a notebook."""
+def _is_notebook() -> bool:
+    """Return True if this process is the kernel of a notebook."""
     shell = getattr(sys.modules.get("IPython"), "get_ipython", lambda: None)()
-    if not hasattr(shell, "kernel"):
-        return None
-    from rich.console import Console
-
-    from atc.observe.terminal_view import RunView
-
-    return RunView(Console(force_jupyter=True, highlight=False, markup=False, emoji=False))
+    return hasattr(shell, "kernel")

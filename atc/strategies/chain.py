@@ -9,8 +9,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+from atc.core.draft import Draft
 from atc.core.events import ProgramWritten
-from atc.core.types import Attempt, Draft, Program, Solution
+from atc.core.types import Attempt, Program, Solution
 from atc.pipeline.repair import RepairCase, correction, worth_repairing
 from atc.pipeline.synthesize import build_program_prompt, new_program
 from atc.run.attempt import attempt, prepare

@@ -204,12 +204,31 @@ def test_a_run_resumes_only_with_its_tools(agent, tmp_path):
 
 def test_a_notebook_shows_a_run_as_it_happens(agent, monkeypatch):
     shown = []
-    display = SimpleNamespace(display=lambda *what, **_: shown.extend(what))
+    handle = SimpleNamespace(update=shown.append)
+    display = SimpleNamespace(display=lambda what, display_id: shown.append(what) or handle)
     monkeypatch.setitem(
         sys.modules, "IPython", SimpleNamespace(get_ipython=lambda: SimpleNamespace(kernel=1))
     )
     monkeypatch.setitem(sys.modules, "IPython.display", display)
     agent("print(get_ticket()['id'])").run("Which ticket?")
-    text = "".join(part._repr_mimebundle_([], [])["text/plain"] for part in shown)
-    assert "get_ticket()" in text
-    assert "\x1b" not in repr(text)
+    live, ended = shown[-2]._repr_html_(), shown[-1]._repr_html_()
+    assert "<details open>" in live, "the lines of the run"
+    assert "get_ticket()" in live
+    assert "<details>" in ended, "folded: the solution shows the rest"
+    assert "\x1b" not in live + ended
+
+
+def test_a_solution_is_one_block_in_notebooks(agent):
+    token = "sk-live-1234567890abcdef"
+    solution = agent(f"token = '{token}'\nprint(get_ticket()['id'])").run("Which ticket?")
+    html = solution._repr_html_()
+    assert "solved" in html
+    assert ">7</pre>" in html
+    assert "get_ticket() → {id: integer, open: boolean}" in html
+    assert token not in html
+    wrong = "print(get_ticket()['<img src=x>'])"
+    failed = agent(wrong, f"{wrong} ").run("Which?")._repr_html_()
+    assert "failed" in failed
+    assert "&lt;img src=x&gt;" in failed
+    assert "<img" not in failed
+    assert pickle.loads(pickle.dumps(solution))._repr_html_() == html

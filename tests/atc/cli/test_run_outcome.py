@@ -69,6 +69,8 @@ def _keys(kind: Any) -> Iterator[str]:
     if is_dataclass(kind) and kind.__module__.startswith(("atc.", "sandbox.", "protocols.model")):
         hints = get_type_hints(kind, include_extras=True)
         for field in fields(kind):
+            if not field.compare:
+                continue  # no part of the document
             yield field.name
             if field.name in ("protocols", "lease"):
                 continue  # empty in this document, and only for atc itself
