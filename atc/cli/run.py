@@ -35,11 +35,12 @@ from atc.core.quoting import escape_hidden
 from atc.core.task import TaskContext, readable
 from atc.core.types import Solution
 from atc.observe.terminal_view import RunView, stderr_console
-from atc.run.output_type import SchemaType, context_of
+from atc.run.output_type import OutputType, SchemaType, TableType, context_of
 from atc.safety.redaction import Redactor
 from atc.safety.unattended import ConsentMode
 from atc.strategies import parse_spec
 from atc.strategies.provided import GIVEN
+from protocols.schema import JsonValue
 
 
 @click.command(
@@ -109,6 +110,9 @@ def run(
         raise click.UsageError(
             f"--dry-run prints a program and no answer; leave --{style.form} out."
         )
+    wanted: OutputType[JsonValue] | None = output_type
+    if wanted is None and style.form in ("csv", "table"):
+        wanted = TableType()
     config, earlier = follow(after, flags)
     if dry_run and not parse_spec(config.strategy)[0].writes_programs:
         raise click.UsageError(
@@ -116,17 +120,17 @@ def run(
         )
     task = readable(output.read_text("-") if task == "-" else task)
     policy = _read_rules(rules)
-    context = context_of(policy, now, output_type)  # a mistake is reported before tools are read
+    context = context_of(policy, now, wanted)  # a mistake is reported before tools are read
 
     def begin(agent: Agent, view: RunView) -> Solution:
         guard = RepeatGuard(agent.store, agent.toolbox, ask_on_terminal(view.pause_status))
         guard.check_start(task)
         agent.before_write = guard.before_write
         follows = earlier.find(agent)
-        if output_type is None:
+        if wanted is None:
             return agent.run(task, rules=policy, now=now, after=follows, observer=view)
         return agent.run(
-            task, output_type=output_type, rules=policy, now=now, after=follows, observer=view
+            task, output_type=wanted, rules=policy, now=now, after=follows, observer=view
         )
 
     if not dry_run:
@@ -134,7 +138,7 @@ def run(
     with _open_watched_agent(config, warm=False, values=values) as (agent, view):
         draft = agent.draft(
             task,
-            output_type=output_type,
+            output_type=wanted,
             rules=policy,
             now=now,
             after=earlier.find(agent),

@@ -84,6 +84,8 @@ class TaskContext:
     """
     answer_schema: str = ""
     """The JSON Schema of the answer, as JSON; "" if any answer will do."""
+    answer_table: bool = False
+    """True if the answer is to be shown as a table. The model is told, and nothing is checked."""
     arguments: JsonObject = field(default_factory=dict)
     """The arguments that the caller gave to a program of their own, keyed by name.
 
@@ -120,9 +122,9 @@ class TaskContext:
 
     def add_form_to(self, task: str) -> str:
         """Return the task with the form of its answer below it, if a form is required."""
-        if not self.answer_schema:
-            return task
-        return f"{task}\n\n{fill('typed', schema=self.answer_schema)}"
+        if self.answer_schema:
+            return f"{task}\n\n{fill('typed', schema=self.answer_schema)}"
+        return f"{task}\n\n{fill('table')}" if self.answer_table else task
 
     def add_to(self, task: str) -> str:
         """Return the task as prompts show it, with the form, the rules and the date below it.

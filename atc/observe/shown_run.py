@@ -28,7 +28,8 @@ def describe_solution(solution: Solution, redact: Callable[[str], str]) -> Shown
     if solution.status in ("failed", "paused") and solution.problem is not None:
         fault = last.fault if last is not None else None
         remarks.append((solution.status if fault is None else "fault", solution.problem))
-        remarks += [("", fact.text) for fact in fault.evidence] if fault is not None else []
+        facts_shown = () if fault is None else fault.evidence
+        remarks += [("", one.text) for one in facts_shown if one.text[:-1] not in solution.problem]
     remarks += [("note", note) for note in solution.notes]
     calls = []
     for call in last.calls if last is not None else ():

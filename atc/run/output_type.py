@@ -148,6 +148,20 @@ class SchemaType(OutputType[JsonValue]):
         return value
 
 
+class TableType(OutputType[JsonValue]):
+    """An answer that is to be shown as a table. The model is told, and any answer is accepted."""
+
+    def __init__(self) -> None:
+        self.schema = {}
+
+    def add_to_context(self, context: TaskContext) -> TaskContext:
+        """Return the context of a task whose answer is a table."""
+        return replace(context, answer_table=True)
+
+    def _validate(self, value: JsonValue) -> JsonValue:
+        return value
+
+
 def as_output_type(of: type[T] | OutputType[T] | None) -> OutputType[T] | None:
     """Return the output type of a Python type; an output type and None are returned as they are.
 

@@ -21,12 +21,28 @@ from tests.labs.user import User
 pytestmark = pytest.mark.usefixtures("own_folders", "shared_sandbox")
 
 
+DESK = '''
+def look_up() -> int:
+    """Look it up.
+
+    read_only = True
+    """
+    return 1
+
+
+def find() -> list[dict]:
+    """Find all.
+
+    read_only = True
+    """
+    return [{"name": "a", "n": 1}, {"name": "b", "n": 2}]
+'''
+
+
 @pytest.fixture
 def run(atc_):
-    """Run a program over one tool; return exit status, stdout and stderr."""
-    Path("desk.py").write_text(
-        'def look_up() -> int:\n    """Look it up.\n\n    read_only = True\n    """\n    return 1\n'
-    )
+    """Run a program over two tools; return exit status, stdout and stderr."""
+    Path("desk.py").write_text(DESK)
 
     def run(program: str, *words: str) -> tuple[int, str, str]:
         Path("script.json").write_text(json.dumps([f"```python\n{program}\n```"] * 4))
@@ -83,6 +99,8 @@ ROWS = "print([{'n': look_up()}, {'n': 2, 'name': 'b'}])"
 def test_a_list_of_records_is_printed_as_csv(run):
     assert run(ROWS, "--csv")[:2] == (0, "n,name\n1,\n2,b\n")
     assert run(ROWS, "--table")[:2] == (0, "n   name\n────────\n1\n2   b\n")
+    code, _, err = run("print(find())", "--csv")
+    assert (code, "doubt" in err) == (0, False), "records are what is asked for"
     code, out, err = run("print([])", "--csv")
     assert (code, out, "no record" in err) == (0, "", True)
 
