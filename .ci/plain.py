@@ -1,11 +1,15 @@
 """Installs the package without extras into a fresh virtual environment, and runs every command.
 
-A command that needs an extra must name it in one sentence and exit with status 3. No command may
-report "a bug in atc".
+    plain.py [ARTIFACT]         a wheel or an sdist that `.ci/build` made; by default this checkout
+
+The environment is made with the Python that runs this file. Of an sdist only a few commands are
+run. A command that needs an extra must name it in one sentence and exit with status 3. No command
+may report "a bug in atc".
 """
 
 import json
 import os
+import platform
 import shlex
 import subprocess
 import sys
@@ -22,8 +26,10 @@ PROGRAM = "tickets = list_tickets()\nprint(len(tickets))"
 class Stub(BaseHTTPRequestHandler):
     """An HTTP handler that stands in for a service with one tool, and for a model endpoint.
 
-    The service has an OpenAPI document; the model replies to every request with `PROGRAM`.
+    The service has an OpenAPI document; the model replies to every request with `program`.
     """
+
+    program = PROGRAM
 
     def do_GET(self):
         here = f"http://127.0.0.1:{self.server.server_address[1]}"
@@ -50,7 +56,7 @@ class Stub(BaseHTTPRequestHandler):
 
     def do_POST(self):
         self.rfile.read(int(self.headers["Content-Length"]))
-        message = {"role": "assistant", "content": f"```python\n{PROGRAM}\n```"}
+        message = {"role": "assistant", "content": f"```python\n{self.program}\n```"}
         choice = {"index": 0, "finish_reason": "stop", "message": message}
         usage = {"prompt_tokens": 10, "completion_tokens": 5, "total_tokens": 15}
         self.answer(
@@ -75,15 +81,21 @@ class Stub(BaseHTTPRequestHandler):
         pass
 
 
-def main():
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Stub)
+def start_server(handler):
+    """Start an HTTP server on this machine, and return its address."""
+    server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
     threading.Thread(target=server.serve_forever, daemon=True).start()
-    url = f"http://127.0.0.1:{server.server_address[1]}"
+    return f"http://127.0.0.1:{server.server_address[1]}"
+
+
+def main(artifact):
+    """Install `artifact`, the path of a wheel, an sdist or a checkout, and run every command."""
+    url = start_server(Stub)
     with tempfile.TemporaryDirectory(prefix="atc-plain-") as name:
         folder = Path(name)
         venv.create(folder / "venv", with_pip=True)
         python = folder / "venv" / "bin" / "python"
-        subprocess.run([python, "-m", "pip", "install", "--quiet", str(ROOT)], check=True)  # noqa: S603
+        subprocess.run([python, "-m", "pip", "install", "--quiet", artifact], check=True)  # noqa: S603
         kept = {
             key: value
             for key, value in os.environ.items()
@@ -119,8 +131,18 @@ def main():
                 )
             return done.stdout
 
-        everything(atc, tools, url)
-    print("plain install: every verb runs, or names the extra that it needs")
+        if artifact.endswith(".tar.gz"):
+            few(atc, tools)
+        else:
+            everything(atc, tools, url)
+    print(f"{Path(artifact).name} on Python {platform.python_version()}: installed, and atc works")
+
+
+def few(atc, tools):
+    """Run a few commands: enough for an sdist, from which pip builds the same wheel."""
+    checks = {check["name"]: check for check in json.loads(atc("doctor --json"))}
+    assert checks["sandbox"]["state"] == "ok", checks
+    atc(f"run 'How many tickets are open?' {tools}", said="2")
 
 
 def everything(atc, tools, url):
@@ -170,4 +192,4 @@ def everything(atc, tools, url):
 
 
 if __name__ == "__main__":
-    main()
+    main(sys.argv[1] if len(sys.argv) > 1 else str(ROOT))
