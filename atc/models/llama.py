@@ -118,6 +118,12 @@ class LlamaProcess:
             self._child.stdin.write(json.dumps(settings).encode() + b"\n")
             self._child.stdin.flush()
         answer: dict[str, str] = json.loads(self._child.stdout.readline() or b"{}")
+        if answer.get("error", "").startswith("ImportError"):
+            raise ModelUnavailable(
+                f"the runtime of the embedded model cannot be loaded ({answer['error']}); install"
+                " what it lacks (on Debian: apt install libgomp1), or set OPENAI_API_KEY to use an"
+                " OpenAI-compatible endpoint."
+            )
         if "error" in answer:
             raise ModelUnavailable(
                 f"llama.cpp cannot load {self._path!r}: there is no such file, or it is no GGUF"

@@ -212,6 +212,15 @@ def test_a_broken_model_file_is_one_sentence(tmp_path, content):
         LocalModel(path)(user("hello"))
 
 
+def test_a_missing_system_library_is_named(monkeypatch, tmp_path):
+    pytest.importorskip("xllamacpp")
+    (tmp_path / "xllamacpp.py").write_text("raise ImportError('libgomp.so.1: cannot open')")
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    (tmp_path / "some.gguf").write_bytes(b"")
+    with pytest.raises(ModelUnavailable, match=r"cannot be loaded .*libgomp.so.1.*apt install"):
+        LocalModel(tmp_path / "some.gguf")(user("hello"))
+
+
 def test_a_missing_runtime_names_its_command(monkeypatch, tmp_path):
     monkeypatch.setitem(sys.modules, "xllamacpp", None)
     monkeypatch.delenv("ATC_MODEL_PATH", raising=False)
