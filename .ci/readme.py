@@ -5,8 +5,9 @@
     readme.py pages [PAGE…]     all `sh` blocks of each page in docs/start and docs/guides
 
 Each page runs in a temporary folder of its own. Blocks of other languages (`console`, `text`) are
-not run: they show output, or need something that CI lacks. A block with `title="NAME"` is written
-to that file before the page runs. Background processes of a page are ended after it.
+not run: they show output, or need something that CI lacks. In the README's block with an API key,
+an endpoint on this machine stands in for the model. A block with `title="NAME"` is written to that
+file before the page runs. Background processes of a page are ended after it.
 """
 
 import os
@@ -18,8 +19,16 @@ import tempfile
 from contextlib import suppress
 from pathlib import Path
 
+from plain import Stub, start_server
+
 ROOT = Path(__file__).resolve().parent.parent
 BLOCK = re.compile(r'^```(\w+)(?: title="([^"]+)")?\n(.*?)^```$', re.DOTALL | re.MULTILINE)
+
+
+class FlightsModel(Stub):
+    """An endpoint whose model knows the program for the README's question."""
+
+    program = 'print(list_departures(origin="JFK", date="2013-07-04")["total"])'
 
 
 def run_readme(which: str) -> None:
@@ -37,7 +46,10 @@ def run_readme(which: str) -> None:
         sys.exit(f"README.md has no sh block for {which!r}")
     for block in blocks:
         print(f"--- README ({which})\n{block}", flush=True)
-        subprocess.run(["bash", "-eu", "-c", block], check=True)  # noqa: S603, S607
+        own = {}
+        if "OPENAI_API_KEY" in block:
+            own = {"OPENAI_BASE_URL": f"{start_server(FlightsModel)}/v1"}
+        subprocess.run(["bash", "-eu", "-c", block], check=True, env=os.environ | own)  # noqa: S603, S607
 
 
 def run_page(page: Path) -> None:
