@@ -77,14 +77,25 @@ ATC = [sys.executable, "-c", "from atc.cli.main import main; main()"]
 
 @contextmanager
 def viewer(environment: dict[str, str]) -> Iterator[str]:
-    """Run a viewer while the context is open, and yield its address."""
+    """Run a viewer while the context is open, and yield its address.
+
+    It runs on a terminal of its own, since elsewhere it asks for no consent.
+    """
     command = [*ATC, "runs", "view", "--no-browser", "--json"]
+    ours, terminal = os.openpty()
     with subprocess.Popen(  # noqa: S603 - our own command
-        command, env=environment, stdout=subprocess.PIPE, text=True
+        command,
+        env=environment,
+        stdin=terminal,
+        stdout=subprocess.PIPE,
+        stderr=terminal,
+        text=True,
     ) as process:
         assert process.stdout is not None
         yield json.loads(process.stdout.readline())["url"]
         process.terminate()
+    os.close(terminal)
+    os.close(ours)
 
 
 def take_picture(browser: Browser, name: str) -> None:
