@@ -241,7 +241,7 @@ def test_shortened_responses_keep_secrets_from_the_prompt():
     assert "n" * 20 in redact("\n".join(seen_fields(Program(""), call, tool)))
 
 
-def test_a_fault_that_comes_again_gets_a_working_call():
+def test_a_repeated_fault_gets_a_working_call():
     first = attempt(MISREAD)
     again = attempt(MISREAD.replace("f['delay']", "f['delay'], f['x']"))
     case = RepairCase(again, TOOLS, earlier=[first], made=first.calls)
