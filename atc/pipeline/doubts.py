@@ -54,12 +54,21 @@ _ALLOWED = re.compile(
 
 
 def doubts(
-    task: str, program: Program, trace: Trace, answer: str, tools: Toolbox, *, rules: str = ""
+    task: str,
+    program: Program,
+    trace: Trace,
+    answer: str,
+    tools: Toolbox,
+    *,
+    rules: str = "",
+    earlier: str = "",
 ) -> tuple[str, ...]:
     """Return sentences for the model that say why `answer` is doubtful; empty if it is not.
 
     `rules` are the rules that the program must follow, or "". With rules, an answer that is a
-    constant sentence of the program is not doubted, because a rule may demand a refusal.
+    constant sentence of the program is not doubted, because a rule may demand a refusal. `earlier`
+    are the tasks that this one follows, or "". Values in the rules and in earlier tasks are not
+    guessed, but the program need not use them.
     """
     answer = answer.strip()
     task = task[:_LONGEST_TASK]
@@ -73,7 +82,7 @@ def doubts(
         *_doubt_slips(task, program, trace, answer, tools),
         *_doubt_conditions(task, ProgramText(program.source, program.tree, trace.calls), tools),
         *_doubt_names(task, program, trace, tools),
-        *_doubt_filters(task, program, trace, tools),
+        *_doubt_filters(f"{task}\n{rules}\n{earlier}", program, trace, tools),
         *_doubt_steps(task, program, trace, answer, tools),
     )
 
@@ -200,15 +209,18 @@ def _doubt_names(task: str, program: Program, trace: Trace, tools: Toolbox) -> I
     )
 
 
-def _doubt_filters(task: str, program: Program, trace: Trace, tools: Toolbox) -> Iterator[str]:
-    """Yield doubts about guessed filters, and about a guessed part of a period."""
-    for one in find_unmatched_filters(task, program, trace.calls, tools)[:1]:
+def _doubt_filters(known: str, program: Program, trace: Trace, tools: Toolbox) -> Iterator[str]:
+    """Yield doubts about guessed filters, and about a guessed part of a period.
+
+    `known` is the text whose values are not guessed: the task, its rules and earlier tasks.
+    """
+    for one in find_unmatched_filters(known, program, trace.calls, tools)[:1]:
         yield (
             f"Line {one.line} compares {one.key!r} with {one.text!r}, which neither the task nor"
             " what the functions returned nor their documentation contains: look at the values"
             " that there are."
         )
-    for choice in find_fixed_choices(task, program, trace.calls, tools)[:1]:
+    for choice in find_fixed_choices(known, program, trace.calls, tools)[:1]:
         yield (
             f"{choice.tool} is called only with {choice.argument}={choice.value!r}, which the task"
             f" does not give: call it for each {choice.argument!r}, {choice.least!r} to"

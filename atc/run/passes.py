@@ -231,6 +231,7 @@ class Passes:
             answer,
             self.tools,
             rules=context.rules,
+            earlier=context.with_earlier_tasks(""),
         )
         return replace(attempt, doubts=found)
 
