@@ -44,6 +44,7 @@ VERBS = {
     "bench": ("Measure how many tasks are solved and at what cost.", "reference/toolflow"),
     "doctor": ("Check that everything needed is here and works.", "start/install"),
     "config": ("Show the settings and where they come from.", "reference/configuration"),
+    "completion": ("Print the script that completes commands of atc in a shell.", "start/install"),
 }
 """The verbs of `atc`, each with its summary for the help and its page of the documentation.
 
@@ -122,8 +123,8 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
 
     `arguments` defaults to the arguments of the process.
     """
-    if "_ATC_COMPLETE" in os.environ:
-        cli.main(prog_name="atc")  # the shell asks for completions; click answers and exits
+    if "_ATC_COMPLETE" in os.environ:  # the shell asks for completions
+        end_process(import_module("atc.cli.completion_reply").answer_shell())
     if sys.stdout is not None and hasattr(sys.stdout, "reconfigure"):
         # A letter that stdout cannot encode must not make printing an answer fail.
         sys.stdout.reconfigure(errors="backslashreplace")
