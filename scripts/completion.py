@@ -14,7 +14,7 @@ import click
 
 from atc.cli.completion_reply import OUTLINE
 from atc.cli.main import cli
-from atc.core.config import METHODS, STRATEGIES
+from atc.core.config import METHODS, SETTINGS, STRATEGIES
 from atc.models import SUGGESTIONS
 from atc.models.model_files import LOCAL_MODELS
 from atc.models.prices import LIST_PRICES
@@ -29,6 +29,8 @@ VALUES: dict[str, Any] = {
     "--sandbox": [AUTO, *NAMES],
     "--tools": "file",
     "--after": "run",
+    "KEY VALUE [KEY VALUE]...": SETTINGS,
+    "KEY...": SETTINGS,
     "SRC...": "file",
     "RUN": "run",
     "[RUN]": "run",

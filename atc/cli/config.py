@@ -1,4 +1,7 @@
-"""`atc config`: show each setting and where it comes from, and trust a folder's `atc.toml`."""
+"""`atc config`: show each setting and where it comes from, and trust a folder's `atc.toml`.
+
+`atc.cli.config_set` changes settings.
+"""
 
 from __future__ import annotations
 
@@ -6,6 +9,7 @@ from pathlib import Path
 
 import click
 
+from atc.cli.config_set import set_, unset
 from atc.cli.options import FILE, VerbGroup
 from atc.cli.output import json_text, print_result, say
 from atc.cli.settings import read_settings
@@ -26,12 +30,16 @@ _path_argument = click.argument(
 
 @click.group(cls=VerbGroup)
 def config() -> None:
-    """Show the settings and where they come from.
+    """Show and change the settings.
 
     A flag overrides an ATC_* variable, which overrides ./atc.toml, which overrides the user's
     settings file, which overrides the default. Until you trust ./atc.toml, it may only lower limits
     and name tools that are described by data files; any other setting in it is an error.
     """
+
+
+config.add_command(set_)
+config.add_command(unset)
 
 
 @config.command(examples=["ATC_MAX_REPAIRS=1 atc config show"])

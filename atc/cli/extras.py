@@ -5,6 +5,7 @@ from __future__ import annotations
 EXTRAS = {
     "retrieval": ("bm25s", "faiss", "numpy", "onnxruntime", "Stemmer", "tokenizers"),
     "decode": ("llguidance", "numpy"),
+    "keyring": ("keyring",),
     "local": ("xllamacpp",),
     "docker": ("docker",),
     "mcp": ("mcp",),

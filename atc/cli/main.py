@@ -43,7 +43,7 @@ VERBS = {
     "models": ("See, fetch and test language models.", "start/your-model"),
     "bench": ("Measure how many tasks are solved and at what cost.", "reference/toolflow"),
     "doctor": ("Check that everything needed is here and works.", "start/install"),
-    "config": ("Show the settings and where they come from.", "reference/configuration"),
+    "config": ("Show and change the settings.", "reference/configuration"),
     "completion": ("Print the script that completes commands of atc in a shell.", "start/install"),
 }
 """The verbs of `atc`, each with its summary for the help and its page of the documentation.

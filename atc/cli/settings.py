@@ -24,7 +24,7 @@ from protocols.errors import AtcError
 from protocols.naming import closest_spellings
 from sandbox.choose import AUTO
 
-_LISTS = frozenset({"tools", "allow_writes", "trust"})
+LISTS = frozenset({"tools", "allow_writes", "trust"})
 """Settings that are lists. In an environment variable, commas separate the items."""
 
 
@@ -92,6 +92,17 @@ def read_settings(
         # The run began with the tools of an untrusted file.
         config = restrict_tools(config, origins, stored.origin, consent_from=stored.origin)
     return config, origins, refused
+
+
+def check_own(kept: Mapping[str, Any], changed: Mapping[str, Any]) -> Config:
+    """Return the configuration that the user's own file alone would give.
+
+    `kept` are settings in the file, and `changed` those that a command is about to write there.
+
+    Raises:
+        InvalidConfig: A setting is unknown, or its value is invalid.
+    """
+    return _merge([Layer(str(user_config_file()), kept), Layer("not written", changed)])[0]
 
 
 def _given_flags(flags: Mapping[str, Any] | None) -> dict[str, Any]:
@@ -189,7 +200,7 @@ def _read_environment() -> dict[str, Any]:
         key = variable.removeprefix("ATC_").lower()
         if key == variable.lower() or not value:
             continue
-        if key in _LISTS:
+        if key in LISTS:
             found[key] = [part.strip() for part in value.split(",") if part.strip()]
         elif key in known:
             found[key] = value

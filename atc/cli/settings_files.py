@@ -6,13 +6,15 @@ path with one content: when either changes, the file must be trusted again.
 
 from __future__ import annotations
 
+import fcntl
 import hashlib
 import json
 import os
 import shlex
 import stat
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -20,11 +22,14 @@ from typing import Any
 import platformdirs
 
 from atc.core.config import InvalidConfig
+from protocols.errors import AtcError
 from protocols.private_files import (
+    CannotWrite,
     NotPrivate,
     check_above,
     is_writable_by_others,
     keep_private,
+    make_folders,
     write_whole,
 )
 
@@ -114,6 +119,61 @@ def read_own() -> SettingsFile | None:
             f" you want, repair it with: chown {os.geteuid()} {place} && chmod go-w {place}"
         )
     return own
+
+
+def change_own(edit: Callable[[str], str]) -> Path:
+    """Change the text of the user's own settings file by `edit`, and return the path of the file.
+
+    A missing file counts as empty. If the file is a symbolic link, the file to which it leads is
+    changed. Two processes change it one after the other.
+
+    Raises:
+        InvalidConfig: Another user can change or replace the file, it cannot be read or written, it
+            is not TOML, or another program changed it meanwhile. Nothing is written then.
+    """
+    path = user_config_file().absolute()
+    try:
+        make_folders(path.parent)
+        with _locked(path.parent):
+            check_above(path)
+            read_own()
+            before = _read_bytes(path)
+            after = edit(before.decode("utf-8"))
+            if _read_bytes(path) != before:
+                raise InvalidConfig(
+                    f"another program has just changed {path}, so nothing was written; read it, and"
+                    " give the command again."
+                )
+            write_whole(path.resolve(), after)
+    except NotPrivate as error:
+        raise InvalidConfig(f"your settings are not yours alone: {error}") from error
+    except (CannotWrite, OSError, RuntimeError) as error:  # RuntimeError: a loop of links
+        cause = error.__cause__ if isinstance(error, AtcError) else error
+        reason = getattr(cause, "strerror", None) or str(error)
+        raise InvalidConfig(
+            f"cannot write your settings to {path}: {reason}; make its folder writable, or set"
+            " XDG_CONFIG_HOME to another one."
+        ) from error
+    return path
+
+
+@contextmanager
+def _locked(folder: Path) -> Iterator[None]:
+    """Within the block, keep other processes of atc from changing the settings in the folder."""
+    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(descriptor)
+
+
+def _read_bytes(path: Path) -> bytes:
+    """Return the content of a file, which is empty if there is no file."""
+    try:
+        return path.read_bytes()
+    except FileNotFoundError:
+        return b""
 
 
 def trust(path: Path, digest: str | None) -> None:

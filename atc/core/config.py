@@ -110,7 +110,7 @@ class CredentialEntry(Credential):
     """
 
     value: Annotated[Secret, of_form(r"^[^\n]*\Z", "one line of text")] = Field("", repr=False)
-    """`env:NAME`, `file:PATH` (its first line) or the secret itself.
+    """`env:NAME`, `file:PATH` (its first line), `keyring:NAME` or the secret itself.
 
     The secret is a key, a token, or `user:password`.
     """
@@ -134,7 +134,9 @@ class McpEntry(McpServer):
     """The words of the command, or one line as for a shell. Either this or `url` is set."""
     url: Annotated[str, PlainSerializer(mask_source)] = ""
     env: Mapping[Text, Secret] = Field(default_factory=dict, repr=False)
-    """Environment variables of the command: `env:NAME`, `file:PATH` or the text itself.
+    """Environment variables of the command.
+
+    Each is `env:NAME`, `file:PATH`, `keyring:NAME` or the text itself.
 
     Of the current environment, the command inherits only HOME, LOGNAME, PATH, SHELL, TERM and USER.
     """

@@ -1,4 +1,4 @@
-"""Reading of secrets from the environment variable or file that a setting names."""
+"""Reading of secrets from the environment variable, file or keyring that a setting names."""
 
 from __future__ import annotations
 
@@ -7,16 +7,18 @@ from dataclasses import replace
 from pathlib import Path
 
 from atc.core.config import Config, InvalidConfig
+from atc.core.keyring_secrets import read_keyring
 
 
 def read_value(what: str, value: str) -> str:
-    """Return the secret that the value of a setting refers to: `env:NAME` or `file:PATH`.
+    """Return the secret that the value of a setting refers to.
 
-    Any other value is the secret itself. `what` names the setting in error messages.
+    The value is `env:NAME`, `file:PATH` or `keyring:NAME`. Any other value is the secret itself.
+    `what` names the setting in error messages.
 
     Raises:
-        InvalidConfig: The variable is not set, the file cannot be read, or the secret has control
-            characters.
+        InvalidConfig: The variable is not set, the file or keyring cannot be read, or the secret
+            has control characters.
     """
     scheme, _, rest = value.partition(":")
     if scheme == "env":
@@ -33,6 +35,8 @@ def read_value(what: str, value: str) -> str:
             raise InvalidConfig(f"{what}: cannot read {rest}: {reason}.") from None
         if not secret:
             raise InvalidConfig(f"{what}: the first line of {rest} is empty; put the secret there.")
+    elif scheme == "keyring":
+        secret = read_keyring(what, rest)
     else:
         secret = value
     if any(ord(character) < 32 for character in secret):
@@ -41,9 +45,9 @@ def read_value(what: str, value: str) -> str:
 
 
 def describe_place(value: str) -> str:
-    """Return the place that `env:NAME` or `file:PATH` refers to, for messages; "" for a secret."""
+    """Return the place that a value such as `env:NAME` refers to, for messages; "" for a secret."""
     scheme, _, rest = value.partition(":")
-    kind = {"env": "the variable", "file": "the file"}.get(scheme)
+    kind = {"env": "the variable", "file": "the file", "keyring": "the keyring entry"}.get(scheme)
     return f"{kind} {rest}" if kind else ""
 
 

@@ -14,6 +14,9 @@ from pydantic_core import PydanticCustomError
 from protocols.secrets.sources import mask_source
 from sandbox.choose import AUTO, NAMES
 
+SECRET_PLACES = ("env:", "file:", "keyring:")
+"""Beginnings of values that only refer to a secret; `atc.core.secret_values` reads it there."""
+
 
 def without_password(address: str) -> str:
     """Return the address of a database without its password, so that it can be shown.
@@ -40,10 +43,10 @@ def _check_host(text: str) -> str:
 def _without_secret(value: str) -> str:
     """Return the value of a secret setting in a form that can be shown.
 
-    `env:NAME` and `file:PATH` are unchanged, since they only refer to the secret. Any other value
-    becomes `***`.
+    `env:NAME`, `file:PATH` and `keyring:NAME` are unchanged, since they only refer to the secret.
+    Any other value becomes `***`.
     """
-    return value if not value or value.startswith(("env:", "file:")) else "***"
+    return value if not value or value.startswith(SECRET_PLACES) else "***"
 
 
 def mask_sources(sources: Sequence[str]) -> list[str]:
