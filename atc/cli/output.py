@@ -275,15 +275,19 @@ def json_text(value: Json, *, indent: int | None = None) -> str:
     return dumps(value, indent=indent).translate(_IN_JSON)
 
 
+def terminal_width() -> int | None:
+    """Return the width of the terminal that stdout is, in characters; None if it is none."""
+    return shutil.get_terminal_size().columns if is_terminal(sys.stdout) else None
+
+
 def _print_columns(rows: Iterable[Sequence[str]]) -> None:
     """Print rows as aligned columns; on a terminal, the last column is cut to fit its width."""
     shown = [list(map(escape_hidden, row)) for row in rows]
     if not shown:
         return
     widths = [max(map(len, column)) for column in zip(*shown, strict=True)][:-1]
-    room = None
-    if is_terminal(sys.stdout):
-        room = shutil.get_terminal_size().columns - sum(widths) - 2 * len(widths)
+    terminal = terminal_width()
+    room = terminal - sum(widths) - 2 * len(widths) if terminal is not None else None
     for row in shown:
         cells = [cell.ljust(width) for cell, width in zip(row, widths, strict=False)]
         click.echo("  ".join([*cells, clipped(row[-1], room)]).rstrip())

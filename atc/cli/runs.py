@@ -22,40 +22,22 @@ from atc.cli.earlier_runs import RepeatGuard
 from atc.cli.output import has_person, print_result, say
 from atc.cli.run import resume
 from atc.cli.run_outcome import SCHEMA
-from atc.cli.run_text import clip_line, format_duration, format_run, format_time
+from atc.cli.run_text import format_run
 from atc.cli.runs_export import export, save
+from atc.cli.runs_list import format_list, list_entry
 from atc.cli.runs_replay import replay, test
 from atc.cli.settings import load_config
 from atc.cli.stored_settings import config_of
 from atc.cli.wiring import open_agent, open_store
 from atc.core.quoting import escape_hidden
-from atc.core.task import TaskContext
 from atc.core.text import count
 from atc.core.types import Solution
 from atc.models.local import forget_prompts
 from atc.run.output_type import final_value
 from atc.safety.questions import AskPerson
 from atc.store import RunStore
-from atc.store.stored import RunSummary, StoredRun
+from atc.store.stored import RunSummary
 from atc.strategies.provided import GIVEN
-from protocols.schema import Json
-
-_LISTED = (
-    "run_id",
-    "task",
-    "created",
-    "ended",
-    "status",
-    "model",
-    "strategy",
-    "sandbox",
-    "consent",
-    "answer",
-    "error",
-    "attempt_count",
-    "call_count",
-)
-"""Fields of a `RunSummary` that `atc runs list --json` shows."""
 
 
 @click.group(cls=options.VerbGroup)
@@ -80,40 +62,16 @@ for command in (resume, export, save, replay, test):
     help="Newest runs only.",
 )
 def list_(*, limit: int) -> None:
-    """List the latest runs, newest first."""
+    """List the latest runs, newest first, with what they took and cost.
+
+    A second line says why a run failed or was paused, or what speaks against its answer.
+    """
     with open_store(load_config()) as store:
-        found = [
-            (line_without_secrets(stored), stored.summary.context)
-            for stored in (store.load(run.run_id) for run in store.list(limit))
-        ]
-    rows = [
-        (
-            line.summary.run_id,
-            _status(line.summary),
-            format_time(line.summary.created),
-            format_duration(line.summary),
-            clip_line(line.purpose),
-        )
-        for line, _ in found
-    ]
-    print_result([_list_entry(line, context) for line, context in found], rows)
+        found = [line_without_secrets(store.load(run.run_id)) for run in store.list(limit)]
+    width = output.terminal_width()
+    print_result([list_entry(run) for run in found], "\n".join(format_list(found, width)))
     if not found:
         say("No run is stored yet; 'atc run TASK' makes one.")
-
-
-def _status(run: RunSummary) -> str:
-    """Return the status of a run, with a mark if no person could be asked during the run."""
-    return f"{run.status}, consent none" if run.consent == "none" else run.status
-
-
-def _list_entry(stored: StoredRun, context: TaskContext) -> dict[str, Json]:
-    """Return a run as one object of the JSON list that `atc runs list --json` prints.
-
-    `context` is that of the run, as it is stored.
-    """
-    run = stored.summary
-    answer = final_value(run.answer, stored.attempts, context)
-    return {name: getattr(run, name) for name in _LISTED} | {"answer": answer}
 
 
 @runs.command(examples=["atc runs show last --prompts"])

@@ -12,6 +12,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from atc.core.types import Usage
+
 
 @dataclass(frozen=True, slots=True)
 class Price:
@@ -52,3 +54,12 @@ def price_of(model: str, own: Sequence[float] | None = None) -> Price | None:
     if fitting:
         return LIST_PRICES[max(fitting, key=len)]
     return FREE if model.endswith(".gguf") else None
+
+
+def cost_of(usage: Usage, model: str, own: Sequence[float] | None = None) -> float | None:
+    """Return what a model's tokens cost in USD, or None if the price of the model is not known.
+
+    `own` is the price that the user has set.
+    """
+    price = price_of(model, own) if usage.model_calls else FREE
+    return price.of(usage.input_tokens, usage.output_tokens) if price is not None else None

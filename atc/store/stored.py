@@ -126,6 +126,43 @@ class StoredRun:
         return self.summary.task or (self.attempts[-1].program.source if self.attempts else "")
 
     @property
+    def usage(self) -> Usage:
+        """What the model has used: of a run that has not ended, in the replies received so far."""
+        return self.summary.usage if self.summary.usage.model_calls else used_so_far(self.exchanges)
+
+    @property
+    def answered(self) -> Attempt | None:
+        """The last attempt that gave the run's answer; None if the run has no answer."""
+        given = [one for one in reversed(self.attempts) if one.answer is not None]
+        if self.summary.answer is None or not given:
+            return None
+        return next((one for one in given if one.answer == self.summary.answer), given[0])
+
+    @property
+    def doubts(self) -> tuple[str, ...]:
+        """What speaks against the run's answer, also if the model confirmed the answer."""
+        return self.answered.doubts if self.answered is not None else ()
+
+    @property
+    def reason(self) -> str:
+        """Why the run failed or was paused or broke off; empty if it did not."""
+        run = self.summary
+        if run.status in ("interrupted", "running"):  # its status says it
+            return ""
+        if run.error is not None or run.status not in ("failed", "paused"):
+            return run.error or ""
+        last = self.attempts[-1] if self.attempts else None
+        if last is None:
+            return "No program was written."
+        if last.paused and last.trace is not None and last.trace.failure is not None:
+            return last.trace.failure.message
+        if run.status == "paused":
+            return "Writes are left that the final program does not make."
+        if last.fault is not None:
+            return last.fault.message
+        return last.findings[0].message if last.findings else "No program gave an answer."
+
+    @property
     def unfinished_calls(self) -> list[RecordedCall]:
         """Calls of executions for which no finished attempt is stored.
 

@@ -164,10 +164,15 @@ def line_without_secrets(stored: StoredRun) -> StoredRun:
 
     Secrets are replaced by placeholders.
     """
-    answer = stored.summary.answer
-    giving = [one for one in stored.attempts if answer is not None and one.answer == answer]
-    attempts = tuple(giving[-1:]) or stored.attempts[-1:]
-    line = replace(stored, attempts=attempts, calls=(), exchanges=(), protocols={})
+    attempts = [one for one in stored.attempts[:-1] if one is stored.answered]
+    line = replace(
+        stored,
+        summary=replace(stored.summary, usage=stored.usage),
+        attempts=(*attempts, *stored.attempts[-1:]),
+        calls=(),
+        exchanges=(),
+        protocols={},
+    )
     return create_redactor(stored).value(line)
 
 

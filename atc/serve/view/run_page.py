@@ -13,7 +13,7 @@ from atc.core.pages.markup import NOTHING, Markup
 from atc.core.pages.templates import load_templates
 from atc.core.text import clipped
 from atc.core.types import Attempt, Fault, Finding
-from atc.models.prices import FREE, price_of
+from atc.models.prices import cost_of
 from atc.serve.view.calls import Lanes, ShownCall
 from atc.serve.view.provenance import provenance
 from atc.serve.view.source import diff_programs, highlight_lines
@@ -174,12 +174,12 @@ def _show_calls(stored: StoredRun, calls: Sequence[tuple[ToolCall, str]]) -> lis
 def _facts(stored: StoredRun, calls: Sequence[ToolCall]) -> dict[str, str]:
     """Return the rows of the table at the top of the page of a run, such as `Tokens` and `Cost`."""
     run = stored.summary
-    usage = stored.summary.usage
+    usage = stored.usage
     took = seconds(max((run.ended or time.time()) - run.created, 0.0))
     if run.ended:
         took = f"{took}, {seconds(usage.model_seconds)} of it the model"
     cached = f" ({usage.cached_tokens:,} cached)" if usage.cached_tokens else ""
-    price = price_of(run.model, run.config.get("model_price")) if usage.model_calls else FREE
+    cost = cost_of(usage, run.model, run.config.get("model_price"))
     backend = next((a.trace.backend for a in stored.attempts[::-1] if a.trace), run.sandbox)
     clock = {"Date given": run.context.now} if run.context.now else {}
     return {
@@ -189,7 +189,7 @@ def _facts(stored: StoredRun, calls: Sequence[ToolCall]) -> dict[str, str]:
         "Took": took,
         "Model": run.model or "–",
         "Tokens": f"{usage.input_tokens:,} in{cached}, {usage.output_tokens:,} out",
-        "Cost": dollars(price.of(usage.input_tokens, usage.output_tokens) if price else None),
+        "Cost": dollars(cost),
         "Calls": _count_calls(calls),
         "Repairs": str(max((attempt.round for attempt in stored.attempts), default=0)),
         "Strategy": run.strategy or "–",

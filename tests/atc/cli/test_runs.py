@@ -67,11 +67,33 @@ def test_no_runs_yet(config: Config, atc_) -> None:
 def test_list(config: Config, atc_) -> None:
     first, second = solved(config), solved(config)
     lines = atc_("runs", "list")[1].splitlines()
-    assert [line.split()[:2] for line in lines] == [[second, "solved"], [first, "solved"]]
-    assert lines[0].endswith("How many \\x1b[31mBos?")
+    assert [line.split()[:4] for line in lines[::2]] == [
+        [run, "solved,", "1", "doubt"] for run in (second, first)
+    ]
+    assert lines[0].endswith("11 tokens  $0  How many \\x1b[31mBos?")
+    assert lines[1].split(maxsplit=1) == ["doubt", "it is short"]
     (run,) = json.loads(atc_("runs", "list", "--json", "--limit", "1")[1])
-    keys = ("run_id", "status", "answer", "attempt_count", "call_count")
-    assert [run[key] for key in keys] == [second, "solved", "5", 2, 1]
+    keys = ("run_id", "status", "answer", "attempt_count", "call_count", "input_tokens", "cost")
+    assert [run[key] for key in keys] == [second, "solved", "5", 2, 1, 9, 0.0]
+    assert (run["doubts"], run["reason"]) == (["it is short"], None)
+
+
+def test_list_says_why_a_run_failed(config: Config, atc_) -> None:
+    with open_store(config) as store:
+        for attempt, solution in (
+            (FAILED, Solution(task="t", attempts=(), status="failed")),
+            (replace(ANSWERED, doubts=()), None),
+        ):
+            run = store.create("t")
+            store.observer(run)(events.AttemptEnded(0, attempt))
+            store.finish(run, solution, error=None if solution else "no\nspace")
+    reasons = [one["reason"] for one in json.loads(atc_("runs", "list", "--json")[1])]
+    assert reasons == ["no\nspace", "rows is a list"]
+    lines = atc_("runs", "list")[1].splitlines()
+    assert [line.split(maxsplit=1) for line in lines[1::2]] == [
+        ["reason", "no space"],
+        ["reason", "rows is a list"],
+    ]
 
 
 def test_show_tells_the_whole_story(config: Config, atc_) -> None:
