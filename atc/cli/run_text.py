@@ -80,10 +80,16 @@ def _format_exchange(exchange: Exchange) -> list[str]:
 
 
 def _format_attempt(attempt: Attempt) -> list[str]:
-    """Return the lines about an attempt: the findings of the check, the calls, output and fault."""
+    """Return the lines about an attempt: the findings of the check, the calls, output and fault.
+
+    The fault of a program that was not executed says all its findings.
+    """
+    said = attempt.fault.message if attempt.fault is not None and attempt.trace is None else ""
+    facts = [fact.text for fact in attempt.fault.evidence] if said and attempt.fault else []
     lines = [
         f"finding  line {finding.line}: {clip_line(finding.message)}"
         for finding in attempt.findings
+        if not any(finding.message in text for text in (said, *facts))
     ]
     lines += [
         f"mended   line {finding.line}: {clip_line(finding.message)}" for finding in attempt.mended

@@ -38,8 +38,8 @@ def list_entry(stored: StoredRun) -> dict[str, Json]:
     run = stored.summary
     return {name: getattr(run, name) for name in _LISTED} | {
         "answer": final_value(run.answer, stored.attempts, run.context),
-        "input_tokens": stored.usage.input_tokens,
-        "output_tokens": stored.usage.output_tokens,
+        "input_tokens": run.usage.input_tokens,
+        "output_tokens": run.usage.output_tokens,
         "cost": run_cost(stored),
         "doubts": list(stored.doubts),
         "reason": stored.reason or None,
@@ -49,7 +49,7 @@ def list_entry(stored: StoredRun) -> dict[str, Json]:
 def run_cost(stored: StoredRun) -> float | None:
     """Return what the model cost in USD; None if its price is not known."""
     run = stored.summary
-    return cost_of(stored.usage, run.model, run.config.get("model_price"))
+    return cost_of(stored.summary.usage, run.model, run.config.get("model_price"))
 
 
 def format_list(runs: Sequence[StoredRun], width: int | None) -> list[str]:
@@ -81,7 +81,7 @@ def format_list(runs: Sequence[StoredRun], width: int | None) -> list[str]:
 def _cells(stored: StoredRun) -> list[str]:
     """Return what a line says about a run before its task."""
     run = stored.summary
-    tokens = stored.usage.input_tokens + stored.usage.output_tokens
+    tokens = stored.summary.usage.input_tokens + stored.summary.usage.output_tokens
     cost = run_cost(stored)
     return [
         run.run_id,

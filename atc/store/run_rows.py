@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Protocol
 
@@ -101,13 +101,18 @@ def resolve(db: Database, name: str) -> str:
     )
 
 
-def write_event(db: Database, run: str, event: events.Event) -> None:
-    """Store an event of a run. Tool calls are stored elsewhere, by `RunStore`."""
+def write_event(
+    db: Database, run: str, event: events.Event, *, now: Callable[[Database], float]
+) -> None:
+    """Store an event of a run. Tool calls are stored elsewhere, by `RunStore`.
+
+    `now` returns the Unix time by the clock of the store.
+    """
     match event:
         case events.ToolsChosen(tools=tools):
             change_run(db, run, tools=tuple(tools))
         case events.ModelAsked():
-            asked = Exchange(purpose=event.purpose, messages=tuple(event.messages))
+            asked = Exchange(purpose=event.purpose, messages=tuple(event.messages), asked=now(db))
             db.execute(_EXCHANGE, (run, as_json(Exchange, asked), run))
         case events.ModelReplied():
             last = rows_of(db, "exchanges", run, order="number DESC LIMIT 1")[0]

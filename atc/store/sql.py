@@ -178,7 +178,7 @@ class RunStore(ABC):
                 call = (int(event.complete), int(event.call.reused), as_json(ToolCall, event.call))
                 db.execute(_CALL, (run, event.execution, event.call.index, intended, *call))
             else:
-                write_event(db, run, event)
+                write_event(db, run, event, now=self._now)
 
     def finish(
         self,
@@ -297,9 +297,11 @@ class RunStore(ABC):
             attempts.append(
                 replace(attempt, trace=attempt.trace and replace(attempt.trace, calls=made))
             )
-        exchanges = tuple(
-            from_json(Exchange, one["document"]) for one in rows_of(db, "exchanges", run)
-        )
+        exchanges = []
+        for one in rows_of(db, "exchanges", run):
+            exchange = from_json(Exchange, one["document"])
+            asked = None if exchange.asked is None else exchange.asked + ahead
+            exchanges.append(replace(exchange, asked=asked))
         tools = {one["alias"]: one["document"] for one in db.execute(_TOOLS, (run,)).fetchall()}
         # The run has not ended.
         if not summary.usage.model_calls:
@@ -308,7 +310,7 @@ class RunStore(ABC):
             summary=summary,
             attempts=tuple(attempts),
             calls=calls,
-            exchanges=exchanges,
+            exchanges=tuple(exchanges),
             protocols={
                 alias: load_protocol(json.loads(document)) for alias, document in tools.items()
             },

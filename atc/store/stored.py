@@ -104,6 +104,8 @@ class Exchange:
     purpose: str
     messages: tuple[Message, ...]
     reply: Completion | None = None
+    asked: float | None = None
+    """Unix time at which the prompt was sent; None if an earlier version stored it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -124,11 +126,6 @@ class StoredRun:
     def purpose(self) -> str:
         """The run's task, or the source of its last program if it was started without a task."""
         return self.summary.task or (self.attempts[-1].program.source if self.attempts else "")
-
-    @property
-    def usage(self) -> Usage:
-        """What the model has used: of a run that has not ended, in the replies received so far."""
-        return self.summary.usage if self.summary.usage.model_calls else used_so_far(self.exchanges)
 
     @property
     def answered(self) -> Attempt | None:

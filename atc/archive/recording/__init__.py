@@ -167,7 +167,6 @@ def line_without_secrets(stored: StoredRun) -> StoredRun:
     attempts = [one for one in stored.attempts[:-1] if one is stored.answered]
     line = replace(
         stored,
-        summary=replace(stored.summary, usage=stored.usage),
         attempts=(*attempts, *stored.attempts[-1:]),
         calls=(),
         exchanges=(),

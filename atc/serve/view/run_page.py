@@ -17,6 +17,7 @@ from atc.models.prices import cost_of
 from atc.serve.view.calls import Lanes, ShownCall
 from atc.serve.view.provenance import provenance
 from atc.serve.view.source import diff_programs, highlight_lines
+from atc.serve.view.timeline import make_timeline
 from atc.store.stored import StoredRun
 from sandbox.trace import ToolCall
 
@@ -83,7 +84,7 @@ def listing(runs: Sequence[StoredRun], *, total: int, live: str) -> str:
         if len(values) > 1:
             options = {value: clipped(value, 60) for value in values if value}
             selects[name] = {"": f"any {name}"} | options
-    body = _LIST.page(_LIST.rows(runs, format_moment), len(runs), total, live, selects)
+    body = _LIST.page(_LIST.rows(runs, format_moment, _cost), len(runs), total, live, selects)
     return build_page(
         body, title="Runs of atc", made_by=MADE_BY, package=PACKAGE, skip="runs", live=True
     )
@@ -121,6 +122,7 @@ def _parts(stored: StoredRun, act: Markup) -> dict[str, str]:
         "head": _RUN.head(stored, task, _facts(stored, calls)),
         "act": _RUN.act(act),
         "tools": _RUN.tools(tools, called),
+        "time": _RUN.time(make_timeline(stored)),
         "attempts": _RUN.heading("Attempts" if executions else "No program is written yet."),
     }
     for number, one in enumerate(executions, start=1):
@@ -174,12 +176,11 @@ def _show_calls(stored: StoredRun, calls: Sequence[tuple[ToolCall, str]]) -> lis
 def _facts(stored: StoredRun, calls: Sequence[ToolCall]) -> dict[str, str]:
     """Return the rows of the table at the top of the page of a run, such as `Tokens` and `Cost`."""
     run = stored.summary
-    usage = stored.usage
+    usage = stored.summary.usage
     took = seconds(max((run.ended or time.time()) - run.created, 0.0))
     if run.ended:
         took = f"{took}, {seconds(usage.model_seconds)} of it the model"
     cached = f" ({usage.cached_tokens:,} cached)" if usage.cached_tokens else ""
-    cost = cost_of(usage, run.model, run.config.get("model_price"))
     backend = next((a.trace.backend for a in stored.attempts[::-1] if a.trace), run.sandbox)
     clock = {"Date given": run.context.now} if run.context.now else {}
     return {
@@ -189,13 +190,19 @@ def _facts(stored: StoredRun, calls: Sequence[ToolCall]) -> dict[str, str]:
         "Took": took,
         "Model": run.model or "–",
         "Tokens": f"{usage.input_tokens:,} in{cached}, {usage.output_tokens:,} out",
-        "Cost": dollars(cost),
+        "Cost": dollars(_cost(stored)),
         "Calls": _count_calls(calls),
         "Repairs": str(max((attempt.round for attempt in stored.attempts), default=0)),
         "Strategy": run.strategy or "–",
         "Sandbox": backend or "–",
         "Consent": "none: nobody was asked" if run.consent == "none" else "asks",
     }
+
+
+def _cost(stored: StoredRun) -> float | None:
+    """Return what the model cost in USD; None if its price is not known."""
+    run = stored.summary
+    return cost_of(run.usage, run.model, run.config.get("model_price"))
 
 
 def _count_calls(calls: Sequence[ToolCall]) -> str:
@@ -229,10 +236,17 @@ def _lines(one: Execution) -> tuple[list[ProgramLine], list[Finding | Fault]]:
     for shown in one.calls:
         if 0 < shown.call.line <= len(lines):
             lines[shown.call.line - 1].calls.append(shown.call.index)
-    for finding in attempt.findings:
+    for finding in _other_findings(attempt):
         attach(finding.line, finding, "fault")
     failure = attempt.trace.failure if attempt.trace is not None else None
     if attempt.fault is not None:
         number = attempt.fault.line or (failure.line if failure is not None else None)
         attach(number, attempt.fault, "pause" if attempt.paused else "fault")
     return lines, loose
+
+
+def _other_findings(attempt: Attempt) -> Sequence[Finding]:
+    """Return the findings of the check without the one that the fault says."""
+    if attempt.fault is None:
+        return attempt.findings
+    return [one for one in attempt.findings if one.message not in attempt.fault.message]

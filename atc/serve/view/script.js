@@ -130,6 +130,29 @@
     addEventListener("pagehide", () => { clearInterval(watch); events.close(); });
   }
 
+  // Copying: what the button names, as the page shows it. Without this script there are no such buttons.
+  document.documentElement.classList.add("scripted");
+  const copyOld = (text) => { // for pages that may not use the clipboard, such as a file in some browsers
+    const field = document.createElement("textarea");
+    field.value = text;
+    field.className = "sr";
+    document.body.append(field);
+    field.select();
+    const done = document.execCommand("copy");
+    field.remove();
+    if (!done) throw new Error("refused");
+  };
+  addEventListener("click", async (event) => {
+    const button = event.target.closest?.("button[data-copy]");
+    if (!button) return;
+    try {
+      try { await navigator.clipboard.writeText(button.dataset.copy); } catch { copyOld(button.dataset.copy); }
+      tell(`${button.textContent}: done`, false);
+      button.classList.add("copied");
+      setTimeout(() => button.classList.remove("copied"), 1500);
+    } catch { tell(`${button.textContent}: the browser did not allow it`, true); }
+  });
+
   // Consent and resuming: by POST alone, and only from a button that somebody presses.
   addEventListener("click", async (event) => {
     const button = event.target.closest?.("button[data-post]");

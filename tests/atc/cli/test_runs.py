@@ -10,7 +10,7 @@ import pytest
 from atc.cli.wiring import open_store
 from atc.core import events
 from atc.core.config import Config
-from atc.core.types import Attempt, Fact, Fault, Program, Solution, Usage
+from atc.core.types import Attempt, Fact, Fault, Finding, Program, Solution, Usage
 from protocols.model import Completion, Message
 from sandbox.trace import ToolCall, Trace
 
@@ -139,3 +139,15 @@ def test_calls_that_were_under_way_are_shown(config: Config, atc_) -> None:
     )
     assert f"error    interrupted; go on with: atc runs resume {run}" in out
     assert len(json.loads(atc_("runs", "show", run, "--json")[1])["unfinished_calls"]) == 1
+
+
+def test_show_says_a_finding_once(config: Config, atc_) -> None:
+    fault = Fault(kind="unknown_tool", message="line 1: there is no tool fin", line=1)
+    finding = Finding(code="unknown-tool", message="there is no tool fin", line=1)
+    with open_store(config) as store:
+        run = store.create("t")
+        store.observer(run)(
+            events.AttemptEnded(0, Attempt(Program("fin()"), (finding,), None, fault))
+        )
+        store.finish(run, Solution(task="t", attempts=(), status="failed"))
+    assert atc_("runs", "show", "last")[1].count("there is no tool fin") == 1

@@ -23,7 +23,7 @@ import uvicorn
 from atc.archive.recording import without_secrets
 from atc.cli.runs import _resume_with
 from atc.core.events import AttemptEnded, ModelAsked, ModelReplied, NoteAdded, ToolCalled
-from atc.core.types import Attempt, Fact, Fault, Finding, Program, Solution
+from atc.core.types import Attempt, Fact, Fault, Finding, Program, Solution, Usage
 from atc.safety.questions import AskPerson, Question
 from atc.serve.view.provenance import provenance
 from atc.serve.view.resumes import Resumes
@@ -226,6 +226,58 @@ def test_only_the_page_itself_changes_anything(store: RunStore) -> None:
     ]
 
 
+# What the pages say
+
+
+def doubted(store: RunStore) -> str:
+    """A solved run whose answer has doubts, after a program that the check refused."""
+    finding = Finding(code="unknown-tool", message="there is no tool fin", line=1)
+    other = Finding(code="unknown-tool", message="there is no tool fon", line=2)
+    fault = Fault(
+        kind="unknown_tool",
+        message="line 1: there is no tool fin",
+        line=1,
+        evidence=(Fact(kind="finding", text="line 2: there is no tool fon"),),
+    )
+    attempts = (
+        Attempt(Program("fin()\nfon()"), (finding, other), None, fault),
+        Attempt(Program("print(7)"), (), Trace(stdout="7"), None, ("One page was read.",), round=1),
+    )
+    run = store.create("How many?", model="gpt-5-mini")
+    for number, attempt in enumerate(attempts):
+        store.observer(run)(AttemptEnded(number, attempt))
+    usage = Usage(model_calls=2, input_tokens=1000, output_tokens=500)
+    store.finish(
+        run, Solution(task="t", attempts=attempts, status="solved", answer="7", usage=usage)
+    )
+    return run
+
+
+def test_standing_doubts_keep_a_page_from_green(store: RunStore) -> None:
+    text = page(without_secrets(store.load(doubted(store))))
+    head = text[text.index('<div id="head"') : text.index('<div id="act"')]
+    assert '<span class="class status doubted">solved</span>' in head
+    assert '<div class="result doubted">' in head
+    assert "Doubt: One page was read." in head
+
+
+def test_what_is_found_is_said_once(store: RunStore) -> None:
+    text = page(without_secrets(store.load(doubted(store))))
+    assert text.count("there is no tool fin") == 1
+    assert text.count("there is no tool fon") == 1
+
+
+def test_the_list_shows_cost_reasons_and_doubts(store: RunStore) -> None:
+    doubted(store)
+    store.finish(store.create("Mail Ann."), status="error", error="the <b>model</b> is down")
+    with viewing(store) as url:
+        text = ask(url)[1]
+    assert '<span class="reason error">the &lt;b&gt;model&lt;/b&gt; is down</span>' in text
+    assert '<span class="class status doubted">solved</span>' in text
+    assert '<span class="reason doubted">Doubt: One page was read.</span>' in text
+    assert "1,500 tokens<span>$0.00125</span>" in text
+
+
 # In a browser
 
 Atc = Callable[..., tuple[int, str, str]]
@@ -372,6 +424,21 @@ def waiting(resumes: Resumes, run: str, *, after: int = 0) -> int:
             return going.number
         time.sleep(0.005)
     raise AssertionError("nothing is asked")
+
+
+@needs_chromium
+def test_buttons_copy_what_the_page_shows(store: RunStore, browser: Browser) -> None:
+    run = doubted(store)
+    with viewing(store) as url:
+        browser.open(f"{url}runs/{run}")
+        browser.run(
+            "navigator.clipboard.writeText = async (text) => { (window.copies ||= []).push(text); }"
+        )
+        for label in ("Copy the id", "Copy the answer", "Copy the program"):
+            browser.click(label)
+        browser.until("window.copies?.length === 3")
+        assert browser.run("window.copies") == [run, "7", "fin()\nfon()"]
+        assert browser.console == []
 
 
 @needs_chromium
