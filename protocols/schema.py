@@ -208,6 +208,8 @@ def subschemas(schema: JsonObject, *keywords: str) -> Iterator[Any]:
     """
     for keyword in keywords:
         value = schema.get(keyword)
+        if value is None:  # most keywords are absent, and a test for a mapping is slow
+            continue
         if isinstance(value, list):
             yield from value
         elif isinstance(value, Mapping):

@@ -35,10 +35,10 @@ def guess_verifiers(protocols: Sequence[ToolProtocol]) -> list[ToolProtocol]:
     result = []
     for write in protocols:
         record = records.get(write.name, frozenset())
-        fitting = [
-            read for read in reads.get(record, ()) if read.required <= write.parameters.keys()
-        ]
-        if record & write.parameters.keys() and fitting:
+        given = write.parameters.keys()
+        candidates = reads.get(record, ()) if record & given else ()
+        fitting = [read for read in candidates if read.required <= given]
+        if fitting:
             simplest = min(fitting, key=lambda read: read.rank)
             write = replace(write, verified_by=Verify(tool=simplest.name, support="guessed"))
         result.append(write)
