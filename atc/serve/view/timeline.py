@@ -12,7 +12,7 @@ from itertools import pairwise
 from typing import Literal, NamedTuple
 
 from atc.store.stored import Exchange, StoredRun
-from sandbox.journal import RecordedCall
+from sandbox.journal_entries import RecordedCall
 
 _SHORT = 0.03
 """The longest time in which nothing was done that is drawn as it was, as a part of the rest."""

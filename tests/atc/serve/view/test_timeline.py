@@ -9,7 +9,7 @@ import pytest
 from atc.serve.view.timeline import make_timeline
 from atc.store.stored import Exchange, RunSummary, StoredRun
 from protocols.model import Completion
-from sandbox.journal import RecordedCall
+from sandbox.journal_entries import RecordedCall
 from sandbox.trace import ToolCall
 
 
