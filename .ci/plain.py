@@ -158,7 +158,11 @@ def everything(atc, tools, url):
     atc(f"check program.py {tools}", said="nothing found")
     atc(f"check wrong.py {tools}", code=1, said="missing-key")
     atc(f"run 'How many tickets are open?' {tools} --dry-run", said="list_tickets()")
-    assert json.loads(atc(f"run 'How many tickets are open?' {tools} --json"))["answer"] == "2"
+    assert json.loads(atc(f"run 'How many tickets are open?' {tools} --json"))["answer"] == 2
+    atc(f"run 'How many tickets are open?' {tools} --output-type int", said="2")
+    atc("run 'And how many tickets are there now?' --after last", said="2")
+    atc("runs purge last --yes", said="Deleted 1 run")
+    atc("runs purge last --yes", said="Deleted 1 run")
     atc("runs list", said="How many tickets are open?")
     atc("runs show last", said="solved")
     atc("runs export last -o run.json")
@@ -175,6 +179,9 @@ def everything(atc, tools, url):
     atc("models list", said="(endpoint)")
     atc("models test", said="list_tickets")
     atc("config show", said="max_repairs")
+    atc("config set max_repairs 5", said="max_repairs")
+    atc("config set max_repairs many", code=2)
+    atc("completion bash", said="complete")
     atc("bench list", said="toolflow")
     atc("tools list --json", code=3, said="'automatic-tool-chain[toolflow]'")
     atc("run x --json", code=3, said="'automatic-tool-chain[toolflow]'")
