@@ -56,19 +56,21 @@ def find_unused_codes(task: str, program: ProgramText, tools: Toolbox) -> list[s
     Codes are words such as `N14228`, and `JFK` in "Kennedy (JFK)". A tool could take a code if the
     code is a valid value in its arguments. A code in brackets is left out if it abbreviates the
     words before it, as in "universal trade currency (UTC)", or if the documentation of a called
-    tool contains it: it then names a format or unit, such as IATA.
+    tool contains it: it then names a format or unit, such as IATA. A value that an argument of a
+    called tool lists is a code all the same, unless it is the default.
     """
     codes = [*_find_codes_in_brackets(task), *_NUMBERED.findall(task)]
     named = list(dict.fromkeys(codes))[:_MOST_CODES]
     used = program.used.casefold()
     unused = [code for code in named if not _has_word(code.casefold(), used)]
     called = {call.tool for call in program.calls}
-    documents = " ".join(describe_in_words(tools[alias]) for alias in called if alias in tools)
+    known = [tools[alias] for alias in called if alias in tools]
+    documents = " ".join(map(describe_in_words, known))
     return [
         code
         for code in unused
         if not code.isdigit()  # a number, see `find_unused_numbers`
-        and not _has_word(code, documents)
+        and (not _has_word(code, documents) or any(_lists(tool, code) for tool in known))
         and _is_accepted(code, tools)
     ]
 
@@ -117,6 +119,17 @@ def _accepts(tool: Tool, code: str) -> bool:
     return any(
         _is_text_schema(part) and find_mismatch(code, part, root) is None
         for part in iter_parts(root)
+    )
+
+
+def _lists(tool: Tool, code: str) -> bool:
+    """Return True if an argument of a tool lists this code among its values, not as the default."""
+    return any(
+        isinstance(part, Mapping)
+        and isinstance(part.get("enum"), list)
+        and code in part["enum"]
+        and part.get("default") != code
+        for part in iter_parts(tool.protocol.input_schema)
     )
 
 

@@ -43,6 +43,18 @@ def test_a_code_that_names_something_is_missed(task, unused):
 
 
 @pytest.mark.parametrize(
+    ("description", "unused"),
+    [("JFK is Kennedy.", ["JFK", "EWR"]), ("JFK is Kennedy, EWR Newark.", ["JFK"])],
+)
+def test_a_code_that_an_argument_lists_is_missed(description, unused):
+    origin = {"type": "string", "enum": ["LGA", "JFK", "EWR"], "default": "EWR"}
+    listing = tool("flights", parameters={"origin": origin | {"description": description}})
+    task = "Destinations from LaGuardia (LGA), but not from Kennedy (JFK) or Newark (EWR)"
+    used = text("flights(origin='LGA')")
+    assert find_unused_codes(task, used, Toolbox([listing])) == unused
+
+
+@pytest.mark.parametrize(
     ("task", "used", "unused"),
     [
         ("flights of more than 2,500 km", "km > 2500", ["2,500"]),
