@@ -57,12 +57,14 @@ def find_unused_codes(task: str, program: ProgramText, tools: Toolbox) -> list[s
     code is a valid value in its arguments. A code in brackets is left out if it abbreviates the
     words before it, as in "universal trade currency (UTC)", or if the documentation of a called
     tool contains it: it then names a format or unit, such as IATA. A value that an argument of a
-    called tool lists is a code all the same, unless it is the default.
+    called tool lists is a code all the same, unless it is the default. A code that is the only
+    value of a field in the responses needs no condition.
     """
     codes = [*_find_codes_in_brackets(task), *_NUMBERED.findall(task)]
     named = list(dict.fromkeys(codes))[:_MOST_CODES]
     used = program.used.casefold()
     unused = [code for code in named if not _has_word(code.casefold(), used)]
+    unused = [code for code in unused if code not in _only_values(program.calls)]
     called = {call.tool for call in program.calls}
     known = [tools[alias] for alias in called if alias in tools]
     documents = " ".join(map(describe_in_words, known))
@@ -73,6 +75,15 @@ def find_unused_codes(task: str, program: ProgramText, tools: Toolbox) -> list[s
         and (not _has_word(code, documents) or any(_lists(tool, code) for tool in known))
         and _is_accepted(code, tools)
     ]
+
+
+def _only_values(calls: Sequence[ToolCall]) -> set[str]:
+    """Return the texts each of which is the only value of a field in the responses of a tool."""
+    values: dict[tuple[str, str], set[str]] = {}
+    for call, path, value in walk_responses(calls):
+        if path and isinstance(path[-1], str) and isinstance(value, str):
+            values.setdefault((call.tool, path[-1]), set()).add(value)
+    return {next(iter(found)) for found in values.values() if len(found) == 1}
 
 
 def _find_codes_in_brackets(task: str) -> Iterator[str]:

@@ -43,6 +43,14 @@ def test_a_code_that_names_something_is_missed(task, unused):
 
 
 @pytest.mark.parametrize(
+    ("origins", "unused"), [(["JFK", "JFK"], []), (["JFK", "EWR"], ["JFK"]), ([], ["JFK"])]
+)
+def test_a_code_that_all_records_have_is_implied(origins, unused):
+    used = text("flights()", [{"origin": origin} for origin in origins])
+    assert find_unused_codes("Flights from Kennedy (JFK)", used, TOOLS) == unused
+
+
+@pytest.mark.parametrize(
     ("description", "unused"),
     [("JFK is Kennedy.", ["JFK", "EWR"]), ("JFK is Kennedy, EWR Newark.", ["JFK"])],
 )
