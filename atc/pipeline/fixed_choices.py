@@ -2,11 +2,13 @@
 
 A tool may have a required argument that selects a part of a period, such as `hour` from 0 to 23. A
 program that calls it with one constant, although the task gives no hour, has read one part only.
+The same holds for one date of a month of which the task speaks as a whole.
 """
 
 from __future__ import annotations
 
 import ast
+import calendar
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
@@ -35,6 +37,20 @@ _MONTH = re.compile(
 )
 
 
+_MONTH_NAMES = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
+_IN_MONTH = re.compile(
+    r"\b(?:in|of|during|throughout|all|for|over)\s+(?:the\s+)?(?:whole\s+|entire\s+)?"
+    r"(?:month\s+of\s+)?((?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)[a-z]*)\b"
+)
+"""A month of which a task speaks as a whole, unless it names a day."""
+_DAY_OF_MONTH = re.compile(
+    rf"\b\d{{1,2}}(?:st|nd|rd|th)?\s+(?:of\s+)?{_MONTH.pattern}|{_MONTH.pattern}\s+\d{{1,2}}(?:st|nd|rd|th)?\b"
+    r"|\d{4}-\d\d-\d\d|\b(?:start|beginning|end|middle)\s+of\b",
+    re.IGNORECASE,
+)
+_ISO_DATE = re.compile(r"(\d{4})-(\d\d)-(\d\d)")
+
+
 class FixedChoice(NamedTuple):
     """A required argument that selects a part of a period, and its only value in a program."""
 
@@ -61,7 +77,27 @@ def find_fixed_choices(
                 continue
             if _are_constants(program, alias, argument):
                 found.append(FixedChoice(alias, argument, value, least, greatest))
+        found += _find_fixed_dates(task, program, calls, tool)
     return found
+
+
+def _find_fixed_dates(
+    task: str, program: Program, calls: Sequence[ToolCall], tool: Tool
+) -> Iterator[FixedChoice]:
+    """Yield the date arguments that have one date of a month of which the task names no day."""
+    if _PART.search(task) or _DAY_OF_MONTH.search(task):
+        return
+    months = {_MONTH_NAMES.index(found[1][:3].lower()) + 1 for found in _IN_MONTH.finditer(task)}
+    for alias in tool.required:
+        given = {str(call.arguments.get(alias)) for call in calls if call.tool == tool.alias}
+        match = _ISO_DATE.fullmatch(next(iter(given))) if len(given) == 1 else None
+        if match is None or int(match[2]) not in months:
+            continue
+        if _are_constants(program, tool.alias, alias):
+            year, month = int(match[1]), int(match[2])
+            last = calendar.monthrange(year, month)[1]
+            bounds = (f"{match[1]}-{match[2]}-{day:02}" for day in (1, last))
+            yield FixedChoice(tool.alias, alias, match[0], *bounds)
 
 
 def _find_periods(tool: Tool) -> Iterator[tuple[str, Json, Json]]:

@@ -67,7 +67,8 @@ class Strategy:
 OF_CALLS = ("decoding", "docs")
 """Settings that affect strategies of single calls.
 
-`docs=requests` leaves response types out of the prompt.
+`docs=requests` leaves response types out of the prompt, `docs=compact` describes each tool in one
+line.
 """
 OF_BLOCKS = ("docs",)
 OF_PROGRAMS = ("docs", "repair", "samples", "max_repairs")

@@ -20,6 +20,7 @@ TOOLS = Toolbox(
         tool("optional", None, {"hour": HOUR}, optional=["hour"]),
         tool("book", None, {"hour": HOUR}, reads=False),
         tool("rate", None, {"stars": STARS}),
+        tool("rain", None, {"day": "string"}),
     ]
 )
 
@@ -57,3 +58,21 @@ def of(task, source, *calls):
 )
 def test_one_part_for_a_whole_period(task, source, calls, found):
     assert of(task, source, *calls) == found
+
+
+@pytest.mark.parametrize(
+    ("task", "day", "found"),
+    [
+        ("On how many days of July 2013 was it hot?", "2013-07-01", ["day"]),
+        ("The rain in May", "2013-05-31", ["day"]),
+        ("The rain in June", "2013-07-01", []),
+        ("The rain on 4 July 2013, the wettest of July", "2013-07-04", []),
+        ("The rain on July 4th, in July", "2013-07-04", []),
+        ("The rain at the end of July", "2013-07-31", []),
+        ("It may rain", "2013-05-01", []),
+    ],
+)
+def test_one_date_for_a_whole_month(task, day, found):
+    assert of(task, f"rain(day={day!r})", ("rain", {"day": day})) == found
+    twice = [("rain", {"day": day}), ("rain", {"day": "2013-01-01"})]
+    assert of(task, f"rain(day={day!r})", *twice) == []
