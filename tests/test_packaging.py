@@ -19,7 +19,11 @@ from tests.labs.paths import ROOT
 PACKAGES = ("atc", "sandbox", "protocols", "probing", "toolflow_bench")
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
 DOCKERFILE = (ROOT / "Dockerfile").read_text()
-NOT_IN_THE_IMAGE = {"psycopg", "psycopg_pool", "ray"}  # the extra `scale`, which `all` leaves out
+NOT_IN_THE_IMAGE = {
+    *("psycopg", "psycopg_pool", "ray"),  # the extra `scale`, which `all` leaves out
+    "keyring",  # a container has no keyring
+    "IPython",  # imported only within a notebook
+}
 WORKFLOW = yaml.safe_load((ROOT / ".github/workflows/release.yml").read_text())
 
 
