@@ -93,6 +93,19 @@ def describe_within_budget(
     return text, tools.only(names)
 
 
+def is_fitting(tools: Toolbox, budget: int, docs: Docs) -> bool:
+    """Return True if all tools, described as briefly as possible, fit the budget (in tokens)."""
+    if len(tools) > budget:
+        return False
+    if docs == "names":
+        least = "\n".join(tools)
+    elif docs == "compact":
+        least = "\n".join(compact_lines(tools, described=False))
+    else:
+        least = stubs(tools, detail=DETAILS[-1])
+    return token_estimate(least) <= budget
+
+
 def _compact_within_budget(tools: Toolbox, budget: int) -> tuple[str, Toolbox]:
     """Describe the first tools that fit into `budget` tokens compactly; return the text and them.
 

@@ -9,7 +9,6 @@ prefer `zygote` where it is available.
 from __future__ import annotations
 
 import datetime
-import decimal
 import importlib.util
 import json
 import os
@@ -20,8 +19,6 @@ import socket
 import sys
 import tempfile
 import threading
-import uuid
-from collections.abc import Sized
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, NoReturn
@@ -29,11 +26,10 @@ from typing import Any, NoReturn
 from protocols.toolbox import Toolbox
 from sandbox import workers
 from sandbox.base import OnDemandSandbox, SandboxUnavailable
+from sandbox.bounded_values import require_bounded
 from sandbox.channel import Channel
 from sandbox.exits import Exit
 from sandbox.frames import (
-    FRAME_BYTES,
-    LEVELS,
     escape_lone_surrogates,
     failure_frame,
     keywords_only_message,
@@ -251,7 +247,7 @@ class _Interpreter:
             else:
                 step = step.resume()
         try:
-            return {"done": to_plain_json(_require_bounded(step.output))}
+            return {"done": to_plain_json(require_bounded(step.output))}
         except ValueError:
             return {"done": f"<{type(step.output).__name__}, which cannot be shown>"}
 
@@ -283,20 +279,26 @@ class _Interpreter:
             )
         if name == "look" and name not in self._tools:
             for value in args:
-                self._frames.look(_require_bounded(value))
+                self._frames.look(require_bounded(value))
             return {"return_value": None}
         if name == "_note_print" and name not in self._tools:
             self._note_print(*args)
             return {"return_value": None}
         if name not in self._tools:
             return _exception_reply("NameError", f"name {shorten(name, 100)!r} is not defined")
+        return self._call_tool(asked)
+
+    def _call_tool(self, asked: Any) -> dict[str, Any]:
+        """Send a call of a tool to the host, and return the result as `_answer` does."""
+        name = asked.function_name
+        args = asked.args
         line = self._source.encode("utf-8", "replace").count(b"\n", 0, asked.position.start) + 1
         within = ""
         if asked.position.filename != self._file:  # a saved tool; the line of its call is unknown
             line = 0
             within = list(self._saved)[int(re.sub(r"\D", "", asked.position.filename))]
         try:
-            _require_bounded([args, asked.kwargs])
+            require_bounded([args, asked.kwargs])
             if args:
                 return _exception_reply(
                     "TypeError", keywords_only_message(name, self._tools[name], args, asked.kwargs)
@@ -321,7 +323,7 @@ class _Interpreter:
     def _note_print(self, value: Any, text: Any = "") -> None:
         """Remember the object of the first print. The program may call this with any values."""
         with suppress(ValueError):  # it cannot be sent
-            self._frames.note_print(_require_bounded(value), f"{text}")
+            self._frames.note_print(require_bounded(value), f"{text}")
 
     def _print(self, stream: str, text: str) -> None:
         if stream == "stdout":
@@ -382,36 +384,6 @@ def _is_unsupported(type_: str, text: str) -> bool:
     module = re.search(r"module named '(\w+)", text)
     is_stdlib = module is not None and module[1] in sys.stdlib_module_names
     return type_ == "NotImplementedError" or is_stdlib
-
-
-def _require_bounded(value: Any) -> Any:
-    """Check that a value is plain data that fits into one frame, and return it unchanged.
-
-    This is checked before encoding, because a small value may be very large as JSON: after `x = [x,
-    x]`, `x` is twice as large.
-
-    Raises:
-        ValueError: the value is too large, too deeply nested, or not plain data.
-    """
-    left = FRAME_BYTES
-    inside = [(value, LEVELS - 4)]
-    while inside:
-        item, levels = inside.pop()
-        left -= 3 + (
-            len(item) if isinstance(item, Sized) else 0
-        )  # counted before its parts are visited
-        if left < 0 or levels == 0 or not isinstance(item, _PLAIN):
-            raise ValueError("more than can be sent")
-        parts = [*item.keys(), *item.values()] if isinstance(item, dict) else item
-        if isinstance(parts, list | tuple | set | frozenset):
-            inside += [(part, levels - 1) for part in parts]
-    return value
-
-
-_PLAIN = (
-    type(None), str, bytes, int, float, list, tuple, set, frozenset, dict, datetime.date,
-    datetime.time, datetime.timedelta, decimal.Decimal, uuid.UUID,
-)  # fmt: skip
 
 
 def _exception_reply(type_: str, text: str) -> dict[str, Any]:

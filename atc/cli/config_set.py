@@ -61,7 +61,7 @@ def set_(pairs: tuple[str, ...], *, keyring: bool) -> None:
     if keyring:
         changes = [_for_keyring(change) if change.piped else change for change in changes]
     path = change_own(lambda text: _apply(text, changes))
-    values = {change.key: _shown(change) for change in changes}
+    values = {change.key: _mask_secret(change) for change in changes}
     print_result({"file": str(path), "set": values})
     say(f"Written to {path}: {', '.join(values)}.")
     _say_overridden(changes)
@@ -153,7 +153,7 @@ def _apply(text: str, changes: Sequence[_Change]) -> str:
     values = tomllib.loads(text)
     wanted = deepcopy(values)
     for change in changes:
-        _put(wanted, change)
+        _set_in_document(wanted, change)
     changed = {change.path[0]: wanted[change.path[0]] for change in changes}
     touched = {change.path[:2] for change in changes}
     try:
@@ -172,7 +172,7 @@ def _apply(text: str, changes: Sequence[_Change]) -> str:
     return text
 
 
-def _put(document: dict[str, Any], change: _Change) -> None:
+def _set_in_document(document: dict[str, Any], change: _Change) -> None:
     """Set the value of a change in the content of the settings file."""
     for name in change.path[:-1]:
         document = document.setdefault(name, {})
@@ -234,7 +234,7 @@ def _by_hand(key: str) -> str:
     )
 
 
-def _shown(change: _Change) -> Any:
+def _mask_secret(change: _Change) -> Any:
     """Return the value of a setting as it may be shown: a secret becomes `***`."""
     if is_secret(change.path) and not str(change.value).startswith(SECRET_PLACES):
         return "***"

@@ -32,7 +32,7 @@ AnswerFormat = Literal["text", "json", "csv", "table"]
 
 
 class Presentation(NamedTuple):
-    """How a run and its answer are shown."""
+    """The form in which a command shows a run and its answer."""
 
     form: AnswerFormat
     values: bool

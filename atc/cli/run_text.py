@@ -84,13 +84,7 @@ def _format_attempt(attempt: Attempt) -> list[str]:
 
     The fault of a program that was not executed says all its findings.
     """
-    said = attempt.fault.message if attempt.fault is not None and attempt.trace is None else ""
-    facts = [fact.text for fact in attempt.fault.evidence] if said and attempt.fault else []
-    lines = [
-        f"finding  line {finding.line}: {clip_line(finding.message)}"
-        for finding in attempt.findings
-        if not any(finding.message in text for text in (said, *facts))
-    ]
+    lines = _format_findings(attempt)
     lines += [
         f"mended   line {finding.line}: {clip_line(finding.message)}" for finding in attempt.mended
     ]
@@ -108,6 +102,18 @@ def _format_attempt(attempt: Attempt) -> list[str]:
         lines += [f"fault    {attempt.fault.kind}: {clip_line(attempt.fault.message)}"]
         lines += [f"         {clip_line(fact.text)}" for fact in attempt.fault.evidence]
     return lines + [f"doubt    {clip_line(doubt)}" for doubt in attempt.doubts]
+
+
+def _format_findings(attempt: Attempt) -> list[str]:
+    """Return a line for each finding of the check that the fault does not say itself."""
+    said: list[str] = []
+    if attempt.fault is not None and attempt.trace is None:
+        said = [attempt.fault.message, *(fact.text for fact in attempt.fault.evidence)]
+    return [
+        f"finding  line {finding.line}: {clip_line(finding.message)}"
+        for finding in attempt.findings
+        if not any(finding.message in text for text in said)
+    ]
 
 
 def _format_call(call: ToolCall, *, complete: bool = True) -> str:

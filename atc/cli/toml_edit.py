@@ -45,7 +45,7 @@ def set_value(text: str, path: KeyPath, value: Any) -> str:
         CannotEdit: The text has the value in a form that cannot be changed.
     """
     wanted = deepcopy(tomllib.loads(text))
-    _put(wanted, path, value)
+    _set_in_document(wanted, path, value)
     lines = _split_lines(text)
     statements = _parse(lines)
     owner = next((one for one in statements if _owns(one, path)), None)
@@ -57,7 +57,7 @@ def set_value(text: str, path: KeyPath, value: Any) -> str:
         held = _get(tomllib.loads(entry), owner.path[len(owner.section) :])
         within = path[len(owner.path) :]
         if within:
-            _put(held, within, value)
+            _set_in_document(held, within, value)
         lines[owner.start : owner.end] = [_with_value(entry, held if within else value)]
     return _checked("".join(lines), wanted)
 
@@ -222,7 +222,7 @@ def _get(document: Any, path: KeyPath) -> Any:
     return document
 
 
-def _put(document: dict[str, Any], path: KeyPath, value: Any) -> None:
+def _set_in_document(document: dict[str, Any], path: KeyPath, value: Any) -> None:
     """Set the value at a path. Missing tables above it are created.
 
     Raises:

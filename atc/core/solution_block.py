@@ -36,7 +36,7 @@ _MONO = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ShownRun:
-    """What a block shows of a run beside its answer. Secrets are replaced by placeholders."""
+    """The parts of a run that a block shows beside its answer, with placeholders for secrets."""
 
     facts: str = ""
     """Duration, calls, repairs, tokens and the id of the run, as a text."""

@@ -195,22 +195,27 @@ class RunView:
         if self._in_a_row >= _SHOWN_IN_A_ROW and not self._values:
             self._set_status(f"calling {call.tool}, {self._in_a_row + 1} times so far …")
             return
-        result = call.error
-        if result is None:
-            result = dumps(call.result) if self._values else shape(call.result, depth=1)
+        style = "red" if call.error is not None else "green"
+        self.line("call", self._describe_call(call), style)
+        if call.note is not None and not call.reused:
+            self.line("settled", call.note, "yellow")
+
+    def _describe_call(self, call: ToolCall) -> str:
+        """Return a call, its result and how long it took, cut to fit one line of a terminal."""
+        text = format_whole_call(call)
         took = f"{call.seconds * 1000:.0f} ms"
         if call.reused:
             took = "again, from the journal" if call.earlier is None else "from the earlier run"
-        style = "red" if call.error is not None else "green"
-        text = format_whole_call(call)
         room = _LONGEST_LINE
-        if self._console.is_terminal:  # fit the call on one line
+        if self._console.is_terminal:
             room = max(40, self._console.width - LABEL_WIDTH - len(f"{text} →  · {took} "))
-        if self._values and call.error is None:
-            room = _LONGEST_VALUE
-        self.line("call", f"{text} → {clipped(result, room)} · {took}", style)
-        if call.note is not None and not call.reused:
-            self.line("settled", call.note, "yellow")
+        if call.error is not None:
+            result = clipped(call.error, room)
+        elif self._values:
+            result = clipped(dumps(call.result), _LONGEST_VALUE)
+        else:
+            result = clipped(shape(call.result, depth=1), room)
+        return f"{text} → {result} · {took}"
 
     def _fold(self) -> None:
         """End a series of calls of one tool.

@@ -62,7 +62,7 @@ _ANY_YEAR = 2000
 """A leap year, in which every date exists."""
 
 
-class _Written(NamedTuple):
+class _TaskDate(NamedTuple):
     """A date that a task writes in words. `year` is None if the task gives none."""
 
     text: str
@@ -117,7 +117,7 @@ def find_unused_times(task: str, used: str) -> list[str]:
     return list(dict.fromkeys(found))
 
 
-def _find_dates(task: str) -> Iterator[_Written]:
+def _find_dates(task: str) -> Iterator[_TaskDate]:
     """Yield the dates that a task writes in words, with the words before each."""
     for pattern in (_DATE, _MONTH_FIRST):
         for found in pattern.finditer(task):
@@ -128,7 +128,7 @@ def _find_dates(task: str) -> Iterator[_Written]:
         yield from _make(task, found, *_HOLIDAYS[name])
 
 
-def _make(task: str, found: re.Match[str], month: int, day: int) -> Iterator[_Written]:
+def _make(task: str, found: re.Match[str], month: int, day: int) -> Iterator[_TaskDate]:
     """Yield the date of a match, unless there is no such day."""
     year = int(found["year"]) if found["year"] else None
     try:
@@ -136,21 +136,21 @@ def _make(task: str, found: re.Match[str], month: int, day: int) -> Iterator[_Wr
     except ValueError:
         return
     after = task[found.end() :][:_BEFORE]
-    yield _Written(found[0].strip(), month, day, year, _before(task, found), after)
+    yield _TaskDate(found[0].strip(), month, day, year, _before(task, found), after)
 
 
 def _before(task: str, found: re.Match[str]) -> str:
     return task[max(0, found.start() - _BEFORE) : found.start()]
 
 
-def _days_near(written: _Written, shift: int) -> list[date]:
+def _days_near(written: _TaskDate, shift: int) -> list[date]:
     """Return a date and those that are at most `shift` days from it."""
     base = date(written.year or _ANY_YEAR, written.month, written.day)
     ordinals = range(base.toordinal() - shift, base.toordinal() + shift + 1)
     return [date.fromordinal(n) for n in ordinals if 0 < n <= date.max.toordinal()]
 
 
-def _has_iso_date(written: _Written, text: str, *, shift: int) -> bool:
+def _has_iso_date(written: _TaskDate, text: str, *, shift: int) -> bool:
     """Return True if a text has a date as `2013-07-22`, or one at most `shift` days from it."""
     found = {(int(year), int(month), int(day)) for year, month, day in _ISO.findall(text)}
     return any(
@@ -160,7 +160,7 @@ def _has_iso_date(written: _Written, text: str, *, shift: int) -> bool:
     )
 
 
-def _has_date(written: _Written, text: str, *, shift: int) -> bool:
+def _has_date(written: _TaskDate, text: str, *, shift: int) -> bool:
     """Return True if a program has a date, or one that is at most `shift` days from it.
 
     It has the date as `2013-07-22`, or has its month and its day as separate numbers or words.

@@ -26,16 +26,13 @@ from atc.run.undone_writes import drop_undone
 from atc.run.worlds import worlds_of
 from atc.safety.consent import Consent
 from atc.safety.redaction import Redactor
-from protocols.compact import compact_lines
 from protocols.model import Ask, Completion, Message
 from protocols.render import (
-    DETAILS,
     WITH_RESPONSES,
     Docs,
     call_form,
     describe_within_budget,
-    stubs,
-    token_estimate,
+    is_fitting,
 )
 from protocols.toolbox import Toolbox
 from sandbox.base import Sandbox
@@ -89,10 +86,8 @@ class Parts:
     @property
     def docs(self) -> Docs:
         """What prompts say about each tool: the setting, or else what suits the model."""
-        if self.config.docs is not None:
-            return self.config.docs
         suited: Docs = getattr(self.ask, "docs", "full")
-        return suited
+        return self.config.docs or suited
 
     @property
     def samples(self) -> int:
@@ -357,7 +352,7 @@ def retrieve(task: str, parts: Parts, meter: BudgetedModel) -> RetrievedTools:
     most = parts.config.max_tools
     names: Sequence[str] = list(toolbox)
     docs = parts.docs
-    if len(names) > _FEW and not _is_fitting(toolbox, budget, docs):
+    if len(names) > _FEW and not is_fitting(toolbox, budget, docs):
         names = names[:most]
         # Without a budget, the strategy's next request ends the run anyway.
         with suppress(BudgetSpent):
@@ -388,16 +383,3 @@ def _named_before(parts: Parts) -> list[str]:
     """Return the tools that programs of earlier tasks call, see `TaskContext.earlier`."""
     programs = [Program(one.program) for one in parts.context.earlier]
     return [name for program in programs for name in program.names if name in parts.toolbox]
-
-
-def _is_fitting(toolbox: Toolbox, budget: int, docs: Docs) -> bool:
-    """Return True if all tools, described as briefly as possible, fit the budget (in tokens)."""
-    if len(toolbox) > budget:
-        return False
-    if docs == "names":
-        least = "\n".join(toolbox)
-    elif docs == "compact":
-        least = "\n".join(compact_lines(toolbox, described=False))
-    else:
-        least = stubs(toolbox, detail=DETAILS[-1])
-    return token_estimate(least) <= budget

@@ -32,11 +32,9 @@ from atc.pipeline.check.toolcalls import call_tool
 from atc.pipeline.check.truth import check_alternative, check_truth
 
 _LONGEST_KNOWN = 10_000
-"""Maximum length, in characters, of a string whose value the check knows.
+"""Maximum number of characters of a string whose value the check knows.
 
-Without a limit, the length would grow exponentially if each f-string contains the previous one
-twice.
-"""
+Without a limit, f-strings that each contain the previous one twice would grow exponentially."""
 
 
 def evaluate(core: Interpreter, node: ast.expr) -> t.Type:

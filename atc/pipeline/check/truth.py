@@ -23,7 +23,7 @@ _FAILURES = frozenset({"ToolError", "Exception", "BaseException"})
 
 
 class _Tests(NamedTuple):
-    """What the syntax of a program says about its truth tests.
+    """Facts about the truth tests of a program that its syntax shows.
 
     `nodes` are names and calls whose value the program only tests. `guarded` are those of them
     whose call may fail without ending the program, so that the test may ask if it succeeded.
