@@ -2,7 +2,7 @@
 
 A line such as
 
-    def list_books(*, author_id, year: int=..., page: int=1) -> {books: list[{title, length?: int}]}
+    list_books(*, author_id, year: int=..., page: int=1) -> {books: list[{title, length?: int}]}
 
 takes half the tokens of a stub with a docstring. A field or argument without a type is a string, or
 has the type that the same name has further up. A field with `?` may be None or absent.
@@ -160,7 +160,7 @@ class _Notation:
             self._field(one.alias, one.alias, one.kind) + one.default for one in signature.arguments
         ]
         returns = f" -> {self._type(signature.returns)}" if signature.returns else ""
-        return f"def {alias}({', '.join(['*', *arguments] if arguments else [])}){returns}"
+        return f"{alias}({', '.join(['*', *arguments] if arguments else [])}){returns}"
 
     def _object(self, name: str) -> str:
         """Return an object type as `{title, length?: int}`."""

@@ -56,10 +56,10 @@ def test_describes_each_tool_in_one_line() -> None:
     assert compact_lines(LIBRARY) == [
         NOTATION,
         "Author = {author_id, full_name, birth_place}",
-        "def search_authors(*, name) -> list[Author]",
-        "def get_author(*, author_id) -> Author",
+        "search_authors(*, name) -> list[Author]",
+        "get_author(*, author_id) -> Author",
         (
-            "def list_books(*, author_id, page: int=1, before=...) -> {books: list[{title, published:"
+            "list_books(*, author_id, page: int=1, before=...) -> {books: list[{title, published:"
             " YYYY-MM-DD, length?: int, binding?: 'hard'|'soft'}], page}"
             "  # Drafts are left out."
         ),
@@ -72,14 +72,14 @@ def test_a_type_may_contain_itself() -> None:
     node = record("Node", label=TEXT, children={"type": "array", "items": {"$ref": "#"}})
     assert compact_lines(Toolbox([tool("get_tree", None, {}, node)]))[1:] == [
         "Node = {label, children: list[Node]}",
-        "def get_tree() -> Node",
+        "get_tree() -> Node",
     ]
 
 
 @pytest.mark.parametrize("key", ["first name", "it's"])
 def test_odd_keys_stand_in_quotes(key: str) -> None:
     lines = compact_lines(Toolbox([tool("get", None, {}, record(**{key: TEXT, "b": TEXT}))]))
-    assert lines[-1] == f"def get() -> {{{key!r}, b}}"
+    assert lines[-1] == f"get() -> {{{key!r}, b}}"
 
 
 def test_drops_descriptions_before_tools() -> None:
