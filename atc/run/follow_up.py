@@ -21,6 +21,7 @@ from protocols.schema import shape
 from protocols.tool import Tool
 from protocols.toolbox import Toolbox
 from protocols.truncate import abridge_output, clip_text
+from sandbox.arguments import contract
 from sandbox.earlier_reads import LONGEST_SECONDS, EarlierReads
 
 _MOST_TASKS = 3
@@ -59,7 +60,8 @@ def follow_stored(stored: StoredRun, context: TaskContext, *, shared: bool) -> F
 
     `context` is what the caller gives beside the new task. Without rules or a date there, those of
     the stored run apply. `shared` is True if other users can write to the store. Then no text in it
-    counts as the user's words; neither does the task of a gateway's client.
+    counts as the user's words; neither does the task of a gateway's client, nor a task that only
+    names a program and its arguments.
 
     Raises:
         RunRefused: See `require_program`.
@@ -75,7 +77,7 @@ def follow_stored(stored: StoredRun, context: TaskContext, *, shared: bool) -> F
         tools=RecordedTools(stored.protocols),
         redact=redact,
     )
-    is_own = bool(run.task) and not (shared or run.gateway)
+    is_own = bool(run.task) and not (shared or run.gateway or run.context.names_program)
     last = replace(last, run=run.run_id, by_user=is_own)
     before = run.context
     if shared:
@@ -212,7 +214,13 @@ def earlier_reads(stored: StoredRun, tools: Toolbox, store: RunStore) -> Earlier
     last write of any run in `store` answer nothing.
     """
     run = stored.summary
-    same = [alias for alias in tools if run.identities.get(alias) == tools[alias].identity]
+    same = [
+        alias
+        for alias in tools
+        if run.identities.get(alias) == tools[alias].identity
+        and alias in stored.protocols
+        and contract(stored.protocols[alias]).defaults == contract(tools[alias].protocol).defaults
+    ]
     since = time.time() - 2 * LONGEST_SECONDS  # a write may have taken long
     written = store.last_write(beside=run.run_id, since=since)
     return EarlierReads(stored.calls, tools.only(same), written=written)
