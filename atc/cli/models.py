@@ -20,6 +20,7 @@ from atc.models.model_files import LOCAL_MODELS
 from atc.observe.terminal_view import format_reading
 from atc.pipeline.retrieve import embedders
 from atc.pipeline.synthesize import build_program_prompt
+from protocols.errors import AtcError
 from protocols.model import Message
 from protocols.render import describe_within_budget
 
@@ -84,7 +85,10 @@ def pull(name: str, *, read_tools: bool) -> None:
         fetch(file, folder=folder, on_progress=report_tenths(), on_message=say) for file in files
     ]
     if read_tools and name == "local":
-        _read_ahead(config)
+        try:
+            _read_ahead(config)
+        except AtcError as error:
+            say(f"The model is there, but the tools were not read: {error}")
     size = sum(path.stat().st_size for path in paths)
     print_result({"model": name, "path": str(paths[0]), "bytes": size}, "\n".join(map(str, paths)))
 

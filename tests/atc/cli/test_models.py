@@ -37,3 +37,14 @@ def test_models_test_asks_one_question(atc_, tmp_path: Path) -> None:
     assert out == ""
     assert err.startswith("atc: ")
     assert err.count("\n") == 1
+
+
+def test_a_pull_succeeds_if_the_tools_cannot_be_read(atc_, tmp_path, monkeypatch) -> None:
+    fetched = tmp_path / "model.gguf"
+    fetched.write_bytes(b"weights")
+    monkeypatch.setattr("atc.cli.models.fetch", lambda *_, **__: fetched)
+    monkeypatch.setenv("ATC_TOOLS", "http://127.0.0.1:9/openapi.json")
+    code, out, err = atc_("models", "pull")
+    assert (code, out) == (0, f"{fetched}\n")
+    assert "The model is there, but the tools were not read: " in err
+    assert "127.0.0.1:9" in err
