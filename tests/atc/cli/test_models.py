@@ -39,7 +39,7 @@ def test_models_test_asks_one_question(atc_, tmp_path: Path) -> None:
     assert err.count("\n") == 1
 
 
-def test_a_pull_succeeds_if_the_tools_cannot_be_read(atc_, tmp_path, monkeypatch) -> None:
+def test_a_pull_succeeds_without_readable_tools(atc_, tmp_path, monkeypatch) -> None:
     fetched = tmp_path / "model.gguf"
     fetched.write_bytes(b"weights")
     monkeypatch.setattr("atc.cli.models.fetch", lambda *_, **__: fetched)
