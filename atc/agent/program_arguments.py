@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 from atc.core.messages import format_list
 from atc.core.task import InvalidTask, TaskContext, read_context
-from atc.core.types import Program
+from atc.core.types import Program, ProgramTooLong
 from atc.pipeline.check.names import PREDEFINED_NAMES
 from atc.pipeline.check.syntax import names_bound_by, own_nodes
 from protocols.naming import identifier
@@ -45,8 +45,8 @@ def place_arguments(source: str, arguments: JsonObject, tools: Toolbox) -> str:
     so that the check reports the error.
 
     Raises:
-        InvalidTask: A name cannot be an argument of this program, or there is no place for the
-            assignments.
+        InvalidTask: A name cannot be an argument of this program, there is no place for the
+            assignments, or the program is too long with them.
     """
     _check_names(arguments, tools)
     program = Program(source)
@@ -60,7 +60,10 @@ def place_arguments(source: str, arguments: JsonObject, tools: Toolbox) -> str:
         changed = whole[:column] + text.encode("utf-8", "surrogatepass") + whole[column:]
         lines[line - 1] = changed.decode("utf-8", "surrogatepass")
     placed = "".join(lines)
-    if not edits or Program(placed).parse_error is not None:
+    error = Program(placed).parse_error
+    if isinstance(error, ProgramTooLong):
+        raise InvalidTask(f"with its arguments the program is too long: {error}.")
+    if not edits or error is not None:
         raise InvalidTask(
             "there is no place for the program's arguments before its first statement: put an"
             " empty line or a comment at the top of the program."

@@ -125,7 +125,7 @@ def _read_arguments(words: Sequence[str]) -> dict[str, Json]:
         name, equals, text = word.partition("=")
         plain = name.removesuffix(":")
         if not plain or not equals:
-            raise click.UsageError(f"--arg {word!r}: write NAME=VALUE, or NAME:=JSON")
+            raise click.UsageError(f"--arg {word[:40]!r}: write NAME=VALUE, or NAME:=JSON")
         if plain in arguments:
             raise click.UsageError(f"--arg {plain!r} is given twice; write a list as NAME:=JSON")
         arguments[plain] = text if plain == name else parse_json(text, plain)

@@ -41,7 +41,7 @@ def read_key(text: str) -> KeyPath:
         click.UsageError: There is no such setting.
     """
     parts = [quoted or bare for quoted, bare in _PART.findall(text)]
-    if _PART.sub("", text).replace(".", "") or not parts or text.endswith("."):
+    if _PART.sub("", text).replace(".", "") or not parts or text[0] == "." or text[-1] == ".":
         raise click.UsageError(f"{text!r} is no key; write it like 'max_calls' or 'mcp.NAME.url'")
     table = parts[0]
     if table not in SETTINGS:
@@ -126,10 +126,7 @@ def read_value_text(key: str, path: KeyPath, text: str) -> Any:
     is_command = (table, path[-1]) == ("mcp", "command")
     if path[0] in LISTS or (table, path[-1]) in _INNER_LISTS:
         if text.startswith("["):
-            try:
-                items: Any = tomllib.loads(f"items = {text}")["items"]
-            except tomllib.TOMLDecodeError as error:
-                raise click.UsageError(f"{key}: {text!r} is not a TOML array: {error}") from error
+            items = _read_array(key, text)
         elif is_command:
             return text
         else:
@@ -140,6 +137,17 @@ def read_value_text(key: str, path: KeyPath, text: str) -> Any:
     if is_secret(path) and text.startswith("file:"):
         return f"file:{Path(text.removeprefix('file:')).expanduser().absolute()}"
     return text
+
+
+def _read_array(key: str, text: str) -> Any:
+    """Return the items of a TOML array. Raises `click.UsageError` if the text is anything else."""
+    try:
+        read = tomllib.loads(f"items = {text}")
+    except tomllib.TOMLDecodeError as error:
+        raise click.UsageError(f"{key}: {text!r} is not a TOML array: {error}") from error
+    if len(read) > 1:
+        raise click.UsageError(f"{key}: {text!r} has more than one TOML array")
+    return read["items"]
 
 
 def typed_value(config: Any, path: KeyPath) -> Any:

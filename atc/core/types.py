@@ -41,6 +41,14 @@ that it has not answered.
 """
 
 
+LONGEST_PROGRAM = 200_000
+"""Maximum number of characters of a program. A longer one is not parsed: it would take minutes."""
+
+
+class ProgramTooLong(ValueError):
+    """A program has more than `LONGEST_PROGRAM` characters."""
+
+
 @dataclass(frozen=True)
 class Program:
     """A program, as Python source, that calls tools by their aliases.
@@ -53,6 +61,10 @@ class Program:
     @cached_property
     def _parsed(self) -> ast.Module | Exception:
         """The syntax tree of the program, or the error of Python's parser."""
+        if len(self.source) > LONGEST_PROGRAM:
+            return ProgramTooLong(
+                f"it has {len(self.source):,} characters; at most {LONGEST_PROGRAM:,} are run"
+            )
         try:
             return parse_python(self.source)
         except (SyntaxError, ValueError, OverflowError, RecursionError, MemoryError) as error:
@@ -68,7 +80,7 @@ class Program:
 
     @property
     def parse_error(self) -> Exception | None:
-        """The error with which Python's parser rejects the source; None if the source is Python."""
+        """Why the source is not run: Python's parser rejects it, or it is too long. Else None."""
         return self._parsed if isinstance(self._parsed, Exception) else None
 
     @cached_property

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import TypeVar
 
 from atc.core.messages import make_finding
-from atc.core.types import Finding, Program
+from atc.core.types import Finding, Program, ProgramTooLong
 from atc.pipeline.check.budget import current_budget, spend
 from protocols import python_source
 
@@ -76,6 +76,8 @@ def parse_or_report(program: Program) -> ast.Module | Finding:
             return _syntax_error(error, program)
         case RecursionError() | MemoryError():
             message = "the program is nested too deeply to be read."
+        case ProgramTooLong():
+            message = f"the program is too long: {error}. Read large data with a tool."
         case _:
             message = f"this is not Python: {error}."
     return Finding(code="syntax", message=message, line=1, end_column=1)

@@ -70,6 +70,8 @@ def test_settings_are_written_as_they_are_read(file: Path, own_folders: Path, at
         (["a=b", "x"], "unknown setting 'a=b'"),
         (["mcp.files.env", "x"], "write 'mcp.NAME.env.VARIABLE'"),
         (["tools", "[a"], "not a TOML array"),
+        (["tools", "[]\nmodel = \"x\""], "more than one TOML array"),
+        ([".max_calls", "5"], "is no key"),
     ],
 )  # fmt: skip
 def test_a_wrong_setting_is_one_sentence(file: Path, atc_, words: list[str], said: str) -> None:

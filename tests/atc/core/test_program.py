@@ -10,7 +10,7 @@ import pytest
 from atc.agent import Agent
 from atc.core.config import Config
 from atc.core.replies import program_in_reply
-from atc.core.types import Program
+from atc.core.types import Program, ProgramTooLong
 from atc.models.scripted import ScriptedModel
 from protocols import python_source
 from protocols.toolbox import Toolbox
@@ -72,6 +72,7 @@ def test_broken_programs_have_errors_and_names():
     assert (program.tree.body, program.names) == ([], ("print", "list_people"))
     assert isinstance(program.parse_error, SyntaxError)
     assert Program("print(1)").parse_error is None
+    assert isinstance(Program("x = 1\n" * 40_000).parse_error, ProgramTooLong)
 
 
 def test_a_tree_is_not_sent_to_other_processes():
