@@ -78,6 +78,18 @@ class ModelUnavailable(AtcError):
     """
 
 
+class PromptTooLong(ModelUnavailable):
+    """The prompt does not fit into the model's context.
+
+    `share` is the part of the prompt that would fit, at most 1, or None if the endpoint does not
+    say how long the prompt may be.
+    """
+
+    def __init__(self, message: str, *, share: float | None = None) -> None:
+        super().__init__(message)
+        self.share = share
+
+
 class OutOfTime(ModelUnavailable):
     """The model's reply did not arrive before the caller's deadline.
 

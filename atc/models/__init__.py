@@ -3,7 +3,8 @@
 - `openai.py`: any OpenAI-compatible endpoint; `dialects.py`: how the kinds of endpoint differ
 - `local.py`: the embedded models, which run on this machine
 - `lark.py`: tests whether a grammar or schema can be enforced
-- `wire.py`: the format of requests and replies
+- `wire.py`: the format of requests and replies; `stream.py`: that of streamed replies
+- `abilities.py`: what an endpoint accepts, learned from its refusals
 - `scripted.py`: prepared replies for tests
 """
 
@@ -17,7 +18,7 @@ from functools import partial
 from pathlib import Path
 
 from atc.models.local import LocalModel
-from atc.models.model_files import LOCAL_MODELS, locate_model
+from atc.models.model_files import LOCAL_MODELS, cache_folder, locate_model
 from atc.models.openai import OpenAIModel, is_configured
 from atc.models.scripted import ScriptedModel
 from protocols.errors import ModelUnavailable
@@ -33,6 +34,8 @@ _OLLAMA_TOKENS = 2500
 longer than its context, which has 4,096 tokens by default.
 """
 
+_MEMORY = "endpoints.json"
+"""Name of the file in which the abilities of endpoints are remembered."""
 _WAIT_SECONDS = 0.5
 _LIST_BYTES = 1_000_000
 _NAME = 200  # maximum characters of a displayed name
@@ -92,7 +95,12 @@ def choose(
             on_message=on_message,
             on_reading=on_reading,
         )
-    endpoint = partial(OpenAIModel, timeout_seconds=timeout_seconds, max_retries=max_retries)
+    endpoint = partial(
+        OpenAIModel,
+        timeout_seconds=timeout_seconds,
+        max_retries=max_retries,
+        memory=(cache_dir / "models" if cache_dir is not None else cache_folder()) / _MEMORY,
+    )
     if kind == "ollama" and rest:
         url = f"{ollama_url()}/v1"
         return endpoint(rest, api_key="none", base_url=url, prompt_tokens=_OLLAMA_TOKENS)

@@ -13,6 +13,7 @@ from functools import partial
 from typing import Any
 
 from atc.core.parallel import seconds_to_wait
+from atc.models import stream, wire
 from protocols.errors import ModelUnavailable, OutOfTime
 from protocols.response import parse_json
 from protocols.schema import Json, items_of_type
@@ -22,7 +23,9 @@ OPENAI_URL = "https://api.openai.com/v1"
 _DUMMY_KEY = "none"
 """Key that is sent if none is set: the OpenAI client requires a key, and local servers ignore it.
 """
-_REFUSALS = (400, 422)
+_REFUSALS = (400, 413, 422)
+_UNSUPPORTED = re.compile(r"(?i)\b(?:system|roles?|stream)\b.*\b(?:support|must|only)")
+"""What a server says that refuses a request with a status that usually means a failure."""
 _PASSING = (408, 409, 429)
 """HTTP status codes below 500 that mean a temporary failure, after which a request is repeated."""
 _SHORTEST_SECRET = 12
@@ -33,8 +36,17 @@ _LONGEST_WAIT = 120.0
 """If an endpoint asks to wait for more seconds than this, the request is not repeated."""
 
 
+_TOO_LONG = re.compile(
+    r"context.{0,12}(?:length|window|size)|maximum.{0,30}tokens|too many (?:input )?tokens"
+    r"|(?:prompt|input)\w* (?:is|are) too long|exceed.{0,30}(?:context|tokens)",
+    re.IGNORECASE | re.DOTALL,
+)
+"""What an endpoint says about a prompt that does not fit into the model's context."""
+_TOKENS = re.compile(r"\b[0-9]{3,8}\b")
+
+
 class RequestRefused(Exception):
-    """The endpoint refused a request (HTTP 400 or 422).
+    """The endpoint refused a request (HTTP 400, 413 or 422).
 
     `field` is the refused parameter, or None if the reply names none. `detail` is the endpoint's
     own error message.
@@ -45,6 +57,20 @@ class RequestRefused(Exception):
         named = getattr(error, "param", None)
         self.field = named if isinstance(named, str) else None
         self.detail = detail(error)
+
+    @property
+    def is_too_long(self) -> bool:
+        """True if the prompt does not fit into the model's context."""
+        return _TOO_LONG.search(self.detail) is not None
+
+    @property
+    def fitting_share(self) -> float | None:
+        """The part of the prompt that would fit, or None if the endpoint gives no two numbers.
+
+        The smallest number in its message is taken for the limit, and the greatest for the request.
+        """
+        numbers = [int(number) for number in _TOKENS.findall(self.detail.replace(",", ""))]
+        return min(numbers) / max(numbers) if len(set(numbers)) > 1 else None
 
 
 @dataclass(slots=True, kw_only=True)
@@ -102,13 +128,14 @@ class Endpoint:
         client = self._open_client()
         send = client.get if body is None else partial(client.post, body=body)
         try:
+            answer = self._send_with_retries(partial(send, path, cast_to=httpx2.Response))
             return self._parse_reply(
-                self._send_with_retries(partial(send, path, cast_to=httpx2.Response)).text
+                answer.text, is_stream=answer.headers.get("content-type") == stream.MEDIA_TYPE
             )
         except OpenAIError as error:
             # The error message may quote an answer that repeats the key.
             sentence = self._sentence(error).replace(self.key or "\0", "…")
-            if getattr(error, "status_code", None) in _REFUSALS:
+            if _is_refusal(error):
                 raise RequestRefused(error, sentence) from error
             raise ModelUnavailable(sentence) from error
 
@@ -142,6 +169,21 @@ class Endpoint:
                     raise
             tries += 1
             time.sleep(wait)
+
+    def wait_before(self, attempt: int) -> None:
+        """Wait before the request after `attempt` replies that were empty.
+
+        The second request is sent at once.
+
+        Raises:
+            OutOfTime: the time that is left for the run is shorter.
+        """
+        if attempt < 2:
+            return
+        wait = _growing_wait(attempt - 2)
+        if wait >= seconds_to_wait(math.inf):
+            raise OutOfTime(f"the model endpoint {self.url} gave no answer in time.")
+        time.sleep(wait)
 
     def request_at_root(self, path: str, body: dict[str, Json] | None = None) -> dict[str, Json]:
         """Send a request to a path below the server's root, and return the JSON reply.
@@ -264,15 +306,17 @@ class Endpoint:
             return f"{endpoint} {state} {reason}; wait{then}, or {otherwise}."
         return f"{endpoint} refuses the request to {model!r} {reason}; try another model."
 
-    def _parse_reply(self, text: str) -> dict[str, Json]:
+    def _parse_reply(self, text: str, *, is_stream: bool) -> dict[str, Json]:
         """Return the JSON object in a reply's body. The API key is removed if it occurs there.
+
+        If the reply is a stream of events, return the reply that they make up.
 
         Raises:
             ModelUnavailable: the body is not a JSON object with finite numbers and at most 200
                 levels.
         """
         try:
-            reply = parse_json(text)
+            reply = wire.collect_stream(stream.read_events(text)) if is_stream else parse_json(text)
             if len(self.key) >= _SHORTEST_SECRET and self.key in (
                 plain := json.dumps(reply, ensure_ascii=False)
             ):
@@ -292,17 +336,34 @@ def _wait_after(error: Any, tries: int) -> float | None:
     from atc.models.exchange import UnusableReply
 
     status = getattr(error, "status_code", None)
-    if isinstance(error.__cause__, UnusableReply) or not (
-        status is None or status in _PASSING or status >= 500
-    ):
+    is_passing = status is None or status in _PASSING or status >= 500
+    if isinstance(error.__cause__, UnusableReply) or not is_passing or _is_refusal(error):
         return None
     headers = {} if status is None else error.response.headers
     for name, divisor in (("retry-after-ms", 1000), ("retry-after", 1)):
         if re.fullmatch(r"[0-9]{1,9}(\.[0-9]+)?", asked := headers.get(name, "")):
             wanted = float(asked) / divisor
             return wanted if wanted <= _LONGEST_WAIT else None
-    # A random factor, so that clients do not all repeat their requests at the same moment.
+    return _growing_wait(tries)
+
+
+def _growing_wait(tries: int) -> float:
+    """Return the seconds to wait after a number of failures, at most 8.
+
+    They have a random factor, so that clients do not all repeat their requests at the same moment.
+    """
     return float(min(0.5 * 2**tries, 8.0) * random.uniform(0.75, 1.0))  # noqa: S311
+
+
+def _is_refusal(error: Any) -> bool:
+    """Return True if the endpoint refuses the request itself, so that it must be changed.
+
+    Some servers answer with status 500 if the model's template has no system role.
+    """
+    status = getattr(error, "status_code", None)
+    if status in _REFUSALS:
+        return True
+    return status in (500, 501) and re.search(_UNSUPPORTED, detail(error)) is not None
 
 
 def detail(error: Any) -> str:

@@ -15,6 +15,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
+from atc.core.replies import is_repeating
 from atc.models import lark
 from atc.models.fetch import fetch
 from atc.models.llama import LlamaProcess, free_cores, require_runtime
@@ -29,7 +30,6 @@ from atc.models.wire import (
     strip_fence,
     to_api_messages,
 )
-from protocols.errors import ModelUnavailable
 from protocols.model import Completion, Message, Powers
 from protocols.private_files import NotPrivate, private_folder, write_whole
 from protocols.render import Docs
@@ -59,12 +59,6 @@ _MOST_STATES = 3
 """Maximum number of states on disk. The least recently used ones are deleted. The state of a prompt
 of full length takes about 120 MB.
 """
-_SHORTEST = 240
-"""Minimum number of repeated characters that count as endless repetition. Legitimate repetitions,
-such as lines of dashes and rows of zeros, are shorter.
-"""
-_TIMES = 6
-_LONGEST_PERIOD = 200
 
 
 class LocalModel:
@@ -207,7 +201,7 @@ class LocalModel:
             self.timings = reply.get("timings", {})
             self._keep(process, prompt)
         if "error" in reply:
-            raise ModelUnavailable(refusal(reply["error"]))
+            raise refusal(reply["error"])
         return reply, completion_of(reply, model=self.name, seconds=seconds)
 
     def read_ahead(self, messages: Sequence[Message]) -> Completion:
@@ -282,23 +276,6 @@ class LocalModel:
             f"{status.st_size} {status.st_mtime_ns} {version('xllamacpp')} {self._context_tokens}"
         )
         return PromptStates(self._states_folder, kind=kind)
-
-
-def is_repeating(text: str) -> bool:
-    """Return True if `text` ends with at least six repetitions of the same piece.
-
-    The piece has at most 200 characters. A small model that has begun to repeat itself does so up
-    to the token limit.
-    """
-    for period in range(1, min(_LONGEST_PERIOD, len(text) // _TIMES) + 1):
-        tail = max(_SHORTEST, _TIMES * period)
-        if (
-            len(text) >= tail
-            and text[-1] == text[-1 - period]
-            and text[-tail:-period] == text[period - tail :]
-        ):
-            return True
-    return False
 
 
 class PromptStates:

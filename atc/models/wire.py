@@ -14,8 +14,12 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, TypeAlias
 
+from atc.core.replies import code_in_call
+from atc.core.thoughts import remove_thoughts
+from atc.models.stream import STREAM_END, StreamedMessage
+from protocols.errors import ModelUnavailable, PromptTooLong
 from protocols.model import Completion, Message
-from protocols.schema import Json, JsonObject, as_mapping
+from protocols.schema import Json, JsonObject, as_mapping, items_of_type
 
 Post: TypeAlias = Callable[[str, dict[str, Json]], dict[str, Json]]
 """Function that posts a body to a path of the server (`/completion`) and returns the JSON reply."""
@@ -27,8 +31,12 @@ _RENAMED = {
     "max_completion_tokens": "n_predict",
     "top_logprobs": "n_probs",
 }
+_TEXT_PARTS = (None, "text", "output_text")
+"""Types of the parts of a message that are text, and not the model's thoughts."""
 _MOST_TOKENS = 1_000_000_000
 """Upper limit of a plausible token count. Code that counts and stores tokens relies on it."""
+_CUT = ("length", "max_tokens", "MAX_TOKENS")
+"""Reasons with which endpoints say that the token limit ended a reply."""
 _PROBE = [{"role": "user", "content": "a"}, {"role": "assistant", "content": "b"}]
 
 
@@ -46,19 +54,37 @@ def drop_empty_prefill(messages: Sequence[Message]) -> Sequence[Message]:
 
 
 def to_api_messages(
-    messages: Sequence[Message], schema: Mapping[str, Any] | None = None
+    messages: Sequence[Message],
+    schema: Mapping[str, Any] | None = None,
+    *,
+    has_system_role: bool = True,
 ) -> list[dict[str, str]]:
     """Return the messages in the API's format.
 
-    If a schema is passed, it is described in the last user message.
+    If a schema is passed, it is described in the last user message. Without a system role, the
+    text of a system message stands at the beginning of the user's next message.
     """
     turns = [{"role": message.role, "content": message.content} for message in messages]
+    if not has_system_role:
+        turns = _without_system_role(turns)
     if schema is not None:
         last = turns[-2] if is_continuation(messages) and len(turns) > 1 else turns[-1]
         last["content"] += (
             f"\n\nAnswer with JSON alone, valid under this JSON Schema: {json.dumps(schema)}"
         )
     return turns
+
+
+def _without_system_role(turns: Sequence[dict[str, str]]) -> list[dict[str, str]]:
+    """Return messages whose roles are only user and assistant, in turns."""
+    joined: list[dict[str, str]] = []
+    for turn in turns:
+        role = "user" if turn["role"] == "system" else turn["role"]
+        if joined and joined[-1]["role"] == role:
+            joined[-1]["content"] += f"\n\n{turn['content']}"
+        else:
+            joined.append({"role": role, "content": turn["content"]})
+    return joined
 
 
 class UnexpectedForm(ValueError):
@@ -83,15 +109,27 @@ def completion_of(reply: Mapping[str, Json], *, model: str, seconds: float) -> C
         input_tokens=_count(usage.get("prompt_tokens")),
         output_tokens=_count(usage.get("completion_tokens")),
         seconds=seconds,
-        truncated=choice.get("finish_reason") == "length",
+        truncated=choice.get("finish_reason") in _CUT,
         cached_tokens=_count(as_mapping(usage.get("prompt_tokens_details")).get("cached_tokens")),
     )
 
 
 def is_cut_before_text(reply: Mapping[str, Json]) -> bool:
-    """Return True if the token limit was reached before any text, because of hidden reasoning."""
+    """Return True if the token limit was reached before any text but the model's thoughts."""
     choice = _choice(reply)
-    return not _text(choice) and choice.get("finish_reason") == "length"
+    return not _text(choice).strip() and choice.get("finish_reason") in _CUT
+
+
+def is_final(reply: Mapping[str, Json]) -> bool:
+    """Return True if another reply to the same request would be no better than this empty one.
+
+    The token limit ended the thoughts of this one, or it has an error such as an invalid key.
+    """
+    if is_cut_before_text(reply):
+        return True
+    error = as_mapping(reply.get("error"))
+    code = error.get("code", error.get("status"))
+    return isinstance(code, int) and 400 <= code < 500 and code not in (408, 409, 429)
 
 
 def strip_fence(text: str) -> str:
@@ -111,16 +149,40 @@ def _choice(reply: Mapping[str, Json]) -> JsonObject:
 
 
 def _text(choice: JsonObject) -> str:
-    """Return the model's text in one of the `choices` of a reply, without `<think>` reasoning.
+    """Return the model's text in one of the `choices` of a reply, without its thoughts.
 
-    If the model refused to answer, the text is its explanation of the refusal.
+    If the model refused to answer, the text is its explanation of the refusal. If it called a code
+    interpreter instead of writing text, the text is the program of the call, in a code fence.
     """
     message = _object(choice.get("message") or {})
     content = message.get("content") or message.get("refusal") or ""
-    # A list of parts; some models return their reasoning as one.
     if isinstance(content, list):
-        content = "".join(_string(_object(part).get("text") or "") for part in content)
-    return _string(content).rpartition("</think>")[2]
+        parts = [_object(part) for part in content]
+        shown = [part for part in parts if part.get("type") in _TEXT_PARTS]
+        content = "".join(_string(part.get("text") or "") for part in shown)
+    text = remove_thoughts(_string(content)).text
+    return text if text.strip() else _called_program(message)
+
+
+def _called_program(message: JsonObject) -> str:
+    """Return the program that a message passes to a code interpreter, in a code fence, or ""."""
+    for call in items_of_type(message.get("tool_calls"), dict):
+        function = as_mapping(call.get("function"))
+        given = function.get("arguments")
+        code = code_in_call(given if isinstance(given, str) else json.dumps(given))
+        if code is not None:
+            return f"```python\n{code}\n```"
+    return ""
+
+
+def program_in_thoughts(reply: Mapping[str, Json]) -> str:
+    """Return the text of a reply's hidden thoughts if a code fence is in it, else "".
+
+    Some servers take everything that a model says for thoughts.
+    """
+    message = _object(_choice(reply).get("message") or {})
+    hidden = message.get("reasoning_content") or message.get("reasoning") or ""
+    return hidden if isinstance(hidden, str) and "```" in hidden else ""
 
 
 def _object(value: Json) -> JsonObject:
@@ -165,7 +227,10 @@ def request_continuation(post: Post, body: dict[str, Json]) -> dict[str, Json]:
     timings = dict(as_mapping(reply.get("timings")))
     usage = _usage(reply.get("tokens_evaluated", 0), reply.get("tokens_predicted", 0), timings)
     found = _reply(
-        reply["content"], "length" if reply.get("stop_type") == "limit" else "stop", usage, timings
+        {"content": reply["content"]},
+        "length" if reply.get("stop_type") == "limit" else "stop",
+        usage,
+        timings,
     )
     if "completion_probabilities" in reply:
         found["choices"][0]["logprobs"] = {"content": reply["completion_probabilities"]}
@@ -175,36 +240,40 @@ def request_continuation(post: Post, body: dict[str, Json]) -> dict[str, Json]:
 def collect_stream(
     events: Iterable[Mapping[str, Json]],
     *,
-    enough: Callable[[str], bool],
+    enough: Callable[[str], bool] = lambda _: False,
     reading: ReadingProgress | None = None,
 ) -> dict[str, Json]:
     """Combine the events of a `/v1/chat/completions` stream into one reply of the same format.
 
     `enough` is called with the text so far. If it returns True, no more events are read, and the
-    reply looks as if the token limit had cut it. While the server reads the prompt, `reading` is
-    called with the number of tokens read, the number of all tokens, and the seconds so far.
+    reply looks as if the token limit had cut it. So does a stream that broke off. While the server
+    reads the prompt, `reading` is called with the number of tokens read, the number of all tokens,
+    and the seconds so far.
     """
-    text = ""
-    finished = "length"
+    message = StreamedMessage()
+    finished: Json = None
     usage: dict[str, Json] = {}
     timings: dict[str, Json] = {}
     for event in events:
-        if "error" in event:
+        if event.get("error"):
             return {"error": event["error"]}
         if reading is not None:
             _report_progress(reading, event.get("prompt_progress"))
         timings = event.get("timings") or timings
         usage = event.get("usage") or usage
-        for choice in event.get("choices") or ():
+        for choice in items_of_type(event.get("choices"), dict):
             finished = choice.get("finish_reason") or finished
-            text += (choice.get("delta") or {}).get("content") or ""
-        if enough(text):
+            message.add(as_mapping(choice.get("delta") or choice.get("message")))
+        if event is STREAM_END:
+            finished = finished or "stop"
+        if enough(message.text):
             finished = "length"
             usage = {}
             break
     read = timings.get("cache_n", 0) + timings.get("prompt_n", 0)
     written = timings.get("predicted_n", 0)
-    return _reply(text, finished, usage or _usage(read, written, timings), timings)
+    usage = usage or _usage(read, written, timings)
+    return _reply(message.joined(), finished or "length", usage, timings)
 
 
 def _report_progress(reading: ReadingProgress, progress: Mapping[str, Json] | None) -> None:
@@ -222,9 +291,9 @@ def _report_progress(reading: ReadingProgress, progress: Mapping[str, Json] | No
 
 
 def _reply(
-    text: Json, finished: str, usage: dict[str, Json], timings: dict[str, Json]
+    message: JsonObject, finished: Json, usage: dict[str, Json], timings: dict[str, Json]
 ) -> dict[str, Json]:
-    choice = {"message": {"role": "assistant", "content": text}, "finish_reason": finished}
+    choice = {"message": {"role": "assistant", **message}, "finish_reason": finished}
     return {"choices": [choice], "usage": usage, "timings": timings}
 
 
@@ -261,18 +330,19 @@ def reads_lark(post: Post, model: str) -> bool:
     )
 
 
-def refusal(error: Mapping[str, Any]) -> str:
-    """Return a sentence for the user that explains an error which llama.cpp returned."""
+def refusal(error: Mapping[str, Any]) -> ModelUnavailable:
+    """Return the error for the user that explains an error which llama.cpp returned."""
     if error.get("type") == "exceed_context_size_error":
         size = error["n_prompt_tokens"]
         limit = error["n_ctx"]
-        return (
+        return PromptTooLong(
             f"the prompt is {size - limit:,} tokens too long for the local model: it has {size:,},"
             f" the context holds {limit:,}; shorten the task, offer fewer tools, or set"
-            " OPENAI_API_KEY to use a larger model."
+            " OPENAI_API_KEY to use a larger model.",
+            share=limit / size,
         )
     message = " ".join(str(error.get("message", error)).split())[:300]
-    return (
+    return ModelUnavailable(
         f"the local model refuses the request: {message}; check the schema or grammar that goes"
         " with it."
     )

@@ -19,6 +19,7 @@ from atc.core.parallel import (
     run_parallel,
     wait_until,
 )
+from atc.core.replies import is_repeating, without_cut_program
 from atc.core.types import Usage
 from atc.models.prices import FREE, Price
 from atc.run.resume import ResumedRun
@@ -31,6 +32,10 @@ PROGRAM_TOKENS = 900
 
 A small model that writes more has usually started to repeat itself.
 """
+
+
+_RAISE = 4
+"""Factor by which the limit of tokens is raised for a reply that was cut."""
 
 
 class BudgetSpent(Exception):
@@ -63,7 +68,7 @@ class BudgetedModel:
         past: ResumedRun | None = None,
         redact: Redactor | None = None,
     ) -> None:
-        self._ask = ask
+        self._model = ask
         self._observer = observer
         self._config = config
         self._price = price
@@ -96,7 +101,7 @@ class BudgetedModel:
 
         A constraint can be lost during a run, so read this property anew for each request.
         """
-        return powers(self._ask)
+        return powers(self._model)
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -122,16 +127,44 @@ class BudgetedModel:
     ) -> Completion:
         """Ask the model and return its reply. `options` are those of `Ask`.
 
+        If the end of a program in the reply is missing, the model is asked once more. A program
+        whose end is still missing then is left out of the reply, and the notes of the run say so.
+
         Raises:
             BudgetSpent: the run's time is over, before or while the reply was written; or no tokens
                 or requests are left.
             ModelUnavailable: the model gave no reply.
         """
-        return require_completion(
-            self._replies([ModelRequest(messages, max_tokens=max_tokens, **options)], map, purpose)[
-                0
-            ]
-        )
+        request = ModelRequest(messages, max_tokens=max_tokens, **options)
+        reply = self._ask(request, purpose)
+        is_free = request.schema is None and request.grammar is None
+        if not is_free or _without_cut_program(reply) is None:
+            return reply
+        if not is_repeating(reply.text):
+            reply = self._ask_for_rest(request, reply, purpose)
+        kept = _without_cut_program(reply)
+        if kept is None:
+            return reply
+        self.note("A reply of the model ended before its program did, so that program was not run.")
+        return replace(reply, text=kept)
+
+    def _ask(self, request: ModelRequest, purpose: str) -> Completion:
+        return require_completion(self._replies([request], map, purpose)[0])
+
+    def _ask_for_rest(self, request: ModelRequest, begun: Completion, purpose: str) -> Completion:
+        """Return the whole reply of which `begun` is the beginning.
+
+        The model continues it if the endpoint can do that. Otherwise it is asked again, with a
+        larger limit of tokens.
+        """
+        if not self.powers.continues:
+            return self._ask(request._replace(max_tokens=_RAISE * request.max_tokens), purpose)
+        before, prefill = list(request.messages), ""
+        if before[-1].role == "assistant":
+            prefill = before.pop().content
+        so_far = Message("assistant", prefill + begun.text)
+        rest = self._ask(request._replace(messages=[*before, so_far]), purpose)
+        return replace(rest, text=begun.text + rest.text)
 
     def each(
         self, requests: Sequence[ModelRequest], most: int, *, purpose: str
@@ -204,14 +237,14 @@ class BudgetedModel:
         """
         most = self._config.max_seconds
         with wait_until(math.inf if most is None else self._began + most):
-            return ask_once(self._ask, request)
+            return ask_once(self._model, request)
 
     def asker(self, purpose: str) -> Ask:
         """Return an object with the interface `Ask` for the run's model.
 
         Its requests are part of the run: they are counted, stored and replayed like all others.
         """
-        return _BudgetedAsk(self, self._ask, purpose)
+        return _BudgetedAsk(self, self._model, purpose)
 
     def _require_budget(self) -> None:
         """Check that no limit of the budget is reached.
@@ -231,6 +264,11 @@ class BudgetedModel:
             most = getattr(self._config, name)
             if most is not None and used >= most:
                 raise BudgetSpent(f"{name} = {most:.15g}")
+
+
+def _without_cut_program(reply: Completion) -> str | None:
+    """Return the text of a reply without a program whose end is missing, or None if none is."""
+    return without_cut_program(reply.text, truncated=reply.truncated)
 
 
 class _BudgetedAsk:

@@ -13,12 +13,18 @@ from pkgutil import resolve_name
 from typing import TYPE_CHECKING, Any, get_type_hints
 
 from atc.core.config import Config
+from atc.core.events import NoteAdded
 from atc.core.specs import Flags, Kinds, read_spec
-from protocols.errors import AtcError
+from protocols.errors import AtcError, PromptTooLong
 
 if TYPE_CHECKING:  # parsing a spec must not import these modules
     from atc.core.types import Solution
     from atc.run.strategy_run import Parts, Solve
+
+
+_SMALLER = 0.5
+"""Factor for the tokens of tool descriptions if a prompt did not fit into the model's context."""
+_LEAST_PROMPT_TOKENS = 500
 
 
 class UnknownStrategy(AtcError):
@@ -175,6 +181,31 @@ def strategy(spec: str) -> Solve:
     solver = chosen.load_solver()
 
     def solve(task: str, parts: Parts) -> Solution:
-        return solver(task, replace(parts, config=replace(parts.config, **settings)), **keywords)
+        own = replace(parts, config=replace(parts.config, **settings))
+        try:
+            return solver(task, own, **keywords)
+        except PromptTooLong as error:
+            if parts.journal.completed_calls():
+                raise
+            smaller, note = _with_smaller_prompt(own, error)
+        parts.observer(NoteAdded(note))
+        solution = solver(task, smaller, **keywords)
+        return replace(solution, notes=(note, *solution.notes))
 
     return solve
+
+
+def _with_smaller_prompt(parts: Parts, error: PromptTooLong) -> tuple[Parts, str]:
+    """Return the parts of a run whose prompts describe the tools more briefly, and a note on this.
+
+    The tools get at most half of the tokens that they had, and less if the model's endpoint says
+    that less fits into its context.
+    """
+    before = parts.prompt_tokens
+    budget = max(_LEAST_PROMPT_TOKENS, int(before * _SMALLER * (error.share or 1.0)))
+    note = (
+        "The prompt did not fit into the model's context, so the tools are described in at most"
+        f" {budget:,} tokens instead of {before:,}. The setting prompt_tokens = {budget} saves the"
+        " request that was refused."
+    )
+    return replace(parts, config=replace(parts.config, prompt_tokens=budget)), note

@@ -335,7 +335,7 @@ def test_more_time_continues_a_run_out_of_time(agent, notes) -> None:
 
 def test_an_interrupted_command_says_how_to_resume(own_folders, atc_, notes, monkeypatch) -> None:
     (own_folders / "script.json").write_text(json.dumps([PROGRAM]), encoding="utf-8")
-    monkeypatch.setenv("ATC_SETTLE_SECONDS", "0.5")
+    monkeypatch.setenv("ATC_SETTLE_SECONDS", "5")
     words = (
         "--allow-writes",
         "all",

@@ -2,7 +2,7 @@
 
 import pytest
 
-from atc.core.replies import program_in_reply
+from atc.core.replies import is_repeating, program_in_reply
 
 PROGRAM = "x = find(name='a')\nprint(x)\n"
 
@@ -82,3 +82,25 @@ def test_a_reply_of_nothing_else_is_no_program(reply):
 )
 def test_what_a_program_defines_for_itself_stays(source):
     assert program_in_reply(f"```python\n{source}```").source == source
+
+
+LONG = "\n".join(
+    f"result_{n} = get_film(film_id='fm_{n:05}')\nprint(result_{n}['title'])" for n in range(60)
+)
+
+
+@pytest.mark.parametrize(
+    ("text", "circles"),
+    [
+        ("add_to_queue(uri='spotify:track:03YrJQ" + "zQw" * 80, True),
+        ("x = 1\n" + "print(x)\n" * 27, True),
+        ("if park['park_id'] == park['park_id']:\n    print(park['name'])\n" * 6, True),
+        ("-" * 120, False),
+        ("[" + "0, " * 60 + "0]", False),
+        (LONG, False),
+        (LONG[:300] * 3, False),
+    ],
+)
+def test_only_endless_repetition_counts_as_repeating(text, circles):
+    assert is_repeating(text) is circles
+    assert not is_repeating(text + "done")

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from atc.models import lark, llama
-from atc.models.local import LocalModel, is_repeating
+from atc.models.local import LocalModel
 from benchmarks.decoding.rivals import TokenPlace, top_tokens
 from protocols.errors import ModelUnavailable
 from protocols.model import Message, Powers
@@ -240,28 +240,6 @@ def test_a_repeating_reply_is_cut(model):
     assert 0 < reply.output_tokens < 100
     again = model(user("reply fine"), max_tokens=900)
     assert (again.text, again.truncated, again.output_tokens) == ("fine", False, 3)
-
-
-PROGRAM = "\n".join(
-    f"result_{n} = get_film(film_id='fm_{n:05}')\nprint(result_{n}['title'])" for n in range(60)
-)
-
-
-@pytest.mark.parametrize(
-    ("text", "circles"),
-    [
-        ("add_to_queue(uri='spotify:track:03YrJQ" + "zQw" * 80, True),
-        ("x = 1\n" + "print(x)\n" * 27, True),
-        ("if park['park_id'] == park['park_id']:\n    print(park['name'])\n" * 6, True),
-        ("-" * 120, False),
-        ("[" + "0, " * 60 + "0]", False),
-        (PROGRAM, False),
-        (PROGRAM[:300] * 3, False),
-    ],
-)
-def test_only_endless_repetition_counts_as_repeating(text, circles):
-    assert is_repeating(text) is circles
-    assert not is_repeating(text + "done")
 
 
 @pytest.mark.parametrize("tokens", [9, 900])

@@ -161,7 +161,7 @@ def test_a_spent_limit_is_raised_once():
         assert model(ASK).text == "Lima"
     with (
         endpoint(said("", finish="length")) as (model, server),
-        pytest.raises(ModelUnavailable, match="empty reply"),
+        pytest.raises(ModelUnavailable, match="thoughts alone, up to the limit"),
     ):
         model(ASK)
     assert len(server.seen) == 2
@@ -175,8 +175,8 @@ def test_a_spent_limit_is_raised_once():
         (Reply(404, b"<html><h1>Not found</h1></html>"), 1, r"\(HTTP 404: an HTML page\).*OPENAI_BASE_URL, which"),
         (refusal(429, "no money", code="insufficient_quota"), 3, r"takes no more requests .*no money\); wait or see"),
         (refusal(400, "bad\n\x1b[31mthings " + "x" * 900), 1, r"\(HTTP 400: bad \[31mthings x{180,190}\); try another"),
-        (said("  \n"), 1, r"answered with an empty reply; try again or name another model"),
-        (Reply(body={"error": {"message": "loading"}}), 1, r"answered with an error \(loading\); try again"),
+        (said("  \n"), 3, r"answered with an empty reply; try again or name another model"),
+        (Reply(body={"error": {"message": "loading"}}), 3, r"answered with an error \(loading\); try again"),
         (Reply(body=b"<!doctype html><p>Welcome</p>"), 1, r"answered with no JSON object, so it is not the OpenAI API"),
     ],
 )  # fmt: skip
