@@ -32,7 +32,15 @@ from protocols.http.redirects import follow_redirects
 from protocols.http.request import DEFAULT_HEADERS, HttpRequest, RequestBuilder
 from protocols.mcp import Servers
 from protocols.protocol import HttpBinding, McpBinding, ProgramBinding, PythonBinding, ToolProtocol
-from protocols.response import Answer, UnreadableBody, one_line, read_body, to_json
+from protocols.response import (
+    Answer,
+    ToolResponse,
+    UnreadableBody,
+    one_line,
+    read_body,
+    to_json,
+)
+from protocols.response_headers import kept_headers
 from protocols.schema import Json, JsonObject
 from protocols.secrets import replace_secrets
 from protocols.secrets.names import is_secret
@@ -159,6 +167,14 @@ class HttpCall:
         self._reserved = [(one.place, one.name) for one in (*own, *self._fixed)]
 
     def __call__(self, arguments: JsonObject, *, idempotency_key: str | None = None) -> Json:
+        """Call the tool with arguments keyed by original name, and return the value of `respond`.
+
+        Raises:
+            ToolError: see `respond`.
+        """
+        return self.respond(arguments, idempotency_key=idempotency_key).value
+
+    def respond(self, arguments: JsonObject, *, idempotency_key: str | None = None) -> ToolResponse:
         """Call the tool with arguments keyed by original name, and return the full response.
 
         Raises:
@@ -176,7 +192,9 @@ class HttpCall:
                 answer, committed = self._exchange(request, secrets)
         if answer.succeeded:
             try:
-                return mask.result(read_body(answer, self._protocol.output_schema, mask=mask))
+                value = mask.result(read_body(answer, self._protocol.output_schema, mask=mask))
+                headers = mask.result(kept_headers(answer.headers))
+                return ToolResponse(value, answer.status, headers)
             except UnreadableBody as error:
                 answer = Answer(status=answer.status, trouble=str(error))
         # Raised outside of `except`: the context of the error would contain URLs.

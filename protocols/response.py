@@ -128,6 +128,18 @@ class Answer:
         return "unknown"
 
 
+@dataclass(frozen=True, slots=True)
+class ToolResponse:
+    """The response of a tool to a successful call: its value, and what came beside the value."""
+
+    value: Json
+    """The full response, before unwrapping."""
+    status: int | None = None
+    """The HTTP status, or None if the tool was not called over HTTP."""
+    headers: Mapping[str, str] = field(default_factory=dict)
+    """The headers that belong to the result, keyed by lower-case name, see `kept_headers`."""
+
+
 class UnreadableBody(Exception):
     """A successful response has a body that its media type or the tool's schema does not allow."""
 

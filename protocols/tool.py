@@ -6,7 +6,7 @@ import json
 import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field, replace
-from functools import cached_property, partial
+from functools import cached_property
 from hashlib import sha256
 from typing import Literal, Protocol, cast
 
@@ -17,6 +17,7 @@ from protocols.naming import (
     tool_aliases,
 )
 from protocols.protocol import Binding, HttpBinding, ToolProtocol
+from protocols.response import ToolResponse
 from protocols.schema import Json, JsonObject, wrapper_key
 from protocols.worlds import Effect, Fresh, World
 
@@ -88,7 +89,7 @@ class Tool:
         binding = self.protocol.binding
         return isinstance(binding, HttpBinding) and bool(binding.idempotency_header)
 
-    def send(self, arguments: JsonObject, *, idempotency_key: str | None = None) -> Json:
+    def send(self, arguments: JsonObject, *, idempotency_key: str | None = None) -> ToolResponse:
         """Call the tool and return its full response.
 
         `idempotency_key` is ignored if the tool takes none.
@@ -96,18 +97,28 @@ class Tool:
         Raises:
             ToolError: the call failed, or `failed` says that the response is a refusal.
         """
-        send = partial(self._send, idempotency_key=idempotency_key)
         if self.world is None:
-            return send(arguments)
-        return self.world.send(self.qualified, arguments, send, steps=self.is_step)
+            return self._send(arguments, idempotency_key)
+        received: list[ToolResponse] = []
 
-    def _send(self, arguments: JsonObject, *, idempotency_key: str | None) -> Json:
+        def send(arguments: JsonObject) -> Json:
+            received.append(self._send(arguments, idempotency_key))
+            return received[-1].value
+
+        value = self.world.send(self.qualified, arguments, send, steps=self.is_step)
+        # The tools that a factory has made do not use `send`.
+        return received[-1] if received else ToolResponse(value)
+
+    def _send(self, arguments: JsonObject, idempotency_key: str | None) -> ToolResponse:
         """Call the tool's own function. Unlike `send`, ignore `world`."""
-        if idempotency_key is None or not self.takes_idempotency_key:
-            response = self.call(arguments)
+        key = {} if idempotency_key is None else {"idempotency_key": idempotency_key}
+        if (respond := getattr(self.call, "respond", None)) is not None:
+            response: ToolResponse = respond(arguments, **key)
+        elif key and self.takes_idempotency_key:
+            response = ToolResponse(cast("KeyedCall", self.call)(arguments, **key))
         else:
-            response = cast("KeyedCall", self.call)(arguments, idempotency_key=idempotency_key)
-        result = self.unwrap(response)
+            response = ToolResponse(self.call(arguments))
+        result = self.unwrap(response.value)
         if self._is_refusal(result):
             raise ToolError(None, result if isinstance(result, str) else json.dumps(result))
         return response

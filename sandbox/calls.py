@@ -9,6 +9,7 @@ from typing import Any
 
 from protocols.errors import AtcError, Outcome, ToolError
 from protocols.protocol import HttpBinding, McpBinding
+from protocols.response import ToolResponse
 from protocols.schema import Json
 from protocols.tool import Tool
 from protocols.toolbox import Toolbox
@@ -130,7 +131,8 @@ class Calls:
         tool = opened.tool
         try:
             sent = self._deliver_call(opened)
-            value = tool.unwrap(sent.response)
+            response = sent.response
+            value = tool.unwrap(response.value)
             encoded = encode(value)
         except ToolError as error:
             return self._fail_call(opened, error)
@@ -144,9 +146,16 @@ class Calls:
         except Exception as error:  # noqa: BLE001 - what a tool gave is no JSON
             return self._fail_call(opened, _unexpected_error(tool, error))
         no_response = sent.note == CONFIRMED
-        drift = () if no_response else opened.tool_contract.drift(sent.response)
+        drift = () if no_response else opened.tool_contract.drift(response.value)
         self._record(
-            self._outcome(opened, result=sent.response, outcome="done", drift=drift, note=sent.note)
+            self._outcome(
+                opened,
+                result=response.value,
+                headers=response.headers,
+                outcome="done",
+                drift=drift,
+                note=sent.note,
+            )
         )
         return reply_with_value(opened.asked.index, value, encoded, self._limits)
 
@@ -257,7 +266,7 @@ class Calls:
             self._journal.record(asked, complete=False)
             opened.sent = True
 
-    def _make(self, opened: OpenCall, arguments: dict[str, Json]) -> Json:
+    def _make(self, opened: OpenCall, arguments: dict[str, Json]) -> ToolResponse:
         tool = opened.tool
         self._turns.wait(tool, opened.asked.index)
         with self._lock:
@@ -271,11 +280,11 @@ class Calls:
             raise
         except Exception as error:
             raise _unexpected_error(tool, error) from error
-        if not isinstance(response, str) and not isinstance(
+        if not isinstance(response.value, str) and not isinstance(
             tool.protocol.binding, (HttpBinding, McpBinding)
         ):
             # A function of this process may still change what it returned, so record a copy.
-            response = json.loads(encode(response))
+            return ToolResponse(json.loads(encode(response.value)))
         return response
 
     def _reply_unknown_outcome(self, opened: OpenCall, problem: UnconfirmedWrite) -> CallReply:

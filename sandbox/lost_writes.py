@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from typing import Literal, NamedTuple
 
 from protocols.errors import ToolError
+from protocols.response import ToolResponse
 from protocols.schema import Json, JsonObject
 from protocols.tool import Tool
 from protocols.toolbox import Toolbox
@@ -53,7 +54,7 @@ class WriteResult(NamedTuple):
     If the original response was lost, `note` says how this one was obtained.
     """
 
-    response: Json
+    response: ToolResponse
     note: str | None = None
 
 
@@ -67,7 +68,7 @@ class PendingWrite:
     """An equal call of an earlier execution whose response was lost, and the Unix time at which it
     was about to be sent. None if there is no such call.
     """
-    make: Callable[[], Json]
+    make: Callable[[], ToolResponse]
     """Sends the call and returns its response. The idempotency key is the same each time."""
     intend: Callable[[Json], None]
     """Records that the call is about to be sent. The argument is a list with the response that the
@@ -110,7 +111,7 @@ class WriteRecovery:
         if sending.earlier is not None and self.took_effect_before is not None:
             _, intended = sending.earlier
             if intended < self.took_effect_before:
-                return WriteResult(None, CONFIRMED)
+                return WriteResult(ToolResponse(None), CONFIRMED)
         read = None if sending.tool.takes_idempotency_key else self.tools.verifier(sending.tool)
         if read is None:
             return self._send(sending, None)
@@ -138,7 +139,8 @@ class WriteRecovery:
             elif problem is not None:
                 shown = self._verify_until_settled(sending, read, problem, baseline, intended)
                 if shown.state == "done":
-                    return WriteResult(shown.response, f"Its answer was lost; {shown.why}.")
+                    response = ToolResponse(shown.response)
+                    return WriteResult(response, f"Its answer was lost; {shown.why}.")
                 _require_absent(shown, problem)
                 self.wait(problem.retry_after or 0.0)
                 note = f"Its answer was lost; {shown.why}, so it was sent again."

@@ -5,6 +5,7 @@ Only the host writes it, so a program cannot falsify it.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -23,6 +24,7 @@ class ToolCall:
     arguments: JsonObject  # keyed by alias, as the program passed them
     line: int  # line of the program that made the call, from 1
     result: Json = None  # the full response, before unwrapping; None when `error` is set
+    headers: Mapping[str, str] = field(default_factory=dict)  # those that belong to the result
     error: str | None = None  # error message of the tool, or about its arguments
     status: int | None = None  # HTTP status of a failed call, where there was one
     outcome: Outcome = "done"

@@ -115,7 +115,7 @@ def _call_guarded(tool: Tool, values: dict[str, Json]) -> tuple[ExitCode, dict[s
         sent = True
         # What a Python tool prints is not part of the result.
         with redirect_stdout(sys.stderr):
-            result = tool.send(values)
+            result = tool.send(values).value
     except ToolError as error:
         failed = {
             "error": str(error),

@@ -137,9 +137,9 @@ class BreakingTools:
             drifts = broken.kind == "drift" and tool.alias == self._gold.calls[broken.call].tool
             self._struck = asked if here else ""
             if not here and not (drifts and number >= broken.call):
-                return tool.send(arguments, idempotency_key=idempotency_key)
+                return tool.send(arguments, idempotency_key=idempotency_key).value
             if broken.kind == "emptied":
-                return _empty_answer(tool.send(arguments, idempotency_key=idempotency_key))
+                return _empty_answer(tool.send(arguments, idempotency_key=idempotency_key).value)
             return self._break(tool, arguments, idempotency_key)
 
         return replace(tool, call=call)
@@ -151,7 +151,7 @@ class BreakingTools:
             rates = {"rate_drop_after": 1.0}
         app.state.control.set_faults(Faults(seed=self._broken.seed, **rates))
         try:
-            return self._impatient[tool.alias].send(arguments, idempotency_key=key)
+            return self._impatient[tool.alias].send(arguments, idempotency_key=key).value
         finally:
             app.state.control.set_faults(None)
             latest = list(app.state.requests)[

@@ -173,7 +173,7 @@ OOPS = ToolError(500, "oops", outcome="unknown")
 def test_a_lost_write_is_done_once(desk, how, response, sendings, waited):
     clock = Clock()
     sent = send(desk, clock=clock, **how)
-    assert (sent.response, desk.sent, desk.watches) == (response, sendings, [response])
+    assert (sent.response.value, desk.sent, desk.watches) == (response, sendings, [response])
     assert sum(clock.waits) >= waited
     assert waited or "key" in how or sum(clock.waits) == 0
     if "key" not in how:
@@ -183,7 +183,7 @@ def test_a_lost_write_is_done_once(desk, how, response, sendings, waited):
 @pytest.mark.parametrize(("fault", "sendings"), [(LOST, 1), (DROPPED, 2)])
 def test_a_removal_is_settled_by_its_absence(fault, sendings):
     desk = Desk(faults=[fault], watches=[RECORDED])
-    assert send(desk, "delete_watch").response == RECORDED
+    assert send(desk, "delete_watch").response.value == RECORDED
     assert (desk.sent, desk.watches) == (sendings, [])
 
 
@@ -193,17 +193,17 @@ def test_a_late_write_is_not_repeated():
     clock.then.append(
         lambda now: desk.watches.append(late) if now > 1004 and late not in desk.watches else None
     )
-    assert send(desk, clock=clock).response == late
+    assert send(desk, clock=clock).response.value == late
     assert desk.sent == 1
 
 
 def test_other_equal_records_prove_no_write():
     desk = Desk(faults=[DROPPED], watches=[{**RECORDED, "watch_id": "w0"}])
-    assert send(desk).response["watch_id"] == "w1"
+    assert send(desk).response.value["watch_id"] == "w1"
     assert (desk.sent, len(desk.watches)) == (2, 2)
     desk, clock, other = Desk(faults=[DROPPED]), Clock(), {**RECORDED, "watch_id": "w7"}
     clock.then.append(lambda now: desk.watches.append(other) if not desk.watches else None)
-    assert send(desk, clock=clock, results=[other]).response["watch_id"] == "w1"
+    assert send(desk, clock=clock, results=[other]).response.value["watch_id"] == "w1"
     assert desk.sent == 2
 
 
@@ -243,5 +243,5 @@ KILLED = ToolCall(
 @pytest.mark.parametrize(("watches", "sendings"), [([RECORDED], 0), ([], 1)])
 def test_a_killed_executions_call_is_settled_first(watches, sendings):
     desk = Desk(watches=list(watches))
-    assert send(desk, earlier=(KILLED, 0.0)).response == RECORDED
+    assert send(desk, earlier=(KILLED, 0.0)).response.value == RECORDED
     assert (desk.sent, desk.watches) == (sendings, [RECORDED])

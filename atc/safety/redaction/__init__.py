@@ -73,6 +73,7 @@ class Redactor:
         secrets = secrets_of(call.arguments, arguments)
         secrets += secrets_of(outcome, response)
         secrets += secrets_of(call.baseline, None)
+        secrets += secrets_of(call.headers, None)
         self._take(secrets, f"{execution}.{call.index}")
 
     def learn_run(self, stored: StoredRun) -> None:
@@ -250,7 +251,7 @@ class Redactor:
             arguments=self.value(dict(call.arguments), arguments),
             result=self.value(call.result, response),
         )
-        names = ("error", "curl", "remedy", "note", "drift", "baseline")
+        names = ("error", "curl", "remedy", "note", "drift", "baseline", "headers")
         return replace(changed, **{name: self.value(getattr(call, name)) for name in names})
 
     def _cover(self, leaf: Json) -> Json:

@@ -25,7 +25,12 @@ from tests.labs.patience import PATIENCE
 from tests.labs.stores import both_stores, open_store
 
 CALL = ToolCall(
-    index=0, tool="find", arguments={"name": "a", "n": 1.5}, line=3, result={"rows": [1, None]}
+    index=0,
+    tool="find",
+    arguments={"name": "a", "n": 1.5},
+    line=3,
+    result={"rows": [1, None]},
+    headers={"x-total": "3"},
 )
 REFUSED = ToolCall(
     index=1, tool="find", arguments={}, line=4, error="name is missing", outcome="refused"

@@ -94,7 +94,7 @@ def test_a_fetched_write_is_declared_by_source(kind):
 
 def test_a_refusal_is_an_error():
     tools = load_tools(click, failed=lambda result: result == "[not found]")
-    assert tools["click"].send({"link": "/a"}) == "/a"
+    assert tools["click"].send({"link": "/a"}).value == "/a"
     with pytest.raises(ToolError, match="not found") as caught:
         tools["click"].send({"link": "[not found]"})
     assert caught.value.outcome == "refused"
@@ -153,7 +153,7 @@ def test_each_world_has_the_same_tools():
 def test_a_failing_check_keeps_the_result():
     tool = load_tools(view, failed=lambda result: result["key"])["view"]
     with pytest.warns(RuntimeWarning, match="'failed' of '.*view' raised TypeError"):
-        assert tool.send({}) == "page"
+        assert tool.send({}).value == "page"
 
 
 @pytest.mark.parametrize("how", [{"failed": 3}, {"pure": 5}, {"session": None}])

@@ -1,0 +1,61 @@
+"""Response headers that a program may read: totals, next pages, `Location`, rate limits, `ETag`.
+
+They are tool output, like the body: untrusted, stored with the result and removed with it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final
+
+from protocols.naming import split_words
+
+MOST_HEADERS: Final = 40
+"""Maximum number of headers that are kept of one response."""
+MOST_BYTES: Final = 8192
+"""Maximum size of all kept names and values together. A header that does not fit is left out."""
+_LEFT_OUT: Final = split_words(
+    # How the message was sent, by whom, and over which connection.
+    "connection keep-alive proxy-connection transfer-encoding te trailer upgrade via server date"
+    " alt-svc forwarded x-powered-by x-served-by x-runtime x-envoy-upstream-service-time"
+    # How the body was encoded. The program gets the decoded value.
+    " content-type content-length content-encoding content-md5 accept-ranges"
+    # Rules for caches between the service and a browser.
+    " age cache-control expires pragma vary x-cache x-cache-hits x-timer"
+    # Cookies and logins, which may be credentials.
+    " set-cookie set-cookie2 www-authenticate proxy-authenticate authorization"
+    " proxy-authorization authentication-info proxy-authentication-info"
+    # Rules for browsers, most of them about security.
+    " strict-transport-security content-security-policy content-security-policy-report-only"
+    " x-content-type-options x-frame-options x-xss-protection x-permitted-cross-domain-policies"
+    " x-download-options x-dns-prefetch-control referrer-policy permissions-policy feature-policy"
+    " origin-agent-cluster timing-allow-origin clear-site-data expect-ct nel report-to"
+    " reporting-endpoints server-timing x-robots-tag"
+)
+_LEFT_OUT_PREFIXES: Final = ("access-control-", "cross-origin-", "cf-", "x-amz-cf-")
+
+
+def kept_headers(headers: Mapping[str, str]) -> dict[str, str]:
+    """Return those of the headers of a response that belong to its result.
+
+    Left out are headers about the connection, the encoding, caching, security and cookies.
+    `headers` are keyed by lower-case name. The number and the size of the result are limited.
+    """
+    kept = {
+        name: value
+        for name, value in headers.items()
+        if name not in _LEFT_OUT and not name.startswith(_LEFT_OUT_PREFIXES)
+    }
+    return _limit(kept) if kept else kept
+
+
+def _limit(headers: Mapping[str, str]) -> dict[str, str]:
+    """Return the first of the headers that are within the limits of number and size."""
+    room = MOST_BYTES
+    within: dict[str, str] = {}
+    for name, value in headers.items():
+        size = len(name) + len(value)
+        if size <= room and len(within) < MOST_HEADERS:
+            room -= size
+            within[name] = value
+    return within
