@@ -174,13 +174,21 @@ class HttpCall:
         """
         return self.respond(arguments, idempotency_key=idempotency_key).value
 
-    def respond(self, arguments: JsonObject, *, idempotency_key: str | None = None) -> ToolResponse:
+    def respond(
+        self,
+        arguments: JsonObject,
+        *,
+        idempotency_key: str | None = None,
+        query: JsonObject | None = None,
+    ) -> ToolResponse:
         """Call the tool with arguments keyed by original name, and return the full response.
+
+        `query` has further values for the query of the request.
 
         Raises:
             ToolError: the call failed. It says what is known about the effect of the call.
         """
-        request = self._build(arguments, idempotency_key)
+        request = self._build(arguments, idempotency_key, query)
         mask = self._keyring.mask
         secrets = self._secrets()
         answer, committed = self._exchange(request, secrets)
@@ -203,7 +211,7 @@ class HttpCall:
             answer.status,
             one_line(mask(answer.problem)),
             outcome="unknown" if committed else answer.outcome(reads=self._reads),
-            curl=self._curl(self._build(hidden, idempotency_key), secrets),
+            curl=self._curl(self._build(hidden, idempotency_key, query), secrets),
             retry_after=answer.retry_after,
             answer=mask(answer.text()) if answer.headers or answer.body else None,
             remedy=self._remedy(
@@ -260,12 +268,19 @@ class HttpCall:
         """
         self._build(arguments)
 
-    def _build(self, arguments: JsonObject, idempotency_key: str | None = None) -> HttpRequest:
+    def _build(
+        self,
+        arguments: JsonObject,
+        idempotency_key: str | None = None,
+        query: JsonObject | None = None,
+    ) -> HttpRequest:
         """Return the request for `arguments`, without credentials.
 
-        It includes the headers that the user has configured for the host.
+        It includes the headers that the user has configured for the host. `query` has further
+        values for its query.
         """
-        request = add_secrets(self._plan.build(arguments, reserved=self._reserved), self._fixed)
+        plain = self._plan.build(arguments, reserved=self._reserved, query=query)
+        request = add_secrets(plain, self._fixed)
         header = self._binding.idempotency_header
         if header is None or idempotency_key is None:
             return request

@@ -89,33 +89,42 @@ class Tool:
         binding = self.protocol.binding
         return isinstance(binding, HttpBinding) and bool(binding.idempotency_header)
 
-    def send(self, arguments: JsonObject, *, idempotency_key: str | None = None) -> ToolResponse:
+    def send(
+        self,
+        arguments: JsonObject,
+        *,
+        idempotency_key: str | None = None,
+        query: JsonObject | None = None,
+    ) -> ToolResponse:
         """Call the tool and return its full response.
 
-        `idempotency_key` is ignored if the tool takes none.
+        `idempotency_key` is ignored if the tool takes none. `query` has further values for the
+        query of an HTTP request, from the address of a next page.
 
         Raises:
             ToolError: the call failed, or `failed` says that the response is a refusal.
         """
         if self.world is None:
-            return self._send(arguments, idempotency_key)
+            return self._send(arguments, idempotency_key, query)
         received: list[ToolResponse] = []
 
         def send(arguments: JsonObject) -> Json:
-            received.append(self._send(arguments, idempotency_key))
+            received.append(self._send(arguments, idempotency_key, query))
             return received[-1].value
 
         value = self.world.send(self.qualified, arguments, send, steps=self.is_step)
         # The tools that a factory has made do not use `send`.
         return received[-1] if received else ToolResponse(value)
 
-    def _send(self, arguments: JsonObject, idempotency_key: str | None) -> ToolResponse:
+    def _send(
+        self, arguments: JsonObject, key: str | None, query: JsonObject | None
+    ) -> ToolResponse:
         """Call the tool's own function. Unlike `send`, ignore `world`."""
-        key = {} if idempotency_key is None else {"idempotency_key": idempotency_key}
         if (respond := getattr(self.call, "respond", None)) is not None:
-            response: ToolResponse = respond(arguments, **key)
-        elif key and self.takes_idempotency_key:
-            response = ToolResponse(cast("KeyedCall", self.call)(arguments, **key))
+            response: ToolResponse = respond(arguments, idempotency_key=key, query=query)
+        elif key is not None and self.takes_idempotency_key:
+            call = cast("KeyedCall", self.call)
+            response = ToolResponse(call(arguments, idempotency_key=key))
         else:
             response = ToolResponse(self.call(arguments))
         result = self.unwrap(response.value)

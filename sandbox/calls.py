@@ -10,17 +10,17 @@ from typing import Any
 from protocols.errors import AtcError, Outcome, ToolError
 from protocols.protocol import HttpBinding, McpBinding
 from protocols.response import ToolResponse
-from protocols.schema import Json
+from protocols.schema import Json, JsonObject
 from protocols.tool import Tool
 from protocols.toolbox import Toolbox
 from sandbox.arguments import BadArguments, Contract, contract, shorten
 from sandbox.base import Paused
-from sandbox.frames import fingerprint
 from sandbox.journal import Journal
 from sandbox.limits import LONGEST_WAIT_SECONDS, Clock, Limits
 from sandbox.lost_writes import CONFIRMED, PendingWrite, UnconfirmedWrite, WriteResult
+from sandbox.page_series import ONLY_READS, PageSeries, SeriesOfRun
 from sandbox.replies import CallReply, encode, reply_with_value
-from sandbox.trace import Failure, Frame, ToolCall, ValueHint
+from sandbox.trace import Failure, Frame, ToolCall
 from sandbox.turns import Turns
 from sandbox.wire import CallRequest, RunEnded, limit_exceeded, protocol_violation
 
@@ -38,6 +38,9 @@ class OpenCall:
     tool_contract: Contract
     sent: bool = False
     """True if the call was sent to the tool, or is about to be."""
+    series: PageSeries | None = None
+    """The pages to which its response belongs; None for a plain call."""
+    wants_headers: bool = False
 
 
 class RunOver(Exception):
@@ -56,13 +59,14 @@ class Calls:
 
     def __init__(self, tools: Toolbox, *, limits: Limits, journal: Journal, clock: Clock) -> None:
         self.made: list[ToolCall] = []
-        self._tools = tools
+        self.tools = tools
         self._limits = limits
         self._journal = journal
         self._clock = clock
         self._lock = threading.Lock()
         self._settled = threading.Condition(self._lock)
         self._open: dict[int, OpenCall] = {}
+        self._series = SeriesOfRun()
         self._closed = self._held_back = self._settling = False
         self._turns = Turns(tools)
 
@@ -82,16 +86,25 @@ class Calls:
         terms = contract(tool.protocol)
         started = self._clock.elapsed()
         error = None
+        series = None
+        given: JsonObject = call.arguments
+        query: JsonObject = {}
+        if call.pages or call.after is not None:
+            series, given, query = self._series.find(call, tool)
         try:
-            arguments = terms.accept(call.arguments, call.unsendable)
+            if series is not None and tool.protocol.writes:
+                raise BadArguments(ONLY_READS)  # noqa: TRY301 - the same as a wrong argument
+            arguments = terms.accept(given, call.unsendable)
         except BadArguments as problem:
-            arguments = {**call.arguments, **call.unsendable}
+            arguments = {**given, **call.unsendable}
             error = f"tool {call.tool!r}: {problem} (line {call.line})"
         asked = ToolCall(
             index=call.number,
             tool=call.tool,
             arguments=arguments,
             line=call.line,
+            query=query,
+            continues=call.after,
             within=call.within or None,
             started=started,
             error=error,
@@ -109,7 +122,8 @@ class Calls:
                 asked, writes=tool.protocol.writes, defaults=terms.defaults, repeats=tool.repeats
             )
             self.made.append(asked)
-            self._open[call.number] = opened = OpenCall(asked, tool, terms)
+            opened = OpenCall(asked, tool, terms, series=series, wants_headers=call.headers)
+            self._open[call.number] = opened
             self._turns.take(tool, call.number)
         if found is None:
             return opened
@@ -118,7 +132,7 @@ class Calls:
             return CallReply(found.index, error=found.error, status=found.status)
         tool.note_answer(found.arguments, found.result)
         value = tool.unwrap(found.result)
-        return reply_with_value(found.index, value, encode(value), self._limits)
+        return self._reply(opened, found, value, encode(value))
 
     def finish(self, opened: OpenCall) -> CallReply:
         """Make an open call, record its outcome, and return the reply.
@@ -147,17 +161,16 @@ class Calls:
             return self._fail_call(opened, _unexpected_error(tool, error))
         no_response = sent.note == CONFIRMED
         drift = () if no_response else opened.tool_contract.drift(response.value)
-        self._record(
-            self._outcome(
-                opened,
-                result=response.value,
-                headers=response.headers,
-                outcome="done",
-                drift=drift,
-                note=sent.note,
-            )
+        call = self._outcome(
+            opened,
+            result=response.value,
+            headers=response.headers,
+            outcome="done",
+            drift=drift,
+            note=sent.note,
         )
-        return reply_with_value(opened.asked.index, value, encoded, self._limits)
+        self._record(call)
+        return self._reply(opened, call, value, encoded)
 
     def stop_sending(self) -> None:
         """Send no more tool calls. Open calls that were not sent yet get the outcome `not_run`."""
@@ -169,31 +182,6 @@ class Calls:
                         opened, error="the run ended before it was sent", outcome="not_run"
                     )
                 )
-
-    def confirm_hint(self, hint: ValueHint) -> ValueHint | None:
-        """Check a hint that the program's process sent, and return it if it is true, else None.
-
-        A hint says that a part of a failing expression had the value at a path in a response. It is
-        true if the recorded response has the same value at this path. The returned hint has the
-        path in the full response, because a program may get only a part of the response.
-        """
-        if hint.call >= len(self.made) or self.made[hint.call].outcome != "done":
-            return None
-        made = self.made[hint.call]
-        value = self._tools[made.tool].unwrap(made.result)
-        path = (
-            hint.path
-            if value is made.result
-            else (self._tools[made.tool].wrapper or "", *hint.path)
-        )
-        for step in hint.path:
-            if isinstance(value, dict) and step in value:
-                value = value[str(step)]
-            elif isinstance(value, list) and isinstance(step, int) and step < len(value):
-                value = value[step]
-            else:
-                return None
-        return replace(hint, path=path) if fingerprint(value) == hint.mark else None
 
     def wait_for_open_calls(self) -> None:
         """Wait until all calls have an outcome, but not longer than the run may take."""
@@ -216,17 +204,26 @@ class Calls:
                     )
                 )
 
+    def _reply(self, opened: OpenCall, call: ToolCall, value: Json, encoded: str) -> CallReply:
+        """Return the reply to a successful call, with what the program wants beside the value."""
+        reply = reply_with_value(call.index, value, encoded, self._limits)
+        if opened.wants_headers:
+            return reply._replace(beside={"headers": dict(call.headers)})
+        if opened.series is None:
+            return reply
+        return reply._replace(beside=self._series.take(opened.series, call)._asdict())
+
     def _admit(self, call: CallRequest) -> Tool:
         if call.number != len(self.made):
             raise protocol_violation(
                 f"numbered its call {call.number} where {len(self.made)} was due"
             )
-        if call.tool not in self._tools:
+        if call.tool not in self.tools:
             raise protocol_violation(f"asked for the undeclared tool {shorten(call.tool, 80)!r}")
         if call.number >= (most := self._limits.tool_calls):
             problem = f"the program made more than {most:,} calls"
             raise limit_exceeded("tool_calls", problem, frames=(Frame(line=call.line),))
-        return self._tools[call.tool]
+        return self.tools[call.tool]
 
     def _deliver_call(self, opened: OpenCall) -> WriteResult:
         """Send a call that has no outcome yet to its tool, and return the response.
@@ -275,7 +272,7 @@ class Calls:
         try:
             if self._journal.confirm is not None:
                 self._journal.confirm()
-            response = tool.send(arguments, idempotency_key=key)
+            response = tool.send(arguments, idempotency_key=key, query=opened.asked.query)
         except (ToolError, Paused, AtcError):
             raise
         except Exception as error:
@@ -361,6 +358,8 @@ class Calls:
             tool=asked.tool,
             arguments=asked.arguments,
             line=asked.line,
+            query=asked.query,
+            continues=asked.continues,
             started=asked.started,
             seconds=seconds,
             baseline=asked.baseline,

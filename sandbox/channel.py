@@ -107,7 +107,9 @@ class Channel:
         self._flush = self.output.flush
         self._printed: list[Any] | None = None
 
-    def call(self, alias: str, arguments: dict[str, Any], site: tuple[int, str]) -> Reply:
+    def call(
+        self, alias: str, arguments: dict[str, Any], site: tuple[int, str], **more: bool | int
+    ) -> Reply:
         """Make a tool call, wait for the host's reply, and return the reply.
 
         Args:
@@ -115,11 +117,27 @@ class Channel:
             arguments: the arguments of the call.
             site: the line of the program, and the name of the saved tool that makes the call ("" if
                 the program itself makes it).
+            more: what else the frame says: `headers`, `pages` or `after`, see `sandbox.host`.
         """
-        number = self._ask(alias, arguments, site)
+        number = self._ask(alias, arguments, site, **more)
         while (reply := self.receive())["id"] != number:
             self._awaited.pop(reply["id"])(reply)
         return reply
+
+    def iter_pages(
+        self, alias: str, arguments: dict[str, Any], find_site: Callable[[], tuple[int, str]]
+    ) -> Iterator[Reply]:
+        """Yield the replies with the pages of a list, and of a call that failed the reply, too.
+
+        Each page is asked for when it is needed. `find_site` returns the `site` of `call`.
+        """
+        more: dict[str, bool | int] = {"pages": True}
+        while more:
+            reply = self.call(alias, arguments, find_site(), **more)
+            if not reply.get("skip"):
+                yield reply
+            more = {"after": reply["id"]} if reply.get("more") else {}
+            arguments = {}
 
     def begin(
         self,
@@ -213,7 +231,7 @@ class Channel:
         self._late = True
 
     def _ask(
-        self, alias: str, arguments: dict[str, Any], site: tuple[int, str], **more: bool | str
+        self, alias: str, arguments: dict[str, Any], site: tuple[int, str], **more: bool | int | str
     ) -> int:
         self._flush()  # what was printed before a call that never returns is not lost
         line, within = site

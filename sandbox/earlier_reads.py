@@ -65,7 +65,9 @@ class EarlierReads:
     def _add_read(self, recorded: RecordedCall, tool: Tool) -> None:
         """Add a read, or remove the one before it with the same text if it failed."""
         call = recorded.call
-        key = canonical_call(call.tool, {**contract(tool.protocol).defaults, **call.arguments})
+        key = canonical_call(
+            call.tool, {**contract(tool.protocol).defaults, **call.arguments}, call.query
+        )
         sent = recorded.intended if call.earlier is None else call.earlier
         if call.reused and call.earlier is None:
             return

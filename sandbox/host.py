@@ -4,7 +4,7 @@ All backends use this module. The child is not trusted. Both sides send frames, 
 JSON. The host begins with `{"source", "tools", "saved", "pins"}`. The child sends
 
     {"call": 0, "tool": alias, "args": {…}, "line": 3, "unsendable": {alias: repr}?,
-     "waits": false?, "within": alias?}
+     "waits": false?, "within": alias?, "headers": true?, "pages": true?, "after": number?}
     {"stdout": text}
     {"look": value}
     {"done": value, "printed": [value, size]?}
@@ -13,7 +13,10 @@ JSON. The host begins with `{"source", "tools", "saved", "pins"}`. The child sen
      "hints": [[frame, line, column, end line, end column, call, path, mark], …]?}}
 
 where `?` marks a key that may be missing, and receives `{"id", "value"}` or `{"id", "error",
-"status"}` for each call. Replies are sent in the order of the calls, even if several calls run at
+"status"}` for each call. A reply to a call with `headers` has these, too. `pages` begins to read a
+list page by page, and `after` asks for the page that follows the one of an earlier call: the host
+derives its request. The reply then has `more`, true if there is a further page, and `skip`, true if
+the page has no new rows. Replies are sent in the order of the calls, even if several calls run at
 the same time, so that a program cannot find out which tool is faster. Any other frame from the
 child ends the run.
 """
@@ -49,6 +52,7 @@ from sandbox.limits import (
 )
 from sandbox.replies import CallReply, encode
 from sandbox.trace import Failure, Trace
+from sandbox.value_hints import confirm_hint
 
 
 class Child(Protocol):
@@ -371,6 +375,7 @@ class _Run:
             and made[reported.call].error is not None
         )
         # If a level was left out, the hints' level numbers are wrong.
-        found = map(self._calls.confirm_hint, reported.hints if own == reported.frames else ())
+        claimed = reported.hints if own == reported.frames else ()
+        found = (confirm_hint(hint, made, self._calls.tools) for hint in claimed)
         hints = tuple(hint for hint in found if hint is not None)
         return replace(reported, frames=own, call=reported.call if known else None, hints=hints)

@@ -19,7 +19,13 @@ from protocols.schema import JsonObject
 from protocols.tool import Tool
 from protocols.worlds import Effect
 from sandbox.arguments import contract
-from sandbox.journal_entries import CallPosition, JournalEntry, RecordedCall, answer_from
+from sandbox.journal_entries import (
+    CallPosition,
+    JournalEntry,
+    RecordedCall,
+    answer_from,
+    is_same_request,
+)
 from sandbox.lost_writes import WriteRecovery
 from sandbox.repeated_failures import FailedCalls, MadeCall, failures_to_repeat
 from sandbox.trace import Pins, ToolCall
@@ -172,9 +178,8 @@ class Journal:
 
         The arguments are those of `find_answer`.
         """
-        text = canonical_call(
-            call.tool, {**defaults, **call.arguments} if defaults else call.arguments
-        )
+        arguments = {**defaults, **call.arguments} if defaults else call.arguments
+        text = canonical_call(call.tool, arguments, call.query)
         if writes and ".0" in text:  # 5 and 5.0 are the same write
             text = _WHOLE.sub(lambda found: found[1] or "", text)
         occurrence = self._issued[text] = self._issued.get(text, -1) + 1
@@ -200,17 +205,15 @@ class Journal:
         if call.index >= len(self.preanswered):
             return None
         was = self.preanswered[call.index]
-        same = (was.tool, was.arguments) == (call.tool, call.arguments)
-        self._repeats_beginning = self._repeats_beginning and same
-        return (
-            was if self._repeats_beginning and not (writes and was.outcome == "unknown") else None
-        )
+        self._repeats_beginning = self._repeats_beginning and is_same_request(was, call)
+        is_lost = writes and was.outcome == "unknown"
+        return was if self._repeats_beginning and not is_lost else None
 
     def _find_earlier_failure(self, call: ToolCall, *, writes: bool) -> ToolCall | None:
         was = self.preanswered[call.index] if call.index < len(self.preanswered) else None
         if was is None or was.error is None or (writes and was.outcome == "unknown"):
             return None
-        return was if (was.tool, was.arguments) == (call.tool, call.arguments) else None
+        return was if is_same_request(was, call) else None
 
     def _find_earlier_read(self, position: CallPosition) -> ToolCall | None:
         """Return the read of the run that this one follows that answers a read of this run.
@@ -230,11 +233,9 @@ class Journal:
         at which it was about to be sent. Return None if the call repeats no such write.
         """
         entry = self._positions[index].entry
-        return (
-            (entry.call, entry.intended)
-            if entry is not None and entry.call.outcome == "unknown"
-            else None
-        )
+        if entry is None or entry.call.outcome != "unknown":
+            return None
+        return entry.call, entry.intended
 
     def key(self, index: int) -> str:
         """Return the idempotency key of the open call with this index.
@@ -391,9 +392,9 @@ class Journal:
             self._completed[position.key][position.place] = position.entry._replace(call=call)
 
 
-def canonical_call(tool: str, arguments: JsonObject) -> str:
+def canonical_call(tool: str, arguments: JsonObject, query: JsonObject | None = None) -> str:
     """Return a text that identifies a tool and arguments, so that equal calls have equal texts.
 
-    `1`, `1.0`, `true` and `"1"` are different arguments.
+    `1`, `1.0`, `true` and `"1"` are different arguments. `query` is `ToolCall.query`.
     """
-    return sorted_json([tool, arguments])
+    return sorted_json([tool, arguments, query] if query else [tool, arguments])

@@ -53,7 +53,12 @@ class JournalEntry(NamedTuple):
     intended: float
 
 
+def is_same_request(one: ToolCall, other: ToolCall) -> bool:
+    """Return True if two calls have the same tool and the same arguments as they were written."""
+    return (one.tool, one.arguments, one.query) == (other.tool, other.arguments, other.query)
+
+
 def answer_from(found: ToolCall, asked: ToolCall) -> ToolCall:
     """Return the call `asked` with the result of `found`, an equal call that was made earlier."""
-    same = replace(found, line=asked.line, within=asked.within)
+    same = replace(found, line=asked.line, within=asked.within, continues=asked.continues)
     return replace(same, index=asked.index, started=asked.started, seconds=0.0, reused=True)

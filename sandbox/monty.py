@@ -13,14 +13,11 @@ import importlib.util
 import json
 import os
 import re
-import shlex
 import signal
 import socket
-import sys
-import tempfile
 import threading
+from collections.abc import Callable, Iterable
 from contextlib import suppress
-from pathlib import Path
 from typing import Any, NoReturn
 
 from protocols.toolbox import Toolbox
@@ -39,10 +36,10 @@ from sandbox.frames import (
 from sandbox.host import serve_program
 from sandbox.journal import Journal
 from sandbox.limits import Limits
+from sandbox.monty_errors import exception_reply, is_unsupported, limit_of
+from sandbox.monty_pool import START_SECONDS, TURN_SECONDS, MontyPool, import_monty
 from sandbox.trace import Trace
 
-TURN_SECONDS = 3600.0
-START_SECONDS = 30.0
 MEMORY_BYTES = 2 * 2**30
 """Maximum memory of a program, even if the limits of its run are higher."""
 SUSPENSIONS = 100_000
@@ -59,7 +56,7 @@ def print(*values, sep=" ", end="\\n", file=None, flush=False):
 """The `print` of programs: the host gets the object of the first one, see `Channel.note_print`."""
 
 
-class MontySandbox(OnDemandSandbox["_Pool"]):
+class MontySandbox(OnDemandSandbox["MontyPool"]):
     """Runs programs, written in a subset of Python, in a pool of processes.
 
     The pool is started when it is first used.
@@ -86,49 +83,10 @@ class MontySandbox(OnDemandSandbox["_Pool"]):
             raise SandboxUnavailable("the monty sandbox was closed while it ran the program")
         return trace
 
-    def _start(self) -> _Pool:
+    def _start(self) -> MontyPool:
         if (reason := unavailable()) is not None:
             raise SandboxUnavailable(reason)
-        return _Pool()
-
-
-class _Pool:
-    """The interpreter processes of one sandbox."""
-
-    def __init__(self) -> None:
-        self._folder = tempfile.TemporaryDirectory(prefix="atc-monty-")
-        most = {
-            "max_processes": 1024,
-            "checkout_timeout": START_SECONDS,
-            "request_timeout": TURN_SECONDS,
-        }
-        try:
-            self._pool = _import_monty().Monty(
-                binary_path=_write_quiet_worker(Path(self._folder.name)), **most
-            )
-            self._pool.__enter__()
-        except Exception as error:
-            raise SandboxUnavailable(
-                f"the monty sandbox cannot start its interpreter: {error}"
-            ) from error
-        self.checkout = self._pool.checkout
-
-    def stop(self) -> None:
-        """End all interpreter processes of the pool."""
-        self._pool.__exit__(None, None, None)
-        self._folder.cleanup()
-
-
-def _write_quiet_worker(folder: Path) -> Path:
-    """Write a script that starts an interpreter and discards its standard error.
-
-    The interpreter would report exceeded memory limits there.
-    """
-    binary = importlib.import_module("pydantic_monty._binary").find_monty_binary()
-    script = folder / "monty"
-    script.write_text(f'#!/bin/sh\nexec {shlex.quote(binary)} "$@" 2>/dev/null\n')
-    script.chmod(0o700)
-    return script
+        return MontyPool()
 
 
 def unavailable() -> str | None:
@@ -136,11 +94,6 @@ def unavailable() -> str | None:
     if importlib.util.find_spec("pydantic_monty") is None:
         return "the monty sandbox needs pydantic-monty; pip install 'automatic-tool-chain[monty]'"
     return None
-
-
-def _import_monty() -> Any:
-    """Import and return `pydantic_monty`, which is an optional dependency."""
-    return importlib.import_module("pydantic_monty")
 
 
 def _raise_eof() -> NoReturn:
@@ -153,7 +106,7 @@ class _Interpreter:
     It implements `sandbox.host.Child`.
     """
 
-    def __init__(self, pool: _Pool, limits: Limits) -> None:
+    def __init__(self, pool: MontyPool, limits: Limits) -> None:
         self.channel, self._own = socket.socketpair()
         self._frames = Channel(self._own.fileno(), self._own.recv, self._own.send, gone=_raise_eof)
         self._pool = pool
@@ -222,7 +175,7 @@ class _Interpreter:
                 finally:
                     with self._state:
                         self._pid = None
-        except _import_monty().MontyError as error:
+        except import_monty().MontyError as error:
             return self._failure_frame(error)
         except (OSError, EOFError):
             raise
@@ -232,7 +185,7 @@ class _Interpreter:
             )
 
     def _drive(self, session: Any) -> dict[str, Any]:
-        api = _import_monty()
+        api = import_monty()
         for text in self._saved.values():
             session.feed_run(text)
         session.feed_run(_PRINT)
@@ -244,6 +197,8 @@ class _Interpreter:
                 step = step.resume(given)
             elif isinstance(step, api.FunctionSnapshot):
                 step = step.resume_not_handled()
+            elif isinstance(step, api.NameLookupSnapshot) and step.variable_name in self._tools:
+                step = step.resume(value=_function_named(step.variable_name))
             else:
                 step = step.resume()
         try:
@@ -273,7 +228,7 @@ class _Interpreter:
         if asked.is_os_function:
             return self._sleep(float(args[0])) if name.endswith("sleep") else None
         if name == "input":
-            return _exception_reply(
+            return exception_reply(
                 "RuntimeError",
                 "input() is not available: nobody is there to answer; print the result",
             )
@@ -284,41 +239,82 @@ class _Interpreter:
         if name == "_note_print" and name not in self._tools:
             self._note_print(*args)
             return {"return_value": None}
+        if name in ("pages", "with_headers") and name not in self._tools:
+            return self._call_for(name, asked)
         if name not in self._tools:
-            return _exception_reply("NameError", f"name {shorten(name, 100)!r} is not defined")
+            return exception_reply("NameError", f"name {shorten(name, 100)!r} is not defined")
         return self._call_tool(asked)
 
     def _call_tool(self, asked: Any) -> dict[str, Any]:
         """Send a call of a tool to the host, and return the result as `_answer` does."""
         name = asked.function_name
-        args = asked.args
+        if asked.args:
+            return exception_reply(
+                "TypeError",
+                keywords_only_message(name, self._tools[name], asked.args, asked.kwargs),
+            )
+        return self._ask(name, asked, lambda site: [self._frames.call(name, asked.kwargs, site)])
+
+    def _call_for(self, function: str, asked: Any) -> dict[str, Any]:
+        """Return the result of `pages` or `with_headers`. All pages are read at once."""
+        match asked.args:
+            case [str(name)] if name in self._tools and asked.kwargs is not None:
+                pass
+            case _:
+                how = f"write {function}(list_items, page=1)"
+                return exception_reply(
+                    "TypeError", f"{function}() takes a tool and its arguments: {how}"
+                )
+        frames = self._frames
+        if function == "pages":
+            return self._ask(
+                name,
+                asked,
+                lambda site: frames.iter_pages(name, asked.kwargs, lambda: site),
+                many=True,
+            )
+        return self._ask(
+            name, asked, lambda site: [frames.call(name, asked.kwargs, site, headers=True)]
+        )
+
+    def _ask(
+        self,
+        name: str,
+        asked: Any,
+        send: Callable[[tuple[int, str]], Iterable[dict[str, Any]]],
+        *,
+        many: bool = False,
+    ) -> dict[str, Any]:
+        """Return the value of one reply of the host, or with `many` a list of the values of all."""
         line = self._source.encode("utf-8", "replace").count(b"\n", 0, asked.position.start) + 1
         within = ""
         if asked.position.filename != self._file:  # a saved tool; the line of its call is unknown
             line = 0
             within = list(self._saved)[int(re.sub(r"\D", "", asked.position.filename))]
+        values = []
         try:
-            require_bounded([args, asked.kwargs])
-            if args:
-                return _exception_reply(
-                    "TypeError", keywords_only_message(name, self._tools[name], args, asked.kwargs)
+            require_bounded([asked.args, asked.kwargs])
+            for reply in send((line, within)):
+                if "error" in reply:
+                    return self._failed_call(reply)
+                values.append(
+                    [reply["value"], reply["headers"]] if "headers" in reply else reply["value"]
                 )
-            reply = self._frames.call(name, asked.kwargs, (line, within))
         except ValueError:
-            return _exception_reply(
+            return exception_reply(
                 "ValueError", f"{name}() was given arguments that are too large, or no JSON"
             )
-        if "error" not in reply:
-            text = json.dumps(reply["value"], ensure_ascii=False)
-            return {
-                "return_value": json.loads(text.encode("utf-8", "replace"))
-            }  # without lone surrogates
+        text = json.dumps(values if many else values[0], ensure_ascii=False)
+        # Without lone surrogates.
+        return {"return_value": json.loads(text.encode("utf-8", "replace"))}
+
+    def _failed_call(self, reply: dict[str, Any]) -> dict[str, Any]:
         status = reply["status"]
         message = escape_lone_surrogates(
             reply["error"] if status is None else f"HTTP {status}: {reply['error']}"
         )
         self._failed[message] = reply["id"]
-        return _exception_reply("RuntimeError", message)
+        return exception_reply("RuntimeError", message)
 
     def _note_print(self, value: Any, text: Any = "") -> None:
         """Remember the object of the first print. The program may call this with any values."""
@@ -335,7 +331,7 @@ class _Interpreter:
 
         The error may be an exception of the program or a limit.
         """
-        api = _import_monty()
+        api = import_monty()
         if isinstance(error, api.MontyCrashedError):
             if error.timed_out:
                 return failure_frame("limit", "cpu_seconds", "", [])
@@ -346,11 +342,11 @@ class _Interpreter:
         frames = self._frames_of(error)
         if type_ == "SystemExit" and text in ("", "0", "None"):
             return {"done": None}
-        if limit := _limit_of(type_, text):
+        if limit := limit_of(type_, text):
             return failure_frame("limit", limit, "", frames)
         if type_ == "RuntimeError" and text in self._failed:
             return failure_frame("exception", "ToolError", text, frames, self._failed[text])
-        if _is_unsupported(type_, text):
+        if is_unsupported(type_, text):
             message = (
                 f"the monty sandbox runs a subset of Python ({text}); "
                 "use the zygote or docker sandbox"
@@ -363,28 +359,17 @@ class _Interpreter:
 
     def _frames_of(self, error: Any) -> list[list[Any]]:
         """Return [line, function] for each level of an error's traceback that is in the program."""
-        api = _import_monty()
+        api = import_monty()
         if not isinstance(error, api.MontyRuntimeError | api.MontySyntaxError):
             return []
         own = [frame for frame in error.traceback() if frame.filename == self._file]
         return [[frame.line, frame.function_name or "<module>"] for frame in own[-SHOWN_FRAMES:]]
 
 
-def _limit_of(type_: str, text: str) -> str:
-    """Return the name of the limit that an exception of the interpreter reports, or ""."""
-    if type_ == "MemoryError":
-        return "memory_bytes"
-    if type_ == "TimeoutError" and re.match("(feed|turn) time limit exceeded", text):
-        return "cpu_seconds"
-    return ""
+def _function_named(name: str) -> Callable[[], None]:
+    """Return a function that stands for a tool as a value. Only its name reaches the program."""
 
+    def stand_in() -> None: ...
 
-def _is_unsupported(type_: str, text: str) -> bool:
-    """Return True if an exception means that monty does not have a part of Python."""
-    module = re.search(r"module named '(\w+)", text)
-    is_stdlib = module is not None and module[1] in sys.stdlib_module_names
-    return type_ == "NotImplementedError" or is_stdlib
-
-
-def _exception_reply(type_: str, text: str) -> dict[str, Any]:
-    return {"exc_type": type_, "message": escape_lone_surrogates(text)}
+    stand_in.__name__ = name
+    return stand_in

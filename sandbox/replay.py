@@ -115,7 +115,9 @@ class ReplayJournal(Journal):
         if expected is not None:
             asked = {**defaults, **call.arguments}
             recorded = {**defaults, **expected.arguments}
-            if canonical_call(call.tool, asked) != canonical_call(expected.tool, recorded):
+            if canonical_call(call.tool, asked, call.query) != canonical_call(
+                expected.tool, recorded, expected.query
+            ):
                 raise ReplayDiverged(
                     call.index, format_recorded_call(expected), format_recorded_call(call)
                 )

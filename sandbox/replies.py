@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from typing import NamedTuple
 
 from protocols.schema import Json, shape
@@ -22,11 +23,14 @@ class CallReply(NamedTuple):
     encoded: str = "null"  # the value as JSON, in ASCII
     error: str | None = None
     status: int | None = None
+    beside: Mapping[str, Json] = {}
+    """Further keys of a reply with a value: `headers`, or `more` and `skip` of a page."""
 
     def line(self) -> bytes:
         """Return the reply as a frame, that is, as one line of JSON."""
         if self.error is None:
-            return f'{{"id":{self.number},"value":{self.encoded}}}\n'.encode("ascii")
+            more = f",{encode(dict(self.beside))[1:-1]}" if self.beside else ""
+            return f'{{"id":{self.number},"value":{self.encoded}{more}}}\n'.encode("ascii")
         return (
             encode({"id": self.number, "error": self.error, "status": self.status}) + "\n"
         ).encode("ascii")

@@ -23,6 +23,8 @@ class ToolCall:
     tool: str  # the tool's alias, as the program wrote it
     arguments: JsonObject  # keyed by alias, as the program passed them
     line: int  # line of the program that made the call, from 1
+    query: JsonObject = field(default_factory=dict)  # more of the query, from a next address
+    continues: int | None = None  # index of the call whose next page this is, in `pages(…)`
     result: Json = None  # the full response, before unwrapping; None when `error` is set
     headers: Mapping[str, str] = field(default_factory=dict)  # those that belong to the result
     error: str | None = None  # error message of the tool, or about its arguments

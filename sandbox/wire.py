@@ -89,6 +89,12 @@ class CallRequest(NamedTuple):
     """True if the program waits for the reply. Otherwise it may make other calls meanwhile."""
     within: str = ""
     """The alias of the saved tool that makes the call; "" if the program itself makes it."""
+    pages: bool = False
+    """True if the program reads page by page, so that the reply must say if there are more."""
+    after: int | None = None
+    """The number of the call whose next page is wanted; it has the arguments. None otherwise."""
+    headers: bool = False
+    """True if the reply must have the headers of the response, too."""
 
 
 class Output(NamedTuple):
@@ -240,7 +246,7 @@ def _read_frame(line: bytes) -> dict[str, Any]:
 
 
 _CALL = frozenset({"call", "tool", "args", "line"})
-_CALL_AT_MOST = _CALL | {"unsendable", "waits", "within"}
+_CALL_AT_MOST = _CALL | {"unsendable", "waits", "within", "pages", "after", "headers"}
 
 
 def _parse_call(frame: dict[str, Any]) -> CallRequest:
@@ -251,16 +257,20 @@ def _parse_call(frame: dict[str, Any]) -> CallRequest:
     unsendable = frame.get("unsendable", {})
     waits = frame.get("waits", True)
     within = frame.get("within", "")
-    wanted = (int, str, dict, int, dict, bool, str)  # exact types: `True` is no int
-    right = tuple(map(type, (number, tool, arguments, line, unsendable, waits, within))) == wanted
+    pages = frame.get("pages", False)
+    headers = frame.get("headers", False)
+    after = frame.get("after")
+    # Exact types: `True` is no int.
+    wanted = (int, str, dict, int, dict, bool, str, bool, bool)
+    given = (number, tool, arguments, line, unsendable, waits, within, pages, headers)
     if (
-        not right
-        or not _are_small_integers(number, line)
+        tuple(map(type, given)) != wanted
+        or not _are_small_integers(number, line, 0 if after is None else after)
         or not all(type(text) is str for text in unsendable.values())
     ):
         raise protocol_violation("sent a call of the wrong shape")
     shown = {name: text[:LONGEST_REPR] for name, text in unsendable.items()}
-    return CallRequest(number, tool, arguments, shown, line, waits, within)
+    return CallRequest(number, tool, arguments, shown, line, waits, within, pages, after, headers)
 
 
 def _parse_printed(item: Json) -> PrintedObject:

@@ -59,7 +59,7 @@ def number_calls(calls: Iterable[ToolCall]) -> Iterator[tuple[CallKey, ToolCall]
     """
     seen: Counter[str] = Counter()
     for call in calls:
-        key = canonical_call(call.tool, call.arguments)
+        key = canonical_call(call.tool, call.arguments, call.query)
         yield (key, seen[key]), call
         seen[key] += 1
 

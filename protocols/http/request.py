@@ -23,6 +23,7 @@ from protocols.http.decoding import ACCEPTED
 from protocols.http.path_arguments import PathRule, has_dot_segment
 from protocols.http.request_names import RequestName, by_reading, contradicts
 from protocols.http.values import iter_deep_object_pairs, join_items, text_pairs, url_encode
+from protocols.naming import split_words
 from protocols.protocol import HttpBinding, ToolProtocol
 from protocols.schema import Json, JsonObject, is_file, resolve, types
 from protocols.urls import split_url
@@ -33,18 +34,8 @@ DEFAULT_HEADERS: Final = {
     "User-Agent": "automatic-tool-chain",
 }
 # These headers decide how or where a request is sent, so no argument may set them.
-_TRANSPORT_HEADERS = frozenset(
-    [
-        "host",
-        "connection",
-        "content-length",
-        "transfer-encoding",
-        "upgrade",
-        "te",
-        "trailer",
-        "expect",
-        "keep-alive",
-    ]
+_TRANSPORT_HEADERS = split_words(
+    "host connection content-length transfer-encoding upgrade te trailer expect keep-alive"
 )
 _CONTROL = re.compile(r"[\x00-\x08\x0a-\x1f\x7f]")
 _BRACES = re.compile(r"\{([^{}/]*)\}")
@@ -118,11 +109,16 @@ class RequestBuilder:
         self._fields = _object_fields(schemas, protocol.input_schema, skip=self._joins)
 
     def build(
-        self, arguments: JsonObject, *, reserved: Iterable[tuple[str, str]] = ()
+        self,
+        arguments: JsonObject,
+        *,
+        reserved: Iterable[tuple[str, str]] = (),
+        query: JsonObject | None = None,
     ) -> HttpRequest:
         """Return the request for `arguments`, which are keyed by original name.
 
-        `reserved` lists the location and name of each credential in the request.
+        `reserved` lists the location and name of each credential in the request. `query` has
+        further values for its query.
 
         Raises:
             ToolError: an argument cannot be sent at its location, or a server could read it as
@@ -132,6 +128,8 @@ class RequestBuilder:
         sent = [
             name for argument, value in arguments.items() for name in self._names(argument, value)
         ]
+        for key, value in (query or {}).items():
+            sent.append(RequestName("query", key, "the address of the next page", value, False))
         self._refuse_collisions(sent, reserved)
         at: dict[str, dict[str, Json]] = defaultdict(dict)  # keyed by location, then by name
         for name in sent:

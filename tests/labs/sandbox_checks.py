@@ -170,6 +170,43 @@ def a_failed_call_can_be_caught(sandbox):
     assert call.curl == "curl http://shop.example/items/-1"
 
 
+def pages_are_read_one_by_one(sandbox):
+    """`pages` gives each page as a plain call does, and the trace has a call for each."""
+    rows = list(range(7))
+
+    def numbers(start=0):
+        return {"rows": rows[start : start + 3], "total": 7}
+
+    tools = Toolbox([make_tool("numbers", {"start": {"type": "integer"}}, numbers, required=())])
+    source = "print([page['rows'] for page in pages(numbers)])"
+    journal = Journal()
+    trace = run(sandbox, source, tools, journal=journal)
+    assert trace.stdout == "[[0, 1, 2], [3, 4, 5], [6]]\n", trace
+    assert [call.arguments for call in trace.calls] == [{}, {"start": 3}, {"start": 6}], trace
+    assert [call.continues for call in trace.calls] == [None, 0, 1], trace
+    again = run(sandbox, source, tools, journal=journal)
+    assert again.stdout == trace.stdout, again
+    assert all(call.reused for call in again.calls), again
+
+
+def headers_come_beside_the_value(sandbox):
+    """`with_headers` gives the value of a plain call and a dict, and is answered like one."""
+    trace = run(sandbox, "value, headers = with_headers(get_item, id=3)\nprint(value, headers)")
+    assert trace.stdout == "{'id': 3, 'name': 'item 3', 'price': 4.5} {}\n", trace
+    assert call_of(trace).arguments == {"id": 3}, trace
+    failure = failure_of(run(sandbox, "with_headers(3)"))
+    assert (failure.type, "takes a tool" in failure.message) == ("TypeError", True), failure
+
+
+def pages_of_a_write_are_refused(sandbox):
+    """A tool that may change data is not called by `pages`, and the message says what to do."""
+    made = []
+    tools = Toolbox([make_tool("add", {"n": {"type": "integer"}}, made.append, writes=True)])
+    failure = failure_of(run(sandbox, "for page in pages(add, n=1):\n    print(page)", tools))
+    assert "call it directly" in failure.message, failure
+    assert made == []
+
+
 def an_uncaught_failed_call_names_itself(sandbox):
     """The failure carries the index of the call, and the program's frames, outermost first."""
     trace = run(sandbox, "get_item(id=1)\ndef f():\n    return get_item(id=-1)\nf()")

@@ -409,3 +409,14 @@ def test_a_printed_object_must_fit_the_output():
     assert serve_bytes(lines(output, {"done": None, "printed": [[1], 3]})).printed == ([1],)
     assert serve_bytes(lines(output, {"done": None, "printed": [[2, 3], 6]})).printed == ()
     assert serve_bytes(lines({"done": None, "printed": [5, 1]})).printed == ()
+
+
+@pytest.mark.parametrize("after", [0, 5])
+def test_a_page_must_follow_one_with_more(after):
+    """A hostile child can neither ask on after a plain call, nor after one that is not there."""
+    first = {"call": 0, "tool": "list_items", "args": {"page": 1}, "line": 1}
+    further = {"call": 1, "tool": "list_items", "args": {}, "line": 1, "after": after}
+    trace = serve_bytes(lines(first, further))
+    assert trace.failure is not None
+    assert trace.failure.type == "ProtocolViolation"
+    assert len(trace.calls) == 1

@@ -25,7 +25,7 @@ import sys
 import threading
 import time
 import types
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable, Iterator
 from functools import partial
 from typing import Any, NoReturn
 
@@ -126,6 +126,8 @@ def _namespace(channel: Channel, tools: dict[str, list[str]]) -> dict[str, Any]:
         "ToolError": ToolError,
         "look": partial(_look, channel),
         "print": partial(_print, channel, print),
+        "pages": partial(_pages, channel),
+        "with_headers": partial(_with_headers, channel),
     }
     for name, value in changed.items():
         setattr(builtins, name, value)
@@ -163,6 +165,7 @@ def make_tool_function(channel: Channel, alias: str, parameters: list[str]) -> C
         return _value_of(await future)
 
     call.in_background = in_background  # type: ignore[attr-defined]  # for `to_thread`
+    call.tool_alias = alias  # type: ignore[attr-defined]  # for `pages` and `with_headers`
     call.__name__ = call.__qualname__ = alias
     call.__module__ = "__main__"
     call.__doc__ = (
@@ -175,6 +178,48 @@ def _value_of(reply: Reply) -> Any:
     if "error" not in reply:
         return reply["value"]
     raise ToolError(reply["status"], reply["error"], reply["id"])
+
+
+def _alias_of(tool: Any, name: str) -> str:
+    """Return the alias of a tool that the program passed to the function `name`."""
+    while isinstance(tool, partial) and not tool.args and not tool.keywords:
+        tool = tool.func
+    alias = getattr(tool, "tool_alias", None)
+    if not isinstance(alias, str):
+        raise TypeError(
+            f"{name}() takes a tool and its arguments: write {name}(list_items, page=1)"
+        )
+    return alias
+
+
+class Pages:
+    """The pages of a list, as the tool returns each. It can be used in `for` and `async for`."""
+
+    def __init__(self, channel: Channel, alias: str, arguments: dict[str, Any]) -> None:
+        self._channel = channel
+        self._alias = alias
+        self._arguments = arguments
+
+    def __iter__(self) -> Iterator[Any]:
+        site = program.current_call_site
+        for reply in self._channel.iter_pages(self._alias, self._arguments, site):
+            yield _value_of(reply)
+
+    async def __aiter__(self) -> AsyncIterator[Any]:
+        for page in self:
+            yield page
+
+
+def _pages(channel: Channel, tool: Any, /, **arguments: Any) -> Pages:
+    """Return an iterator over the pages of a list, which a program calls as `pages(tool, …)`."""
+    return Pages(channel, _alias_of(tool, "pages"), arguments)
+
+
+def _with_headers(channel: Channel, tool: Any, /, **arguments: Any) -> tuple[Any, dict[str, str]]:
+    """Call a tool, and return what it returns and the headers of its response."""
+    alias = _alias_of(tool, "with_headers")
+    reply = channel.call(alias, arguments, program.current_call_site(), headers=True)
+    return _value_of(reply), reply["headers"]
 
 
 def to_thread(func: Any, /, *args: Any, **kwargs: Any) -> Any:
