@@ -5,7 +5,7 @@ from __future__ import annotations
 import html
 import json
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from http.client import responses
@@ -14,7 +14,7 @@ from typing import Any, Literal
 from pydantic_core import PydanticSerializationError, to_jsonable_python
 
 from protocols.errors import Outcome
-from protocols.schema import Json, JsonObject, dumps, loads, resolve, types
+from protocols.schema import Json, JsonObject, all_types, dumps, loads, type_name
 
 MAX_DEPTH = 200  # levels of nesting in a response; the code that reads it later is recursive
 MAX_ERROR_TEXT = 500  # characters
@@ -147,7 +147,11 @@ class UnreadableBody(Exception):
 def read_body(
     answer: Answer, schema: JsonObject | None, *, mask: Callable[[str], str] = str
 ) -> Json:
-    """Return the value of a 2xx response: its JSON, or its text if `schema` allows text or is None.
+    """Return the value of a 2xx response: JSON or text.
+
+    A body whose media type is one of JSON is read as JSON. Other text is read as JSON if it is an
+    object or a list and `schema` does not ask for text. A text that looks like a number, `true`,
+    `null` or a quoted text stays as the service sent it, unless `schema` asks for such a value.
 
     An empty body gives None. The last value of a repeated key counts; a lone surrogate becomes
     U+FFFD. `mask` removes secrets from the parts of the body that messages quote.
@@ -158,21 +162,59 @@ def read_body(
     """
     if answer.status in (204, 205) or not answer.body.strip():
         return None
-    wanted = types(resolve(schema, schema)) if schema else ()
-    says_json = answer.media_type == "application/json" or answer.media_type.endswith("+json")
+    wanted = frozenset(all_types(schema, schema)) if schema else frozenset()
+    says_json = is_json_media(answer.media_type)
     try:
         text = answer.text(errors="strict")
         value = parse_json(text)
     except ValueError as error:
         expected = f"valid JSON ({error})" if says_json else "JSON"
-    else:  # a tool with a text response returns "12" and not 12, unless the body is declared JSON
-        return text if wanted == ("string",) and not says_json else value
-    # A schema without types allows text, and a tool with a null response does not promise JSON.
-    if not says_json and ("string" in wanted or wanted in ((), ("null",))):
+    else:
+        return value if says_json or _is_wanted(value, wanted) else text
+    if _may_be_text(answer, wanted, says_json=says_json):
         expected = "text or JSON"
         with suppress(ValueError):
             return _text_of(answer)
     raise UnreadableBody(f"expected {expected}, got {_describe_body(answer, mask)}")
+
+
+def is_json_media(media: str) -> bool:
+    """Return True if a media type in lower case, without parameters, is one of JSON.
+
+    Examples: `application/json`, `application/problem+json`.
+    """
+    return media in ("application/json", "text/json") or media.endswith("+json")
+
+
+def _is_wanted(value: Json, wanted: Collection[str]) -> bool:
+    """Return True if the JSON value of a text is to be returned instead of the text.
+
+    `wanted` are the JSON types that the schema of the response allows; none means any.
+    """
+    kind = type_name(value)
+    if kind in ("object", "array"):
+        return "string" not in wanted or kind in wanted
+    if "string" in wanted:
+        return False
+    is_integer = isinstance(value, float) and value.is_integer()
+    return kind in wanted or (
+        kind in ("integer", "number")
+        and ("number" in wanted or ("integer" in wanted and is_integer))
+    )
+
+
+def _may_be_text(answer: Answer, wanted: Collection[str], *, says_json: bool) -> bool:
+    """Return True if a body that is not JSON may be returned as text.
+
+    `wanted` are the JSON types that the schema of the response allows; none means any. A text in
+    the place of a number departs from the schema and is passed on. A page in its place, or a text
+    in the place of an object, says that something went wrong.
+    """
+    if says_json:  # some services send a text without quotes as JSON
+        return "string" in wanted and not {"object", "array"} & set(wanted)
+    if not wanted or "string" in wanted or set(wanted) == {"null"}:
+        return True
+    return not {"object", "array"} & set(wanted) and "html" not in answer.media_type
 
 
 def _text_of(answer: Answer) -> str:

@@ -15,6 +15,7 @@ from protocols.response_examples import examples_beside
 from protocols.schema import JsonObject, all_types, as_mapping, items_of_type
 from protocols.sources.document import OpenApiDocument
 from protocols.sources.openapi_bodies import add_body
+from protocols.sources.openapi_responses import describes_error, success_statuses, text_body
 from protocols.sources.openapi_security import credentials_of, scheme_of
 from protocols.sources.openapi_servers import server_of, swagger_server
 from protocols.sources.operation import (
@@ -41,11 +42,6 @@ The arguments of a tool are listed in this order of locations.
 _NOT_ARGUMENTS = ("accept", "content-type", "authorization", "idempotency-key")
 """Headers that are not arguments. OpenAPI says so for the first three."""
 _BODY = "$response.body"
-_ERROR = re.compile(r"(?i:\b(?:errors?|unexpected|problem|failures?)\b)|\w(?:Error|Problem)s?\b")
-"""Matches words which say that a `default` response is an error."""
-_MOST_OF_ERROR = 5
-"""Maximum number of properties of an object with `code` and `message` that is taken for an error.
-"""
 
 
 def read_openapi(
@@ -190,7 +186,7 @@ class _Reader:
         tags = operation.get("tags")
         verifier = operation.get("x-atc-verified-by")
         success = self._success_status(responses)
-        output = self._output(responses, success)
+        output = self._output(responses)
         hints = Annotations.from_hints(as_mapping(operation.get("x-atc-annotations")))
         protocol = arguments.protocol(
             name,
@@ -199,7 +195,7 @@ class _Reader:
             bound=self._security(operation, server),
             title=plain_text(operation.get("summary")),
             description=plain_text(operation.get("description")),
-            output_schema={"type": "null"} if success == "204" or method == "HEAD" else output,
+            output_schema={"type": "null"} if method == "HEAD" else output,
             annotations=annotations_of(method).with_stricter_hints(hints),
             errors=tuple(
                 ErrorOutcome(
@@ -309,10 +305,7 @@ class _Reader:
         content = as_mapping(response.get("content"))
         media = next(filter(is_json, content), None)
         if media is None:
-            texts = any(
-                one.strip().lower().startswith("text/") or "xml" in one.lower() for one in content
-            )
-            return {"type": "string"} if texts else None
+            return text_body(content, self._received)
         described = as_mapping(content[media])
         raw = described.get("schema")
         top = self._received.top(self._received.convert(raw))
@@ -324,27 +317,30 @@ class _Reader:
 
         It is the lowest 2xx status, or else `default`, unless that describes an error.
         """
-        found = _success_statuses(responses)
+        found = success_statuses(responses)
         if found or "default" not in responses:
             return next(iter(found), "")
         default = responses["default"]
-        return "" if _describes_error(default, self._body(default)) else "default"
+        return "" if describes_error(default, self._body(default)) else "default"
 
-    def _output(self, responses: JsonObject, success: str) -> dict[str, Any] | None:
+    def _output(self, responses: JsonObject) -> dict[str, Any] | None:
         """Return the schema of the body of a successful response, or None if it is unknown.
 
-        If several 2xx statuses have different bodies, the schema has an `anyOf` of them. `success`
-        is the status that describes success, see `_success_status`.
+        If several 2xx statuses have different bodies, the schema has an `anyOf` of them. In it, {}
+        stands for a body that is declared without a schema.
         """
-        if not success:
-            return None
-        first = self._body(responses[success])
-        if not first:
-            return first
-        bodies = (self._body(responses[one]) for one in _success_statuses(responses)[1:])
-        shapes = [first, *(body for body in bodies if body is not None and body != first)]
-        if len(shapes) == 1 or {} in shapes:
-            return first
+        statuses = success_statuses(responses) or [self._success_status(responses)]
+        shapes: list[dict[str, Any]] = []
+        for status in filter(None, statuses):
+            body = self._body(responses[status])
+            if status == statuses[0] == "204":
+                body = {"type": "null"}
+            elif body is None and responses[status].get("content"):
+                body = {}
+            if body is not None and body not in shapes:
+                shapes.append(body)
+        if len(shapes) < 2:
+            return (shapes[0] or None) if shapes else None
         options = [dict(shape) for shape in shapes]
         for option in options:
             option.pop("$defs", None)
@@ -381,18 +377,3 @@ class _Reader:
                         made = Link(argument=argument, tool=name, path=path, support="declared")
                         found.setdefault(consumer, []).append(made)
         return found
-
-
-def _success_statuses(responses: JsonObject) -> list[str]:
-    """Return the 2xx statuses that an operation declares, in ascending order."""
-    return sorted(status for status in responses if re.fullmatch(r"2(\d\d|XX|xx)", status))
-
-
-def _describes_error(response: JsonObject, schema: JsonObject | None) -> bool:
-    """Return True if a `default` response describes errors and not the successful response."""
-    shape = schema or {}
-    texts = (response.get("description"), shape.get("title"), shape.get("description"))
-    if any(_ERROR.search(str(text)) for text in texts if text):
-        return True
-    properties = as_mapping(shape.get("properties")).keys()
-    return {"code", "message"} <= properties and len(properties) <= _MOST_OF_ERROR

@@ -12,6 +12,7 @@ from protocols.effects import SAFE
 from protocols.http.path_arguments import PATH_MARK
 from protocols.naming import FreeNames
 from protocols.protocol import Annotations, HttpBinding, Location, ToolProtocol
+from protocols.response import is_json_media
 from protocols.schema import Json, JsonObject
 
 FORM_TYPES = ("application/x-www-form-urlencoded", "multipart/form-data")
@@ -133,9 +134,7 @@ def is_json(media: str) -> bool:
     Examples: `application/json`, `application/problem+json`, `*/*`.
     """
     kind = media.split(";")[0].strip().lower()
-    return kind in ("*/*", "application/*", "text/json", "application/json") or kind.endswith(
-        "+json"
-    )
+    return kind in ("*/*", "application/*") or is_json_media(kind)
 
 
 def operation_names(operations: Mapping[tuple[str, str], JsonObject]) -> Iterator[str]:

@@ -133,7 +133,7 @@ def test_arguments_that_are_not_json_are_not_sent(notes):
 def test_calls_from_several_threads(notes):
     with ThreadPoolExecutor(20) as pool:
         found = list(pool.map(lambda n: notes["get_anything"].call({"what": f"{n}"}), range(20)))
-    assert found == list(range(20))
+    assert found == [f"{n}" for n in range(20)]
 
 
 def test_a_command_gets_a_clean_environment(monkeypatch):

@@ -279,6 +279,23 @@ def test_read_only_and_write_only_are_respected():
             },
             {"type": "array"},
         ),
+        (
+            {"200": {"content": {"text/plain": {"schema": {"type": "integer"}}}}},
+            {"type": "integer"},
+        ),
+        ({"200": {"content": {"text/csv": {"schema": {"type": "array"}}}}}, {"type": "string"}),
+        (
+            {"200": {"content": {"text/plain": {"schema": {"type": "object"}}}}},
+            {"anyOf": [{"type": "object"}, {"type": "string"}]},
+        ),
+        (
+            {"200": json_of({"type": "array"}), "202": {"content": {"text/plain": {}}}, "206": {}},
+            {"anyOf": [{"type": "array"}, {"type": "string"}]},
+        ),
+        (
+            {"200": json_of({"type": "array"}), "202": {"content": {"application/json": {}}}},
+            {"anyOf": [{"type": "array"}, {}]},
+        ),
         ({"200": {"content": {"image/png": {}}}}, None),
         ({200: json_of({"type": "integer"})}, {"type": "integer"}),
     ],
