@@ -33,6 +33,8 @@ def is_reading_path(
     if not described and not _has_only_filters(arguments, parts, shown):
         return False
     whole = http.url.partition("?")[0].rstrip("/")
+    if not arguments and "{" not in whole and "?" not in http.url:
+        parts = parts[:-1] if parts and parts[-1] in READS["never_alone"] else parts
     for place, part in enumerate(parts):
         above = parts[place - 1] if place else ""
         below = parts[place + 1] if place + 1 < len(parts) else ""
