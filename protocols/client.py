@@ -44,7 +44,7 @@ from protocols.response_headers import kept_headers
 from protocols.schema import Json, JsonObject
 from protocols.secrets import replace_secrets
 from protocols.secrets.names import is_secret
-from protocols.settings import Credential, InvokeSettings
+from protocols.settings import Credential, InvokeSettings, headers_of
 from protocols.tool import Call
 from protocols.urls import claims_to_be_near
 
@@ -151,7 +151,7 @@ class HttpCall:
                 hint="Give its source yourself with --tools. near_hosts is off, as it is for tools"
                 " that an untrusted atc.toml names ('atc config trust').",
             )
-        fixed = keyring.settings.headers.get(self._plan.origin.netloc, {})
+        fixed = headers_of(keyring.settings.headers, self._plan.origin)
         known = keyring.settings.credentials
         self._fixed = [
             RequestSecret(place="header", name=name, value=value) for name, value in fixed.items()

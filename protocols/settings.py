@@ -61,11 +61,15 @@ class Credential:
     def may_go_to(self, origin: Origin) -> bool:
         """Return True if `hosts` lists this origin.
 
-        A host without a port never allows unencrypted HTTP over a network.
+        A host without a port never allows unencrypted HTTP over a network. `localhost` and
+        `127.0.0.1` are one host.
         """
         listed = {host.lower() for host in self.hosts}
         secure = origin.scheme == "https" or origin.host in _LOOPBACK
-        return f"{origin.host}:{origin.port}" in listed or (secure and origin.netloc in listed)
+        return any(
+            f"{one.host}:{one.port}" in listed or (secure and one.netloc in listed)
+            for one in origin.names
+        )
 
     @property
     def placement(self) -> tuple[Place | None, str]:
@@ -86,6 +90,11 @@ class Credential:
         The credential is then also sent by tools whose document declares no credential.
         """
         return any(self.placement) or self.prefix is not None
+
+
+def headers_of(headers: Mapping[str, Mapping[str, str]], origin: Origin) -> Mapping[str, str]:
+    """Return the headers of every request to an origin, of `headers`, which is keyed by host."""
+    return next((headers[one.netloc] for one in origin.names if one.netloc in headers), {})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -26,6 +26,7 @@ _PORTS = {"http": 80, "https": 443}
 # IPv6 addresses whose last 32 bits are an IPv4 address: NAT64 and deprecated notations.
 _EMBEDDING = [*map(ip_network, ("64:ff9b::/96", "::/96", "::ffff:0:0:0/96"))]
 _LOCAL_NAT64 = ip_network("64:ff9b:1::/48")
+_ONE_HOST = ("localhost", "127.0.0.1")
 _NEAR_NAMES = (".localhost", ".local", ".internal", ".intranet", ".lan", ".home.arpa", ".test")
 
 
@@ -43,6 +44,16 @@ class Origin(NamedTuple):
     def netloc(self) -> str:
         """`host`, or `host:port` if the port is not the default of the scheme."""
         return self.host if self.port == _PORTS[self.scheme] else f"{self.host}:{self.port}"
+
+    @property
+    def names(self) -> tuple[Origin, ...]:
+        """The origin itself, and the same origin under the other name of this machine.
+
+        `localhost` and `127.0.0.1` are names of one host. No other names are, `[::1]` included.
+        """
+        if self.host not in _ONE_HOST:
+            return (self,)
+        return (self, *(self._replace(host=host) for host in _ONE_HOST if host != self.host))
 
     @property
     def url(self) -> str:
@@ -87,12 +98,12 @@ def is_url(text: str) -> bool:
 def is_same_owner(home: Origin, origin: Origin) -> bool:
     """Return True if the owner of the origin `home` probably owns `origin`, too.
 
-    That is so if both are equal, or if both have port 80 or 443 and the host of `origin` is that of
-    `home` or a subdomain of it. Other ports may belong to other services. Sibling hosts
-    (`docs.example.com`, `api.example.com`) do not count, because a shared suffix may have many
-    owners.
+    That is so if both are one origin (see `Origin.names`), or if both have port 80 or 443 and the
+    host of `origin` is that of `home` or a subdomain of it. Other ports may belong to other
+    services. Sibling hosts (`docs.example.com`, `api.example.com`) do not count, because a shared
+    suffix may have many owners.
     """
-    if origin == home:
+    if origin in home.names:
         return True
     return (origin.host == home.host or origin.host.endswith(f".{home.host}")) and {
         origin.port,

@@ -8,6 +8,7 @@ from typing import Literal, get_args
 from atc.core.config import Config, InvalidConfig
 from protocols.protocol import HttpBinding, McpBinding
 from protocols.secrets.sources import mask_source
+from protocols.settings import headers_of
 from protocols.tool import Tool
 from protocols.toolbox import Toolbox
 from protocols.urls import is_loopback, split_url
@@ -92,6 +93,6 @@ def _find_problem_of_address(url: str, config: Config) -> str | None:
         return None
     if any(known.may_go_to(origin) for known in config.credentials.values()):
         return f"may be sent a credential, since your settings have one for {origin.netloc!r}"
-    if config.headers.get(origin.netloc):
+    if headers_of(config.headers, origin):
         return f"is sent the headers that your settings have for {origin.netloc!r}"
     return None

@@ -26,7 +26,7 @@ from protocols.naming import identifier
 from protocols.protocol import Annotations, McpBinding, ToolProtocol
 from protocols.response import Answer, UnreadableBody, one_line, read_body, to_json
 from protocols.schema import Json, JsonObject, as_mapping, dumps
-from protocols.settings import McpServer
+from protocols.settings import McpServer, headers_of
 from protocols.urls import is_url, split_url
 from protocols.validate import is_schema
 
@@ -203,7 +203,7 @@ class Servers:
         if known is None:
             return False
         server = known.server
-        headers = server.url and self._settings.headers.get(split_url(server.url)[0].netloc)
+        headers = server.url and headers_of(self._settings.headers, split_url(server.url)[0])
         signed_in = server.url and self._keyring.tokens.get(f"mcp {server.url}")
         return bool(server.has_secrets or headers or signed_in)
 
@@ -276,7 +276,7 @@ class Servers:
             headers = dict[str, str]()
             if server.url:
                 origin, _ = split_url(server.url)
-                headers = dict(self._settings.headers.get(origin.netloc, {}))
+                headers = dict(headers_of(self._settings.headers, origin))
             if server.url and server.credential:
                 secrets = self._keyring.secrets(
                     [server.credential], {}, origin, tool="the MCP server"

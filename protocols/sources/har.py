@@ -83,11 +83,11 @@ def read_har(
         raise SourceUnavailable(f"{problem}; {advice}.")
     called = Counter(entry.origin for entry in entries)
     named = split_url(base_url)[0] if base_url else None
-    origin = named if named and named in called else called.most_common(1)[0][0]
+    origin = named if named and called.keys() & {*named.names} else called.most_common(1)[0][0]
     server = base_url.rstrip("/") if base_url and origin != named else origin.url
     operations: dict[tuple[str, str], list[_Entry]] = {}
     for entry in entries:
-        if entry.origin == origin:
+        if entry.origin in origin.names:
             operations.setdefault((entry.method, _template(entry.segments)), []).append(entry)
     free = FreeNames()
     found = operations.items()

@@ -3,6 +3,7 @@
 import pytest
 
 from protocols.urls import (
+    Origin,
     canonical_host,
     claims_to_be_near,
     is_loopback,
@@ -24,6 +25,8 @@ def test_hosts_have_one_name_and_a_place():
     assert is_same_owner(
         split_url("https://example.org")[0], split_url("https://api.example.org")[0]
     )
+    assert is_same_owner(Origin("http", "localhost", 8000), Origin("http", "127.0.0.1", 8000))
+    assert not is_same_owner(Origin("http", "localhost", 8000), Origin("http", "[::1]", 8000))
     assert not is_same_owner(
         split_url("https://example.org")[0], split_url("https://example.com")[0]
     )

@@ -226,7 +226,7 @@ def test_no_call_is_redirected_to_another_origin(tmp_path, atc, method, status):
 @pytest.mark.parametrize(
     "elsewhere",
     [
-        "http://localhost:{port}",
+        "http://localhost.:{port}",
         "http://127.0.0.2:{port}",
         "https://127.0.0.1:{port}",
         "//[::1]:{port}",

@@ -80,6 +80,11 @@ def test_a_credential_for_other_hosts_is_not_sent(other, hosts):
         ("https://api.org.evil.net/x", "api.org", False),
         ("https://api.org./x", "api.org", False),
         ("http://[::1]:80/x", "[::1]", True),
+        ("http://127.0.0.1:8000/x", "localhost:8000", True),
+        ("http://localhost/x", "127.0.0.1", True),
+        ("http://[::1]:8000/x", "localhost:8000", False),
+        ("http://127.0.0.2:8000/x", "localhost:8000", False),
+        ("http://localhost:8001/x", "127.0.0.1:8000", False),
     ],
 )
 def test_bare_hosts_mean_exact_https_origins(url, hosts, allowed):
@@ -152,6 +157,54 @@ def test_see_other_makes_a_read(end):
         assert (server.last.method, server.last.target, server.last.body) == ("GET", "/made/1", b"")
         assert "authorization" in server.last.headers
         assert "content-type" not in server.last.headers
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "status", "location", "followed"),
+    [
+        ("POST", "/items", 307, "/items/", True),
+        ("DELETE", "/items", 308, "http://localhost:{port}/items/", True),
+        ("POST", "/items?a=1&b=x%20y", 307, "/items/?a=1&b=x+y", True),
+        ("PUT", "/items/", 308, "/items", True),
+        ("POST", "/items?a=1", 307, "/items/", False),
+        ("POST", "/items", 307, "/other/", False),
+        ("POST", "/items", 301, "/items/", False),
+        ("POST", "/items", 302, "/items/", False),
+        ("POST", "/items", 308, "https://127.0.0.1:{port}/items/", False),
+        ("POST", "/items", 308, "http://[::1]:{port}/items/", False),
+    ],
+)
+@pytest.mark.parametrize("place", ["header", "query"])
+def test_a_post_is_redirected_by_a_slash(method, path, status, location, followed, place):
+    def answer(seen):
+        if len(server.seen) > 1:
+            return Reply(body="done")
+        return Reply(status, b"", {"Location": location.format(port=server.netloc.split(":")[1])})
+
+    binding = {"locations": {"x": "body"}, "credentials": ("k",)}
+    with serving(answer) as server, invoker(server.netloc, place=place, name="key") as calls:
+        call = calls.bind(http_tool(server.url + path, method, **binding))
+        if not followed:
+            with pytest.raises(ToolError, match=r"is not sent on|another origin"):
+                call({"x": 1})
+            assert len(server.seen) == 1
+            return
+        assert call({"x": 1}) == "done"
+        first, second = server.seen
+    assert (second.method, second.body) == (method, first.body)
+    assert second.target.replace("/items/", "/items") == first.target.replace("/items/", "/items")
+    assert second.target != first.target
+    assert second.headers.get("key") == first.headers.get("key")
+
+
+def test_a_post_is_sent_on_only_once():
+    def answer(seen):
+        return Reply(307, b"", {"Location": "/a" if seen.path == "/a/" else "/a/"})
+
+    with serving(answer) as server, quick()[0] as calls:
+        error = failure(calls, f"{server.url}/a", "POST")
+        assert "write it into the tool's document" in error.body
+        assert (len(server.seen), error.outcome) == (2, "refused")
 
 
 def test_neither_netrc_nor_cookies_are_used(tmp_path, monkeypatch):
