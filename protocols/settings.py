@@ -25,7 +25,7 @@ class Credential:
     """
 
     value: str = field(default="", repr=False)
-    """A token, a key, or `user:password`. Empty if a token is fetched with `client_id`."""
+    """A token, a key, or `user:password`. Empty if a token is fetched."""
     hosts: tuple[str, ...]
     """Exact host names. `host` allows its https port, and on loopback also port 80.
 
@@ -52,11 +52,25 @@ class Credential:
 
     Without it, the user signs in with the browser.
     """
+    username: str = ""
+    password: str = field(default="", repr=False)
+    """`username` and `password` are set instead of `value`, to sign in with them.
+
+    A token is then fetched from the address in the document (OAuth 2 password flow). For HTTP basic
+    they are sent with each call.
+    """
     scopes: tuple[str, ...] = ()
     """OAuth 2 scopes to request. Default: the scopes in the document."""
     token_url: str = ""
     authorization_url: str = ""
     """`token_url` and `authorization_url` are needed only if the document names no addresses."""
+    device_authorization_url: str = ""
+    """Address that issues codes for a sign-in on another device (OAuth 2 device flow)."""
+
+    @property
+    def login(self) -> str:
+        """`user:password`, as HTTP basic authentication needs it; "" if no password is set."""
+        return f"{self.username}:{self.password}" if self.password else ""
 
     def may_go_to(self, origin: Origin) -> bool:
         """Return True if `hosts` lists this origin.
@@ -95,6 +109,14 @@ class Credential:
 def headers_of(headers: Mapping[str, Mapping[str, str]], origin: Origin) -> Mapping[str, str]:
     """Return the headers of every request to an origin, of `headers`, which is keyed by host."""
     return next((headers[one.netloc] for one in origin.names if one.netloc in headers), {})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DeviceSignIn:
+    """What a person needs to sign in on any device: the address of the page, and the code."""
+
+    page: str
+    code: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -169,5 +191,7 @@ class InvokeSettings:
     """
     open_browser: Callable[[str], object] | None = None
     """Function that opens the address of a sign-in page. None if no person can sign in."""
+    show_device_code: Callable[[DeviceSignIn], object] | None = None
+    """Function that shows a person where to type a code. None if no person can sign in."""
     tokens: Path | None = None
     """File for OAuth tokens. None keeps them in memory."""

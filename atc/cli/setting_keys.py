@@ -25,7 +25,9 @@ _FIELDS = {
     "credentials": tuple(one.name for one in fields(CredentialEntry)),
     "mcp": tuple(one.name for one in fields(McpEntry)),
 }
-_SECRET_FIELDS = frozenset({("credentials", "value"), ("credentials", "client_secret")})
+_SECRET_FIELDS = frozenset(
+    {("credentials", "value"), ("credentials", "client_secret"), ("credentials", "password")}
+)
 _INNER_LISTS = frozenset(
     {("credentials", "hosts"), ("credentials", "scopes"), ("mcp", "command"), ("", "model_price")}
 )

@@ -28,7 +28,14 @@ from atc.core.tool_access import WITHHELD, call_settings
 from atc.models import choose
 from atc.models.wire import ReadingProgress
 from atc.safety.held_calls import make_held_check
-from atc.safety.questions import AskPerson, Question, question_text, sign_in_text, start_text
+from atc.safety.questions import (
+    AskPerson,
+    Question,
+    device_text,
+    question_text,
+    sign_in_text,
+    start_text,
+)
 from atc.safety.settings_consent import KEYS, drop_reassigned_consent
 from atc.safety.unattended import ConsentMode
 from atc.store import RunStore, StoreUnavailable, store_at
@@ -39,7 +46,7 @@ from protocols.errors import SourceUnavailable
 from protocols.model import Ask
 from protocols.private_files import check_folder
 from protocols.schema import JsonObject
-from protocols.settings import McpServer
+from protocols.settings import DeviceSignIn, McpServer
 from protocols.sources import load_tools
 from protocols.tool import Tool
 from protocols.toolbox import Toolbox
@@ -280,6 +287,9 @@ def invoke_settings(config: Config) -> InvokeSettings:
         click.echo(sign_in_text(address), err=True)
         open_page(address)
 
+    def show_code(sign_in: DeviceSignIn) -> None:
+        click.echo(device_text(sign_in), err=True)
+
     def may_start(server: McpServer) -> bool:
         return config.start_servers or confirmed(f"{start_text(server)}\n\nStart it?")
 
@@ -287,6 +297,7 @@ def invoke_settings(config: Config) -> InvokeSettings:
         config,
         confirm_start=may_start,
         open_browser=show_page if has_person() else None,
+        show_device_code=show_code if has_person() else None,
         tokens=state_folder(config) / "sign-ins.json" if config.lend_credentials else None,
     )
 

@@ -117,12 +117,21 @@ class CredentialEntry(Credential):
     hosts: tuple[Host, ...] = Field(min_length=1)
     """Hosts to which the secret may be sent, such as `api.example.org` or `localhost:8080`."""
     client_secret: Secret = Field("", repr=False)
+    password: Secret = Field("", repr=False)
+    """Password of `username`, given like `value`.
+
+    A token is fetched with both, or they are sent with each call for HTTP basic.
+    """
     scopes: tuple[Text, ...] = ()
 
     @model_validator(mode="after")
     def _require_secret(self) -> Self:
-        if not (self.value or self.client_id):
-            raise PydanticCustomError("setting", "needs a value, or a client_id")
+        if bool(self.username) != bool(self.password):
+            raise PydanticCustomError("setting", "needs both a username and a password")
+        if not (self.value or self.client_id or self.password):
+            raise PydanticCustomError(
+                "setting", "needs a value, or a client_id, or a username and a password"
+            )
         return self
 
 

@@ -21,7 +21,7 @@ def read_keyring(what: str, name: str) -> str:
     keyring = _load(what)
     try:
         secret: str | None = keyring.get_password(SERVICE, name)
-    except keyring.errors.KeyringError as error:
+    except Exception as error:  # back ends also raise errors of their own libraries
         raise InvalidConfig(_explain(what, keyring, error)) from error
     if not secret:
         raise InvalidConfig(
@@ -40,7 +40,7 @@ def write_keyring(what: str, name: str, secret: str) -> None:
     keyring = _load(what)
     try:
         keyring.set_password(SERVICE, name, secret)
-    except keyring.errors.KeyringError as error:
+    except Exception as error:  # see `read_keyring`
         raise InvalidConfig(_explain(what, keyring, error)) from error
 
 
@@ -54,7 +54,24 @@ def _load(what: str) -> Any:
             f"{what}: a secret in the keyring needs {error.name!r}, which is not installed:"
             f" {_INSTALL}"
         ) from error
+    _refuse_plaintext(what, library.get_keyring())
     return library
+
+
+def _refuse_plaintext(what: str, backend: Any) -> None:
+    """Check that the keyring does not keep secrets unencrypted, as some of `keyrings.alt` do.
+
+    Raises:
+        InvalidConfig: It does, or one of the keyrings in a chain does.
+    """
+    for one in (backend, *getattr(backend, "backends", ())):
+        names = [part.__name__ for part in type(one).__mro__]
+        if any("plaintext" in name.lower() for name in names):
+            place = f"{type(one).__module__}.{type(one).__qualname__}"
+            raise InvalidConfig(
+                f"{what}: the keyring {place} keeps secrets unencrypted, so it is not used; choose"
+                " another one in keyringrc.cfg, or give 'env:NAME' or 'file:PATH'."
+            )
 
 
 def _explain(what: str, keyring: Any, error: Exception) -> str:

@@ -5,9 +5,14 @@ from __future__ import annotations
 import os
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from atc.core.config import Config, InvalidConfig
 from atc.core.keyring_secrets import read_keyring
+from protocols.settings import Credential
+
+SECRET_FIELDS = ("value", "client_secret", "username", "password")
+"""Settings of a credential that may name the variable, file or keyring entry of their value."""
 
 
 def read_value(what: str, value: str) -> str:
@@ -51,6 +56,16 @@ def describe_place(value: str) -> str:
     return f"{kind} {rest}" if kind else ""
 
 
+def _secrets_of(entry: Credential) -> dict[str, str]:
+    """Return the settings of a credential that may name the place of a secret, keyed by setting."""
+    return {key: getattr(entry, key) for key in SECRET_FIELDS}
+
+
+def place_of_secret(entry: Credential) -> str:
+    """Return where the secret of a credential stands, for messages; "" if in the settings."""
+    return describe_place(entry.value or entry.password or entry.client_secret)
+
+
 def with_secrets(config: Config) -> tuple[Config, dict[str, str]]:
     """Return the configuration with its secrets in place of the variables and files that hold them.
 
@@ -69,10 +84,11 @@ def with_secrets(config: Config) -> tuple[Config, dict[str, str]]:
     credentials = {}
     servers = {}
     for name, entry in config.credentials.items():
-        value, secret = (
-            read(name, f"credential {name!r}", text) for text in (entry.value, entry.client_secret)
-        )
-        credentials[name] = replace(entry, value=value, client_secret=secret)
+        known: dict[str, Any] = {
+            key: read(name, f"credential {name!r}", text)
+            for key, text in _secrets_of(entry).items()
+        }
+        credentials[name] = replace(entry, **known)
     for name, server in config.mcp.items():
         env = {
             key: read(f"mcp.{name}", f"mcp.{name}.env.{key}", text)

@@ -7,8 +7,8 @@ from dataclasses import replace
 from pathlib import Path
 
 from atc.core.config import Config
-from atc.core.secret_values import describe_place, with_secrets
-from protocols.settings import Credential, InvokeSettings, McpServer
+from atc.core.secret_values import place_of_secret, with_secrets
+from protocols.settings import Credential, DeviceSignIn, InvokeSettings, McpServer
 
 WITHHELD = (
     "These tools get none of your credentials and MCP servers: lend_credentials is off, as it is"
@@ -21,6 +21,7 @@ def call_settings(
     *,
     confirm_start: Callable[[McpServer], bool] | None = None,
     open_browser: Callable[[str], object] | None = None,
+    show_device_code: Callable[[DeviceSignIn], object] | None = None,
     tokens: Path | None = None,
 ) -> InvokeSettings:
     """Return the settings for tool calls that follow from the configuration.
@@ -46,10 +47,11 @@ def call_settings(
         settings,
         credentials=known.credentials,
         problems=problems,
-        places={name: describe_place(one.value) for name, one in config.credentials.items()},
+        places={name: place_of_secret(one) for name, one in config.credentials.items()},
         read_again=read_again,
         headers=config.headers,
         servers=known.mcp,
         open_browser=open_browser,
+        show_device_code=show_device_code,
         tokens=tokens,
     )

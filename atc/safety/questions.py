@@ -21,7 +21,7 @@ from atc.safety.taint.leaves import Leaf
 from atc.safety.taint.values import equality_key, parse_url_host
 from protocols.protocol import HttpBinding, format_binding
 from protocols.schema import Json, JsonObject
-from protocols.settings import McpServer
+from protocols.settings import DeviceSignIn, McpServer
 from protocols.tool import Tool
 
 MOST_DECIDING = 100
@@ -192,6 +192,12 @@ def sign_in_text(address: str) -> str:
     """
     host = urlsplit(address).hostname or ""
     return f"Sign in at {quoted(host, most=_LONGEST_PLACE)} on this page: {escape_hidden(address)}"
+
+
+def device_text(sign_in: DeviceSignIn) -> str:
+    """Return the text that asks a person to sign in on any device, with the code to type there."""
+    code = quoted(sign_in.code, most=_LONGEST_PLACE)
+    return f"{sign_in_text(sign_in.page)}\nAny device will do. Type this code there: {code}"
 
 
 def _head(questions: Sequence[Question]) -> str:

@@ -13,7 +13,7 @@ from requests.structures import CaseInsensitiveDict
 from protocols.documentation import docs_page
 from protocols.http.request import HttpRequest
 from protocols.http.request_names import normalize_name
-from protocols.schema import Json, JsonObject, dumps
+from protocols.schema import Json, JsonObject, as_mapping, dumps
 from protocols.secrets import encoded_forms, replace_secrets
 from protocols.settings import Credential, Place
 from protocols.urls import Origin
@@ -50,7 +50,7 @@ def build_request_secret(
     security scheme does. Without either it is sent as a bearer token. If `token` is not empty, it
     is sent instead of the configured value. `known_as` is the name of the credential.
     """
-    value = token or credential.value
+    value = token or credential.value or credential.login
     prefix = credential.prefix
     if any(credential.placement):
         place = credential.placement[0] or "header"
@@ -67,6 +67,18 @@ def build_request_secret(
     return RequestSecret(
         place=place, name=name, value=prefix + value, prefix=prefix, credential=known_as
     )
+
+
+def needs_token(credential: Credential, scheme: JsonObject) -> bool:
+    """Return True if a token must be fetched for a credential, because no value is configured.
+
+    A password is sent itself, with the user's name, where HTTP basic authentication is declared or
+    configured.
+    """
+    if credential.value:
+        return False
+    by_basic = (credential.prefix or "").strip().lower() == "basic" or _is_basic(scheme)
+    return not (credential.password and by_basic)
 
 
 def _api_key_placement(scheme: JsonObject) -> tuple[Place, str] | None:
@@ -115,8 +127,7 @@ def missing_credential_advice(name: str, scheme: JsonObject, origin: Origin, too
     """
     kind = " (user:password)" if _is_basic(scheme) else ""
     if scheme.get("type") == "oauth2":
-        got = ", or in place of value the client_id, with its client_secret where it has one"
-        kind = f" (a token{got if scheme.get('flows') else ', which a login gives'})"
+        kind = f" (a token{_instead_of_token(as_mapping(scheme.get('flows')))})"
     variable = variable_of(name)
     key = name if re.fullmatch(r"[A-Za-z0-9_-]+", name) else dumps(name)
     return (
@@ -126,6 +137,16 @@ def missing_credential_advice(name: str, scheme: JsonObject, origin: Origin, too
         f"variable {variable}: credentials.{key} = "
         f"{{ value = {dumps(f'env:{variable}')}, hosts = {dumps([host_entry(origin)])} }}"
     )
+
+
+def _instead_of_token(flows: JsonObject) -> str:
+    """Return the part of a message that says what can be configured in place of a token."""
+    if not flows:
+        return ", which a login gives"
+    client = "the client_id, with its client_secret where it has one"
+    password = "your username and password" if "password" in flows else ""
+    others = client if flows.keys() - {"password"} else ""
+    return f", or in place of value {' or '.join(filter(None, (password, others)))}"
 
 
 def refused_credential_remedy(

@@ -9,8 +9,17 @@ from urllib.parse import urljoin
 from protocols.schema import JsonObject, as_mapping, items_of_type
 from protocols.sources.document import OpenApiDocument
 
-_FLOWS = {"application": "clientCredentials", "accessCode": "authorizationCode"}
-"""OpenAPI 3 names of the supported OAuth flows, keyed by their names in Swagger 2."""
+_FLOWS = {
+    "application": "clientCredentials",
+    "accessCode": "authorizationCode",
+    "password": "password",
+    "deviceAuthorization": "deviceAuthorization",
+}
+"""OpenAPI 3 names of the supported OAuth flows, keyed by their names in Swagger 2.
+
+Swagger 2 has no device flow.
+"""
+_ADDRESSES = ("authorizationUrl", "deviceAuthorizationUrl", "tokenUrl", "refreshUrl")
 
 
 def credentials_of(content: JsonObject, operation: JsonObject) -> list[tuple[str, ...]]:
@@ -57,11 +66,7 @@ def scheme_of(document: OpenApiDocument, name: str, server: str) -> dict[str, An
         raw.get("flows") or {_FLOWS.get(str(raw.get("flow"))): raw}
     ).items():
         if flow in _FLOWS.values() and isinstance(one, Mapping):
-            urls = {
-                key: one[key]
-                for key in ("authorizationUrl", "tokenUrl")
-                if isinstance(one.get(key), str)
-            }
+            urls = {key: one[key] for key in _ADDRESSES if isinstance(one.get(key), str)}
             scopes = dict.fromkeys(as_mapping(one.get("scopes")), "")
             flows[flow] = {key: urljoin(f"{server}/", url) for key, url in urls.items()} | {
                 "scopes": scopes

@@ -127,6 +127,7 @@ def test_a_secret_is_put_into_the_keyring(
     keyring.errors = types.ModuleType("keyring.errors")
     keyring.errors.KeyringError = type("KeyringError", (Exception,), {})
     keyring.errors.NoKeyringError = type("NoKeyringError", (keyring.errors.KeyringError,), {})
+    keyring.get_keyring = object
     keyring.set_password = lambda service, name, text: held.update({(service, name): text})
     keyring.get_password = lambda service, name: held.get((service, name))
     monkeypatch.setitem(sys.modules, "keyring", keyring)

@@ -87,7 +87,10 @@ def test_variables_are_parsed_as_their_settings_are(tmp_path: Path) -> None:
         ("tools = 3", "tools must be a valid tuple, got 3."),
         ("model = ", "config.toml is not TOML: Invalid value (at end of document); fix that line."),
         ("[credentials]\nx = 's3cret'", "credentials.x must be a dictionary"),
-        ("[credentials.x]\nhosts = ['a.org']", "credentials.x needs a value, or a client_id."),
+        (
+            "[credentials.x]\nhosts = ['a.org']",
+            "credentials.x needs a value, or a client_id, or a username and a password.",
+        ),
         ("[credentials.x]\nvalue = 's3cret'", "credentials.x.hosts is missing."),
         (
             "[credentials.x]\nvalue = 's3cret'\nhosts = ['*.org']",

@@ -21,7 +21,6 @@ pytest.importorskip("uvicorn")
 from benchmarks.local import free_port
 from protocols.client import Credential, Invoker, InvokeSettings
 from protocols.errors import CredentialMissing, ToolError
-from protocols.http.oauth import TokenFile
 from protocols.sources import load_tools
 from tests.labs.loopback import Reply, serving
 from toolflow_bench.services.serve import serve
@@ -430,13 +429,6 @@ def test_a_person_signs_in_once_in_the_browser(shop, tmp_path):
             CredentialMissing, match="needs a sign-in in a browser; run this command once on a"
         ):
             tools["me"].call({})
-
-
-def test_what_another_process_signed_in_to_is_kept(tmp_path):
-    one, other = TokenFile(tmp_path / "tokens.json"), TokenFile(tmp_path / "tokens.json")
-    other.save("a", {"access_token": "1"})
-    one.save("b", {"access_token": "2"})
-    assert (one.get("a"), other.get("b")) == ({"access_token": "1"}, {"access_token": "2"})
 
 
 def test_a_document_cannot_redirect_the_clients_secret(tmp_path):
