@@ -10,6 +10,7 @@ has the type that the same name has further up. A field with `?` may be None or 
 
 from __future__ import annotations
 
+import json
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
@@ -215,6 +216,10 @@ def _argument_notes(tools: Toolbox) -> Iterator[str]:
     there is none, it is the tool whose response has values for the argument.
     """
     notes: dict[str, str] = {}
+    for tool in tools.values():
+        for alias in tool.arguments:
+            if name := tool.unclear_name(alias):
+                notes[alias] = f"sent as {json.dumps(name)}"
     for tool in tools.values():
         for alias, name in tool.arguments.items():
             schema = resolve(tool.protocol.parameters[name], tool.protocol.input_schema)

@@ -147,17 +147,30 @@ def _words(name: str) -> frozenset[str]:
 # --- aliases: valid Python identifiers
 
 _RESERVED_TOOL_NAMES = frozenset(dir(builtins)) | {"ToolError", "asyncio", "json", "math", "re"}
+_COMPARISONS = {
+    "<=": "lte", ">=": "gte", "!=": "ne", "==": "eq", "<>": "ne", "<": "lt", ">": "gt", "=": "eq",
+    "!": "not",
+}  # fmt: skip
+"""Words for the operators in names such as `DateSent>`, whose meaning an identifier would lose."""
+_OPERATOR = re.compile(r"<=|>=|!=|==|<>|[<>=!]")
+_SIGNS = {
+    "+": "plus", "-": "minus", "*": "star", "%": "percent", "&": "and", "|": "or", "~": "tilde",
+    "@": "at", "$": "dollar", "#": "hash", "^": "caret", "?": "maybe",
+}  # fmt: skip
+"""Words for signs in names that are otherwise equal. A minus is one only before the name."""
 
 
 def identifier(name: str) -> str:
     """Return the Python identifier for a name: `read-file` → `read_file`, `from` → `from_`.
 
-    A name without usable characters becomes `unnamed`. Letters are normalized (NFKC) as Python
-    does, so names that Python treats as equal become equal. No name becomes a dunder or a keyword;
-    soft keywords (`type`, `match`) are allowed.
+    Comparison operators become words: `DateSent>=` → `DateSent_gte`. A name without usable
+    characters becomes `unnamed`. Letters are normalized (NFKC) as Python does, so names that Python
+    treats as equal become equal. No name becomes a dunder or a keyword; soft keywords (`type`,
+    `match`) are allowed.
     """
     folded = unicodedata.normalize("NFKC", name)
-    kept = re.sub(r"\W+", "_", folded)
+    spelled = _OPERATOR.sub(lambda sign: f"_{_COMPARISONS[sign[0]]}_", folded)
+    kept = re.sub(r"\W+", "_", spelled)
     if not (kept.isascii() or kept.isidentifier() or ("_" + kept).isidentifier()):
         kept = re.sub(r"[^0-9A-Za-z_]+", "_", kept)
     if kept.startswith("__"):  # Python mangles or reserves these
@@ -168,10 +181,17 @@ def identifier(name: str) -> str:
     return kept + "_" if keyword.iskeyword(kept) else kept
 
 
+def _spell_signs(name: str) -> str:
+    """Return a name with its signs as words: `+1` → `plus_1`, `@id` → `at_id`."""
+    return re.sub(r"^-|[+*%&|~@$#^?]", lambda sign: f"_{_SIGNS[sign[0]]}_", name).lstrip("_")
+
+
 def argument_aliases(names: Sequence[str]) -> dict[str, str]:
     """Return the original names of arguments, keyed by the unique alias that is chosen for each.
 
-    Programs use the alias. The order of the names is kept.
+    Programs use the alias. The order of the names is kept. A name that is an identifier is its own
+    alias. Operators become words (`DateSent>` is `DateSent_gt`), and so do other signs where two
+    names differ only in them. Aliases that are still equal get a number.
     """
     chosen = _assign([(name, "") for name in names], reserved=())
     return dict(zip(chosen, names, strict=True))
@@ -180,9 +200,10 @@ def argument_aliases(names: Sequence[str]) -> dict[str, str]:
 def tool_aliases(tools: Sequence[tuple[str, str]]) -> list[str]:
     """Return a unique alias, the name in programs, for each pair (tool name, source name).
 
-    The alias is the identifier of the name if it is unique and not a builtin. Other names get the
-    name of their source as a prefix. Aliases that are still equal get a number, in the order of the
-    tools' names. The order in which the tools are given has no influence.
+    The alias is the identifier of the name if it is unique and not a builtin; a name that needs no
+    change comes before one that does. Other names get the name of their source as a prefix. Aliases
+    that are still equal get a number, in the order of the tools' names. The order in which the
+    tools are given has no influence.
     """
     return _assign(tools, reserved=_RESERVED_TOOL_NAMES)
 
@@ -209,15 +230,25 @@ class FreeNames:
 def _assign(names: Sequence[tuple[str, str]], *, reserved: Iterable[str]) -> list[str]:
     """Return a unique Python identifier for each (name, source), none of which is in `reserved`."""
     plain = [identifier(name) for name, _ in names]
+    with_signs = [identifier(_spell_signs(name)) for name, _ in names]
     prefixed = [
         identifier(f"{source}_{name}") if source else identifier(name) for name, source in names
     ]
+    unchanged = {i for i, (name, _) in enumerate(names) if plain[i] == name}
     result: dict[int, str] = {}
     taken = set(reserved)
-    for wanted in (plain, prefixed):
-        left = [(i, alias) for i, alias in enumerate(wanted) if i not in result]
-        claims = Counter(alias for _, alias in left)
-        result |= {i: alias for i, alias in left if claims[alias] == 1 and alias not in taken}
+    for wanted, allowed in (
+        (plain, unchanged),
+        (plain, None),
+        (with_signs, None),
+        (prefixed, unchanged),
+        (prefixed, None),
+    ):
+        left = [
+            i for i in range(len(names)) if i not in result and (allowed is None or i in allowed)
+        ]
+        claims = Counter(wanted[i] for i in left)
+        result |= {i: wanted[i] for i in left if claims[wanted[i]] == 1 and wanted[i] not in taken}
         taken.update(result.values())
     free = FreeNames([*taken, *prefixed])
     for i in sorted({*range(len(names))} - result.keys(), key=lambda i: (names[i], i)):

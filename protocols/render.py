@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
@@ -268,7 +269,10 @@ def _parameters(
         is_choice = "enum" in schema or "Literal" in annotation
         producers = [] if is_choice else among.producers(tool, name)
         origin = describe_origin(name, producers) if shapes.detail.comments else ""
-        if comment := shapes.note(alias, schema, protocol.input_schema, origin):
+        comment = shapes.note(alias, schema, protocol.input_schema, origin)
+        if name := tool.unclear_name(alias):
+            comment = "; ".join(filter(None, (f"sent as {json.dumps(name)}", comment)))
+        if comment:
             comments.append(f"    {alias}: {comment}")
     return parameters, comments
 

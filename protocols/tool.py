@@ -250,6 +250,15 @@ class Tool:
         """Original names of the arguments, keyed by alias, in declared order."""
         return argument_aliases(list(self.protocol.parameters))
 
+    def unclear_name(self, alias: str) -> str:
+        """Return the original name of an argument if its alias does not show it, else "".
+
+        This is so if the names of two arguments differ only in characters that an alias cannot
+        have, such as `page[size]` and `page_size`.
+        """
+        name = self.arguments[alias]
+        return name if alias != identifier(name) else ""
+
     @cached_property
     def required(self) -> frozenset[str]:
         """Aliases of the required arguments."""

@@ -6,9 +6,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from protocols.compact import compact_lines
 from protocols.errors import UnknownTool
 from protocols.naming import argument_aliases, closest_meanings, identifier, tool_aliases
 from protocols.protocol import ToolProtocol
+from protocols.render import DETAILS, stubs
 from protocols.tool import Tool
 from protocols.toolbox import Toolbox
 
@@ -40,6 +42,7 @@ def is_usable(alias: str) -> bool:
         ("__init__", "_init"),
         ("ﬁle", "file"),
         ("vote_average.gte", "vote_average_gte"),
+        ("DateSent＞=", "DateSent_gte"),
     ],
 )
 def test_the_nearest_identifier(name, expected):
@@ -71,6 +74,32 @@ def test_argument_aliases_are_unique_in_any_order(names, random):
     shuffled = list(names)
     random.shuffle(shuffled)
     assert argument_aliases(shuffled) == aliases
+
+
+@pytest.mark.parametrize(
+    ("names", "aliases"),
+    [
+        (["DateSent>", "DateSent", "DateSent<"], ["DateSent_gt", "DateSent", "DateSent_lt"]),
+        (["page[size]", "page_size", "page.size"], ["page_size_3", "page_size", "page_size_2"]),
+        (["+1", "-1"], ["plus_1", "minus_1"]),
+        (["x²", "x2"], ["x2_2", "x2"]),
+    ],
+)
+def test_names_stay_apart(names, aliases):
+    assert list(argument_aliases(names)) == aliases
+
+
+def test_stubs_tell_names_that_aliases_lose():
+    one = tool("a", input_schema={"properties": {"page[size]": {}, "page_size": {}}})
+    box = Toolbox([one])
+    for text in (stubs(box, detail=DETAILS[-1]), "\n".join(compact_lines(box))):
+        assert 'page_size_2: sent as "page[size]"' in text
+        assert text.count("sent as") == 1
+
+
+def test_an_unchanged_tool_name_needs_no_number():
+    given_tools = [("a-b", "one"), ("a_b", "one"), ("a_b", "two")]
+    assert tool_aliases(given_tools) == ["one_a_b_2", "one_a_b", "two_a_b"]
 
 
 @pytest.mark.parametrize("name", ["ToolError", "json"])
