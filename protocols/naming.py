@@ -158,6 +158,8 @@ _SIGNS = {
     "@": "at", "$": "dollar", "#": "hash", "^": "caret", "?": "maybe",
 }  # fmt: skip
 """Words for signs in names that are otherwise equal. A minus is one only before the name."""
+_MOST_SPELLED = 4
+"""Maximum number of operators or signs of one name that become words; the others are left out."""
 
 
 def identifier(name: str) -> str:
@@ -169,7 +171,7 @@ def identifier(name: str) -> str:
     `match`) are allowed.
     """
     folded = unicodedata.normalize("NFKC", name)
-    spelled = _OPERATOR.sub(lambda sign: f"_{_COMPARISONS[sign[0]]}_", folded)
+    spelled = _OPERATOR.sub(lambda sign: f"_{_COMPARISONS[sign[0]]}_", folded, count=_MOST_SPELLED)
     kept = re.sub(r"\W+", "_", spelled)
     if not (kept.isascii() or kept.isidentifier() or ("_" + kept).isidentifier()):
         kept = re.sub(r"[^0-9A-Za-z_]+", "_", kept)
@@ -183,7 +185,10 @@ def identifier(name: str) -> str:
 
 def _spell_signs(name: str) -> str:
     """Return a name with its signs as words: `+1` → `plus_1`, `@id` → `at_id`."""
-    return re.sub(r"^-|[+*%&|~@$#^?]", lambda sign: f"_{_SIGNS[sign[0]]}_", name).lstrip("_")
+    spelled = re.sub(
+        r"^-|[+*%&|~@$#^?]", lambda sign: f"_{_SIGNS[sign[0]]}_", name, count=_MOST_SPELLED
+    )
+    return spelled.lstrip("_")
 
 
 def argument_aliases(names: Sequence[str]) -> dict[str, str]:
