@@ -1,6 +1,7 @@
 """Language models: implementations of `protocols.model.Ask`, and the choice among them.
 
 - `openai.py`: any OpenAI-compatible endpoint; `dialects.py`: how the kinds of endpoint differ
+- `anthropic.py`: Anthropic's own API
 - `local.py`: the embedded models, which run on this machine
 - `lark.py`: tests whether a grammar or schema can be enforced
 - `wire.py`: the format of requests and replies; `stream.py`: that of streamed replies
@@ -17,6 +18,7 @@ from contextlib import closing, suppress
 from functools import partial
 from pathlib import Path
 
+from atc.models.anthropic import AnthropicModel
 from atc.models.local import LocalModel
 from atc.models.model_files import LOCAL_MODELS, cache_folder, locate_model
 from atc.models.openai import OpenAIModel, is_configured
@@ -68,6 +70,7 @@ def choose(
     - `scripted:FILE`: prepared replies from a file
     - `ollama:NAME`: a model of an Ollama server (OLLAMA_HOST, else on this machine)
     - `llamacpp` or `llamacpp:PORT`: the model that a llama.cpp server on this machine has loaded
+    - `anthropic:NAME`: a model of Anthropic's own API (ANTHROPIC_API_KEY)
     - `openai`: the default model of the configured endpoint
     - any other name, also as `openai:NAME`: a model of the configured endpoint
 
@@ -95,6 +98,8 @@ def choose(
             on_message=on_message,
             on_reading=on_reading,
         )
+    if kind == "anthropic" and rest:
+        return AnthropicModel(rest, timeout_seconds=timeout_seconds, max_retries=max_retries)
     endpoint = partial(
         OpenAIModel,
         timeout_seconds=timeout_seconds,
