@@ -7,6 +7,7 @@ from collections.abc import Callable
 from probing.samples import ProbeSettings, Sample
 from protocols.documentation import docs_page
 from protocols.errors import ToolError
+from protocols.pace import Pace
 from protocols.protocol import ToolProtocol
 from protocols.secrets import may_name_secrets
 
@@ -25,10 +26,8 @@ MOST_WAITS = 7
 """Number of consecutive answers that ask to wait after which a host is given up for this run."""
 LONGEST_WAIT = 120.0
 """Longest wait in seconds. A host that asks for a longer wait is given up for this run."""
-_SLOWER = 0.5
-"""Minimum pause in seconds between two calls after a host asked to wait.
-
-The pause becomes shorter with each call that is answered."""
+_AFTER_A_WRITE = 0.5
+"""Pause in seconds after a write that was answered with 429, which is not sent again."""
 
 
 class HostBudget:
@@ -48,19 +47,14 @@ class HostBudget:
         self.tools: dict[str, ToolProtocol] = {}
         self.answered: set[str] = set()
         rate = None if name.startswith("Python ") else settings.requests_per_second
-        self._least = self._interval = 1 / rate if rate else 0.0
-        self._sleep = sleep
-        self._now = now
-        self._next = now()
+        self._pace = Pace(rate, sleep=sleep, now=now)
         self._lost: list[str] = []
         self._denied: list[Sample] = []
         self._waits = 0
 
     def wait(self) -> None:
         """Wait until the next call may be sent, and set the earliest time for the one after it."""
-        if (pause := self._next - self._now()) > 0:
-            self._sleep(pause)
-        self._next = max(self._now(), self._next) + self._interval
+        self._pace.wait()
 
     def record_delay(self, error: ToolError) -> str:
         """Make fewer calls per second after an answer that asks to wait (HTTP 429 or 503).
@@ -68,10 +62,10 @@ class HostBudget:
         Return a message for the user, or "" if there is nothing to say.
         """
         self._waits += 1
-        self._interval = max(2 * self._interval, _SLOWER)
+        self._pace.slow_down()
         asked = max(error.retry_after or 0.0, min(2.0 ** (self._waits - 1), 30.0))
         if self._waits <= MOST_WAITS and asked <= LONGEST_WAIT:
-            self._pause(asked)
+            self._pace.pause(asked)
             return (
                 f"{self.name} asks for fewer calls (HTTP {error.status})."
                 if self._waits == 1
@@ -88,7 +82,7 @@ class HostBudget:
         Return a message for the user if the host is not called any more, else "".
         """
         self._lost.append(tool)
-        self._pause(1.0)
+        self._pace.pause(1.0)
         why = f"calls in a row were not answered ({error.body.rstrip('.')})"
         if (mine := self._lost.count(tool)) >= TOOL_LOSSES:
             self._stopped.setdefault(tool, f"{mine} {why}")
@@ -111,10 +105,10 @@ class HostBudget:
         if sample.status == 501:  # not implemented, whatever the arguments
             self._stopped.setdefault(sample.tool, "it says that it is not implemented (HTTP 501)")
         if sample.status == 429:  # a write is not sent again
-            self._pause(_SLOWER)
+            self._pace.pause(_AFTER_A_WRITE)
         else:
             self._waits = 0
-            self._interval = max(self._least, 0.98 * self._interval)
+            self._pace.speed_up()
         if sample.status not in (401, 403) or sample.purpose in (
             "link",
             "refuse",
@@ -142,9 +136,6 @@ class HostBudget:
             "and the same command goes on"
         )
         return self._stop(why), self._denied
-
-    def _pause(self, seconds: float) -> None:
-        self._next = max(self._next, self._now() + seconds)
 
     def _stop(self, why: str) -> str:
         for tool in self.tools:

@@ -6,6 +6,7 @@ Calls follow the user's settings: credentials, allowed hosts and limits.
 from __future__ import annotations
 
 import inspect
+import math
 import random
 import shlex
 import time
@@ -31,6 +32,7 @@ from protocols.http.oauth import Keyring
 from protocols.http.redirects import follow_redirects
 from protocols.http.request import DEFAULT_HEADERS, HttpRequest, RequestBuilder
 from protocols.mcp import Servers
+from protocols.pace import Paces, announced_pause
 from protocols.protocol import HttpBinding, McpBinding, ProgramBinding, PythonBinding, ToolProtocol
 from protocols.response import (
     Answer,
@@ -50,7 +52,7 @@ from protocols.urls import claims_to_be_near
 
 _BACKOFF_SECONDS = 0.25
 _CURL = {"header": ("-H", ": "), "cookie": ("-b", "="), "query": ("--url-query", "=")}
-_LONGEST_WAIT = 20.0  # seconds before the next try
+_MOST_PAUSES = 7  # retries of a call if the service says each time how long to wait
 
 
 class Invoker:
@@ -65,7 +67,8 @@ class Invoker:
         self.homes = self._keyring.homes
         self.started: set[str] = set()
         """Origins of services that this process has started, whose ports differ from run to run."""
-        self.servers = Servers(self._keyring)
+        self._paces = Paces(sleep=self.settings.sleep)
+        self.servers = Servers(self._keyring, self._paces)
         """The MCP servers that are configured or were opened. Reading this starts no server."""
 
     def bind(
@@ -87,7 +90,7 @@ class Invoker:
         match protocol.binding:
             case HttpBinding() as binding:
                 reads = binding.method in SAFE if declared is None else declared
-                return HttpCall(protocol, binding, self._keyring, reads=reads)
+                return HttpCall(protocol, binding, self._keyring, self._paces, reads=reads)
             case PythonBinding() as binding:
                 known = functions or {}
                 function = known.get(f"{binding.module}:{binding.function}") or known.get(
@@ -135,7 +138,13 @@ class HttpCall:
     """A callable that sends the HTTP requests of one tool and returns the full response."""
 
     def __init__(
-        self, protocol: ToolProtocol, binding: HttpBinding, keyring: Keyring, *, reads: bool
+        self,
+        protocol: ToolProtocol,
+        binding: HttpBinding,
+        keyring: Keyring,
+        paces: Paces,
+        *,
+        reads: bool,
     ) -> None:
         self._protocol = protocol
         self._binding = binding
@@ -151,6 +160,9 @@ class HttpCall:
                 hint="Give its source yourself with --tools. near_hosts is off, as it is for tools"
                 " that an untrusted atc.toml names ('atc config trust').",
             )
+        names = [one.netloc for one in self._plan.origin.names]
+        self._limits = keyring.settings.limits_of(*names)
+        self._pace = paces.of(min(names), self._limits)
         fixed = headers_of(keyring.settings.headers, self._plan.origin)
         known = keyring.settings.credentials
         self._fixed = [
@@ -295,24 +307,51 @@ class HttpCall:
         """
         settings = self._keyring.settings
         attempt = 0
-        deadline = time.monotonic() + settings.timeout_seconds
+        deadline = math.inf  # the time of a call begins when its turn has come
 
         def send(one: HttpRequest) -> Answer:
+            sent = add_secrets(one, secrets)
+            origin = self._plan.origin
             return self._keyring.transport.send(
-                add_secrets(one, secrets), self._plan.origin, deadline=deadline
+                sent, origin, deadline=deadline, limits=self._limits
             )
 
         while True:
-            answer, last = follow_redirects(request, send)
+            left = min(self._limits.call_seconds, deadline - time.monotonic())
+            with self._pace.call(most_seconds=left):
+                deadline = min(deadline, time.monotonic() + self._limits.call_seconds)
+                answer, last = follow_redirects(request, send)
+            if answer.status is None and time.monotonic() >= deadline:
+                advice = f"{self._limits.call_seconds:g} s; {self._limits.time_advice}"
+                answer = replace(answer, trouble=f"{answer.trouble}: {advice}")
+            pause = self._heed_pause(answer)
             jitter = random.uniform(0.5, 1.5)  # noqa: S311 - not used for security
-            wait = answer.retry_after
-            if wait is None:
-                wait = _BACKOFF_SECONDS * 2**attempt * jitter
-            late = wait > _LONGEST_WAIT or time.monotonic() + wait >= deadline
-            if not (answer.passing and self._reads) or late or attempt >= settings.retries:
+            wait = pause if pause is not None else _BACKOFF_SECONDS * 2**attempt * jitter
+            late = time.monotonic() + wait >= deadline
+            most = settings.retries if pause is None else settings.retries and _MOST_PAUSES
+            if not (answer.passing and self._reads) or late or attempt >= most:
                 return answer, last.method != request.method and not self._reads
-            settings.sleep(wait)
+            if pause is None:
+                settings.sleep(wait)
             attempt += 1
+
+    def _heed_pause(self, answer: Answer) -> float | None:
+        """Slow down the calls of the service if an answer of it asks for that.
+
+        Return the seconds after which it takes the next call, or None if it does not say so.
+        """
+        asks = answer.status == 429 or (answer.status == 503 and answer.retry_after is not None)
+        pause = announced_pause(answer.headers)
+        if asks and answer.retry_after is not None:
+            pause = answer.retry_after
+        if self._keyring.settings.retries:
+            if asks:
+                self._pace.slow_down()
+            elif answer.status is not None:
+                self._pace.speed_up()
+            if pause is not None:
+                self._pace.pause(pause)
+        return pause
 
     def _curl(self, request: HttpRequest, secrets: list[RequestSecret]) -> str:
         """Return a `curl` command that sends the same request.

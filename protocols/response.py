@@ -5,9 +5,11 @@ from __future__ import annotations
 import html
 import json
 import re
+import time
 from collections.abc import Callable, Collection, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
+from email.utils import parsedate_to_datetime
 from http.client import responses
 from typing import Any, Literal
 
@@ -72,9 +74,17 @@ class Answer:
 
     @property
     def retry_after(self) -> float | None:
-        """Seconds to wait before the next attempt, as the tool asked, or None without a number."""
+        """Seconds to wait before the next attempt, as the tool asked, or None if it did not.
+
+        The header has a number of seconds or a date.
+        """
         value = self.headers.get("retry-after", "").strip()
-        return min(float(value), _YEAR) if re.fullmatch(r"[0-9]+(\.[0-9]+)?", value) else None
+        if re.fullmatch(r"[0-9]+(\.[0-9]+)?", value):
+            return min(float(value), _YEAR)
+        try:
+            return min(max(0.0, parsedate_to_datetime(value).timestamp() - time.time()), _YEAR)
+        except (ValueError, OverflowError, OSError):
+            return None
 
     def text(self, *, errors: Literal["replace", "strict"] = "replace") -> str:
         """Return the body as text, decoded with its declared charset.

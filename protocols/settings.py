@@ -9,6 +9,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
+from protocols.call_limits import (
+    CALL_SECONDS,
+    MAX_RESPONSE_MB,
+    MEGABYTE,
+    CallLimits,
+    SourceLimits,
+)
 from protocols.secrets.sources import mask_source
 from protocols.urls import Origin
 
@@ -167,12 +174,22 @@ class InvokeSettings:
     """Headers of every request to a host, keyed by host (`api.example.org`, `localhost:8080`)."""
     near_hosts: bool = True
     """True if tools may call services on this machine and its networks."""
-    timeout_seconds: float = 30.0
+    timeout_seconds: float = CALL_SECONDS
     """Time-out of one call with its retries, until the last byte of the body."""
-    max_body_bytes: int = 8 * 1024 * 1024
+    max_body_bytes: int = round(MAX_RESPONSE_MB * MEGABYTE)
     """Maximum size of a response body after decompression."""
+    requests_per_second: float | None = None
+    """Maximum rate of requests to one host or MCP server. None: no limit."""
+    concurrent_calls: int | None = None
+    """Maximum number of calls of one host or MCP server at the same time. None: no limit."""
+    source_limits: Mapping[str, SourceLimits] = field(default_factory=dict)
+    """Limits of single sources, keyed by host (as in `headers`) or name of the MCP server."""
     retries: int = 2
-    """Maximum number of retries of a read-only call after a temporary failure."""
+    """Maximum number of retries of a read-only call after a temporary failure.
+
+    A service that says how long to wait is asked up to seven times more, within the time-out of the
+    call. If the setting is 0, each call is sent once and at once, whatever the service has asked.
+    """
     sleep: Callable[[float], object] = time.sleep
     """Function that waits for a number of seconds before a retry."""
     servers: Mapping[str, McpServer] = field(default_factory=dict)
@@ -195,3 +212,17 @@ class InvokeSettings:
     """Function that shows a person where to type a code. None if no person can sign in."""
     tokens: Path | None = None
     """File for OAuth tokens. None keeps them in memory."""
+
+    def limits_of(self, *sources: str) -> CallLimits:
+        """Return the limits of the calls of a source, which has these names.
+
+        A name is that of a host, such as `localhost:8080`, or of an MCP server.
+        """
+        limits = CallLimits(
+            call_seconds=self.timeout_seconds,
+            max_response_mb=self.max_body_bytes / MEGABYTE,
+            requests_per_second=self.requests_per_second,
+            concurrent_calls=self.concurrent_calls,
+        )
+        source = next((one for one in sources if one in self.source_limits), None)
+        return limits if source is None else limits.replaced_by(self.source_limits[source], source)

@@ -6,11 +6,13 @@ import http.client
 import logging
 import ssl
 from collections.abc import Callable, Iterator, Mapping
+from functools import partial
 from typing import Any, Final, TypeAlias
 
 import requests
 import urllib3
 
+from protocols.call_limits import CallLimits
 from protocols.http.connections import DeadlineAdapter, Exchange, running
 from protocols.http.decoding import UndecodableBody, decompressor_for
 from protocols.http.lookup import NameResolver, UnreachableAddress
@@ -72,12 +74,21 @@ class Transport:
         """Close idle connections. A later request opens new ones."""
         self._adapter.close()
 
-    def send(self, request: HttpRequest, origin: Origin, *, deadline: float) -> Answer:
+    def send(
+        self,
+        request: HttpRequest,
+        origin: Origin,
+        *,
+        deadline: float,
+        limits: CallLimits | None = None,
+    ) -> Answer:
         """Send `request` and read the whole response before `deadline` (`time.monotonic`).
 
-        The credentials in `request` are meant for `origin` only.
+        The credentials in `request` are meant for `origin` only. `limits` have the maximum size of
+        the body; if they are None, it is that of the transport.
         """
-        return self.receive(request, origin, deadline=deadline, take=self._read_whole_body)
+        take = partial(self._read_whole_body, limits=limits)
+        return self.receive(request, origin, deadline=deadline, take=take)
 
     def receive(
         self,
@@ -137,14 +148,17 @@ class Transport:
             self._routes[origin] = route_to(origin)
         return self._routes[origin]
 
-    def _read_whole_body(self, head: Answer, pieces: Iterator[bytes]) -> Answer:
+    def _read_whole_body(
+        self, head: Answer, pieces: Iterator[bytes], *, limits: CallLimits | None
+    ) -> Answer:
         """Return the response with its body, which is read from `pieces`.
 
         The body of an error response may be incomplete.
         """
         body = bytearray()
         succeeded = 200 <= (head.status or 0) < 300
-        limit = self._max_body if succeeded else MAX_ERROR_BYTES
+        most = limits.max_response_bytes if limits is not None else self._max_body
+        limit = most if succeeded else MAX_ERROR_BYTES
         try:
             for piece in pieces:
                 body += piece
@@ -154,9 +168,10 @@ class Transport:
             if succeeded:  # for an error response the status is enough
                 raise
         if succeeded and len(body) > limit:
+            advice = limits.size_advice if limits is not None else "ask for less"
             return Answer(
                 status=head.status,
-                trouble=f"the body is over the limit of {limit:,} bytes; ask for less",
+                trouble=f"the body is over the limit of {limit:,} bytes; {advice}",
             )
         return Answer(
             status=head.status, headers=head.headers, body=bytes(body[:limit]), passing=head.passing

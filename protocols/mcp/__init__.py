@@ -11,6 +11,7 @@ from functools import partial
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
+from protocols.call_limits import CallLimits
 from protocols.errors import (
     CredentialMissing,
     InvalidProtocol,
@@ -21,8 +22,9 @@ from protocols.errors import (
 from protocols.http.credentials import add_secrets, refused_credential_remedy
 from protocols.http.oauth import Keyring
 from protocols.http.request import HttpRequest, refuse_unless_json
-from protocols.mcp.call import McpCall
+from protocols.mcp.call import McpCall, with_limit_advice
 from protocols.naming import identifier
+from protocols.pace import Paces
 from protocols.protocol import Annotations, McpBinding, ToolProtocol
 from protocols.response import Answer, UnreadableBody, one_line, read_body, to_json
 from protocols.schema import Json, JsonObject, as_mapping, dumps
@@ -75,8 +77,9 @@ class _ServerEntry:
 class Servers:
     """The MCP servers that are configured or were opened, keyed by name. Thread-safe."""
 
-    def __init__(self, keyring: Keyring) -> None:
+    def __init__(self, keyring: Keyring, paces: Paces) -> None:
         self._keyring = keyring
+        self._paces = paces
         self._settings = keyring.settings
         servers = keyring.settings.servers
         problems = keyring.settings.problems
@@ -159,8 +162,7 @@ class Servers:
         It takes arguments keyed by original name, returns the result, and raises `ToolError` for a
         failed call. If the connection has ended, the next call connects again.
         """
-        tool = protocol.name
-        name = binding.server
+        tool, name = protocol.name, binding.server
         mask = self._keyring.mask
         failed: Outcome = "refused" if reads else "unknown"
 
@@ -169,31 +171,30 @@ class Servers:
             if name not in self._known:
                 problem = (
                     f"the tool {tool!r} belongs to the MCP server {name!r}, which is not configured"
+                    f"; add [mcp.{name}] with its command or url to your settings."
                 )
-                problem += f"; add [mcp.{name}] with its command or url to your settings."
                 raise ToolError(None, problem, outcome="not_run", remedy=problem)
+            known = self._known[name]
+            limits = self._limits(known)
             try:
-                result = self._connect(self._known[name]).call(
-                    binding.tool, arguments, failed=failed
-                )
+                with self._paces.of(f"mcp:{name}", limits).call(most_seconds=limits.call_seconds):
+                    result = self._connect(known).call(binding.tool, arguments, failed=failed)
                 return mask.result(to_json(_value(result, protocol.output_schema, failed=failed)))
             except CredentialMissing:
                 raise
             except ToolError as lost:
                 answer = None if lost.answer is None else mask(lost.answer)
-                text = answer or f"{tool}: the MCP server {name!r}: {mask(lost.body)}"
-                kept = answer and answer[:_MAX_ANSWER]
+                problem = with_limit_advice(mask(lost.body), limits)
+                text = answer or f"{tool}: the MCP server {name!r}: {problem}"
                 raise ToolError(
                     lost.status,
                     one_line(text),
                     outcome=lost.outcome,
-                    answer=kept,
+                    answer=answer and answer[:_MAX_ANSWER],
                     remedy=self._remedy(tool, binding, lost),
                 ) from None
-            except TypeError as problem:
-                raise ToolError(
-                    None, one_line(mask(f"{tool}: {problem}")), outcome=failed
-                ) from None
+            except TypeError as error:
+                raise ToolError(None, one_line(mask(f"{tool}: {error}")), outcome=failed) from None
 
         return McpCall(call, partial(self._has_secrets, name))
 
@@ -288,8 +289,16 @@ class Servers:
                 headers = dict(request.headers)
             from protocols.mcp.connection import Connection
 
-            known.connection = Connection(server, self._keyring, headers=headers)
+            known.connection = Connection(
+                server, self._keyring, headers=headers, limits=self._limits(known)
+            )
             return known.connection
+
+    def _limits(self, known: _ServerEntry) -> CallLimits:
+        """Return the limits of the calls of a server, which its names or its host select."""
+        names = [name for name, entry in self._known.items() if entry is known]
+        origins = split_url(known.server.url)[0].names if known.server.url else ()
+        return self._settings.limits_of(*names, *(origin.netloc for origin in origins))
 
 
 def _value(result: JsonObject, schema: JsonObject | None, *, failed: Outcome) -> Json:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from protocols.call_limits import CallLimits
 from protocols.schema import Json, JsonObject
 
 
@@ -27,3 +28,10 @@ class McpCall:
     def has_secrets(self) -> bool:
         """True if the server is given a secret."""
         return self.is_given_secrets()
+
+
+def with_limit_advice(problem: str, limits: CallLimits) -> str:
+    """Return why a call failed. If it exceeded a limit, name the setting of the limit."""
+    if "over the limit of" in problem:
+        return f"{problem}; {limits.size_advice}"
+    return f"{problem}; {limits.time_advice}" if "no answer within" in problem else problem

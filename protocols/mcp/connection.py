@@ -29,6 +29,7 @@ from mcp_types import (
 )
 from pydantic import BaseModel, ValidationError
 
+from protocols.call_limits import CallLimits
 from protocols.errors import Outcome, ToolError
 from protocols.http.oauth import Keyring
 from protocols.http.redirect_page import SIGN_IN_SECONDS
@@ -52,8 +53,15 @@ class Connection:
     Thread-safe. Closing it ends the server if this process started the server.
     """
 
-    def __init__(self, server: McpServer, keyring: Keyring, *, headers: Mapping[str, str]) -> None:
-        """Connect to a server.
+    def __init__(
+        self,
+        server: McpServer,
+        keyring: Keyring,
+        *,
+        headers: Mapping[str, str],
+        limits: CallLimits,
+    ) -> None:
+        """Connect to a server, whose calls have `limits`.
 
         Requests to a server with a `url` carry `headers`. Without a `credential`, the server may
         ask for a sign-in.
@@ -64,21 +72,20 @@ class Connection:
         """
         self.closed = False
         """True if the connection was closed or the server has ended."""
-        self._seconds = keyring.settings.timeout_seconds
+        self._seconds = limits.call_seconds
         self._start_seconds = keyring.settings.start_seconds
         seconds = self._start_seconds
         self._log = ServerLogTail()
         with ExitStack() as stack:
             if server.url:
-                transport: Any = over_http(server, headers, keyring, self._log)
+                transport: Any = over_http(server, headers, keyring, self._log, limits)
                 seconds += (
                     SIGN_IN_SECONDS
                     if keyring.settings.open_browser and not server.credential
                     else 0
                 )
             else:
-                limit = keyring.settings.max_body_bytes
-                transport = over_stdio(server, self._log, most_bytes=limit)
+                transport = over_stdio(server, self._log, most_bytes=limits.max_response_bytes)
             self._portal = stack.enter_context(start_blocking_portal(name="mcp"))
             try:
                 connecting = self._portal.wrap_async_context_manager(

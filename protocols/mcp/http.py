@@ -29,6 +29,7 @@ from mcp.shared.auth import (
 from pydantic import BaseModel
 from requests.utils import select_proxy
 
+from protocols.call_limits import CallLimits
 from protocols.errors import CredentialMissing
 from protocols.http.decoding import ACCEPTED
 from protocols.http.lookup import NameResolver, UnreachableAddress
@@ -59,20 +60,25 @@ _DECODED = ("content-encoding", "content-length", "transfer-encoding")
 
 @asynccontextmanager
 async def over_http(
-    server: McpServer, headers: Mapping[str, str], keyring: Keyring, log: ServerLogTail
+    server: McpServer,
+    headers: Mapping[str, str],
+    keyring: Keyring,
+    log: ServerLogTail,
+    limits: CallLimits,
 ) -> AsyncIterator[Any]:
     """Connect to a server and yield the streams with its messages, as the SDK's transport does.
 
-    Each request carries `headers`. `log` receives the problem with the last response.
+    Each request carries `headers`. `log` receives the problem with the last response. `limits` are
+    those of the calls of the server.
     """
     url = server.url
     settings = keyring.settings
     root = split_url(url)[0].host
     names = NameResolver(keyring.homes | {root} if settings.near_hosts else None, root=root)
-    seconds = max(settings.start_seconds, settings.timeout_seconds)
+    seconds = max(settings.start_seconds, limits.call_seconds)
     exchanges = LimitedTransport(
         names,
-        max_bytes=settings.max_body_bytes,
+        max_bytes=limits.max_response_bytes,
         seconds=seconds,
         log=log,
         signs_in=not server.credential,
@@ -86,7 +92,7 @@ async def over_http(
             auth = _SignIn(url, keyring, redirect, exchanges).client()
         sent = {"Accept-Encoding": ACCEPTED, **headers}
         client = httpx2.AsyncClient(headers=sent, timeout=None, transport=exchanges, auth=auth)
-        limit = settings.max_body_bytes
+        limit = limits.max_response_bytes
         async with (
             client,
             streamable_http_client(url, http_client=client, max_sse_event_size=limit) as streams,

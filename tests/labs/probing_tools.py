@@ -65,7 +65,9 @@ class Lab:
 
     def __init__(self, server, folder, protocols, *, functions=None, timeout=5.0, **settings):
         self.server, self.clock, self.events = server, Clock(), []
-        self.invoker = Invoker(InvokeSettings(retries=0, timeout_seconds=timeout))
+        self.invoker = Invoker(
+            InvokeSettings(retries=0, timeout_seconds=timeout, max_body_bytes=8_000_000)
+        )
         self.toolbox = Toolbox(
             Tool(protocol=protocol, call=self.invoker.bind(protocol, functions or {}))
             for protocol in protocols
