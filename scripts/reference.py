@@ -22,7 +22,7 @@ from pathlib import Path
 import click
 
 from atc.cli.main import cli
-from atc.core import config
+from atc.core import config, limit_settings
 
 REFERENCE = Path(__file__).resolve().parent.parent / "docs" / "reference"
 
@@ -95,6 +95,8 @@ def settings_page() -> str:
         (config.Config, ""),
         (config.CredentialEntry, "credentials.NAME"),
         (config.McpEntry, "mcp.NAME"),
+        (limit_settings.LimitSettings, "limits"),
+        (limit_settings.SourceLimitEntry, "source_limits.NAME"),
     ):
         if title:
             parts.append(f"\n## `[{title}]`\n\n{_prose(kind.__doc__ or '')}\n")

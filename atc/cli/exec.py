@@ -64,6 +64,7 @@ _INSIST = (
 )
 @options.now_option
 @options.program_budget_options
+@options.call_limit_options
 @options.quiet_option
 @options.answer_options
 def exec_(

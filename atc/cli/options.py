@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 import click
 
 from atc.strategies import STRATEGIES
+from protocols.call_limits import CALL_SECONDS, MAX_RESPONSE_MB
 
 FC = TypeVar("FC", bound=Callable[..., Any])
 
@@ -193,6 +194,20 @@ budget_options = combine_options(
         type=POSITIVE,
         metavar="USD",
         help="What the model may cost, by its list price.",
+    ),
+)
+call_limit_options = combine_options(
+    click.option(
+        "--call-seconds",
+        type=POSITIVE,
+        metavar="S",
+        help=f"Seconds that one call may take ({CALL_SECONDS:g}).",
+    ),
+    click.option(
+        "--max-response-mb",
+        type=POSITIVE,
+        metavar="MB",
+        help=f"Size of a response in megabytes ({MAX_RESPONSE_MB:g}).",
     ),
 )
 program_budget_options = combine_options(_max_calls_option, _max_seconds_option)

@@ -83,6 +83,7 @@ from protocols.schema import JsonValue
 )
 @options.now_option
 @options.budget_options
+@options.call_limit_options
 @options.quiet_option
 @options.answer_options
 def run(
@@ -199,6 +200,7 @@ def _read_rules(rules: str | None) -> str:
     "--accept-orphans", is_flag=True, help="Writes that the final program does not make may stand."
 )
 @options.budget_options
+@options.call_limit_options
 @options.quiet_option
 @options.answer_options
 def resume(

@@ -28,6 +28,7 @@ from atc.cli.wiring import (
 )
 from atc.core.config import Config
 from atc.core.quoting import quoted
+from atc.core.tool_access import program_limits
 from atc.core.types import Attempt, Program
 from atc.safety.consent import Consent
 from atc.safety.held_calls import HeldCalls
@@ -35,7 +36,6 @@ from protocols.client import Invoker
 from protocols.errors import AtcError
 from sandbox.choose import open_sandbox
 from sandbox.journal import Journal
-from sandbox.limits import Limits
 from sandbox.lost_writes import WriteRecovery
 from sandbox.trace import Pins, Trace
 
@@ -144,5 +144,5 @@ def _execute_script(script: Script, config: Config) -> Trace:
             held=HeldCalls(questions),
             given=script.arguments,
         )
-        limits = Limits(tool_calls=config.max_calls)
+        limits = program_limits(config)
         return sandbox.run(script.program, consent.toolbox, limits=limits, journal=journal)

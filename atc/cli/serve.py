@@ -83,6 +83,7 @@ def _address(
     help="Show each HTTP client the response shapes that other clients' calls showed.",
 )
 @options.sandbox_option
+@options.call_limit_options
 @click.option(
     "--max-seconds", type=options.POSITIVE, default=120.0, metavar="S", help="Of one program (120)."
 )

@@ -14,6 +14,7 @@ import click
 from atc.cli.settings import LISTS
 from atc.cli.toml_edit import KeyPath
 from atc.core.config import SETTINGS, TABLES, CredentialEntry, McpEntry
+from atc.core.limit_settings import LIMITS, SourceLimitEntry
 from atc.core.setting_types import SECRET_PLACES, without_password
 from protocols.naming import closest_spellings
 from protocols.secrets.names import secret_kind
@@ -24,6 +25,7 @@ _PART = re.compile(r'"([^"]+)"|([^."]+)')
 _FIELDS = {
     "credentials": tuple(one.name for one in fields(CredentialEntry)),
     "mcp": tuple(one.name for one in fields(McpEntry)),
+    "source_limits": tuple(one.name for one in fields(SourceLimitEntry)),
 }
 _SECRET_FIELDS = frozenset(
     {("credentials", "value"), ("credentials", "client_secret"), ("credentials", "password")}
@@ -52,6 +54,13 @@ def read_key(text: str) -> KeyPath:
         if len(parts) > 1:
             raise click.UsageError(f"{table!r} is one value, so nothing can follow it in {text!r}")
         return (table,)
+    if table == "limits":
+        if len(parts) != 2:
+            raise click.UsageError(f"{text!r} names no value; write 'limits.SETTING'")
+        if parts[1] not in LIMITS:
+            problem = f"unknown setting {parts[1]!r} of limits; {_suggest(parts[1], LIMITS)}"
+            raise click.UsageError(problem)
+        return table, parts[1]
     if table == "mcp" and len(parts) > 3 and parts[-2] == "env":
         return table, ".".join(parts[1:-2]), "env", parts[-1]
     known = _FIELDS.get(table, ())

@@ -17,6 +17,7 @@ from pydantic_core import ErrorDetails
 from atc.cli.settings_files import PROJECT_FILE, project_file, read_file, read_own, user_config_file
 from atc.cli.untrusted_settings import find_refused_settings, restrict_tools
 from atc.core.config import SETTINGS, TABLES, Config, InvalidConfig, config_adapter, describe_found
+from atc.core.limit_settings import LIMITS
 from atc.core.specs import demand
 from atc.pipeline.retrieve.methods import read_method
 from atc.strategies import parse_spec
@@ -81,9 +82,13 @@ def read_settings(
         [
             user,
             Layer(PROJECT_FILE, values),
-            Layer("environment", _read_environment(), lambda key: f"ATC_{key.upper()}"),
+            Layer(
+                "environment",
+                _with_limits_table(_read_environment()),
+                lambda key: f"ATC_{key.upper()}",
+            ),
             *([stored] if stored else []),
-            Layer("command line", _given_flags(flags), _flag_of),
+            Layer("command line", _with_limits_table(_given_flags(flags)), _flag_of),
         ]
     )
     if untrusted and origins["tools"] == PROJECT_FILE:
@@ -108,6 +113,13 @@ def check_own(kept: Mapping[str, Any], changed: Mapping[str, Any]) -> Config:
 def _given_flags(flags: Mapping[str, Any] | None) -> dict[str, Any]:
     """Return the flags that the user gave: those that are neither None nor empty."""
     return {key: value for key, value in (flags or {}).items() if value is not None and value != ()}
+
+
+def _with_limits_table(values: Mapping[str, Any]) -> dict[str, Any]:
+    """Return settings from flags or variables, with those of `[limits]` in a table of their own."""
+    limits = {key: value for key, value in values.items() if key in LIMITS}
+    others = {key: value for key, value in values.items() if key not in LIMITS}
+    return others | ({"limits": limits} if limits else {})
 
 
 def _flag_of(key: str) -> str:
@@ -137,13 +149,15 @@ def _merge(layers: Sequence[Layer]) -> tuple[Config, dict[str, str]]:
                 values[key] |= raw
                 sources |= {f"{key}.{name}": layer for name in raw}
             else:
-                raise InvalidConfig(f"{layer.origin}: {key} must be tables, such as [{key}.NAME].")
+                form = f"a table [{key}]" if key == "limits" else f"tables, such as [{key}.NAME]"
+                raise InvalidConfig(f"{layer.origin}: {key} must be {form}.")
     try:
         config = config_adapter().validate_python(values)
     except ValidationError as error:
         raise InvalidConfig(_explain_problem(error.errors()[0], sources)) from None
     _check_choices(config, sources)
-    origins = dict.fromkeys((key for key in SETTINGS if key not in TABLES), "default")
+    names = [key for key in SETTINGS if key not in TABLES] + [f"limits.{key}" for key in LIMITS]
+    origins = dict.fromkeys(names, "default")
     return config, origins | {key: _origin_of(key, layer) for key, layer in sources.items()}
 
 
@@ -168,7 +182,8 @@ def _check_choices(config: Config, sources: Mapping[str, Layer]) -> None:
 
 def _origin_of(key: str, layer: Layer) -> str:
     """Return where a setting comes from, as `atc config show` displays it: a file or a flag."""
-    return layer.origin if layer.label is str or "." in key else layer.label(key)
+    name = key.removeprefix("limits.")
+    return layer.origin if layer.label is str or "." in name else layer.label(name)
 
 
 def _explain_problem(problem: ErrorDetails, sources: Mapping[str, Layer]) -> str:
@@ -176,6 +191,8 @@ def _explain_problem(problem: ErrorDetails, sources: Mapping[str, Layer]) -> str
     key, *within = map(str, problem["loc"])
     layer = sources[f"{key}.{within[0]}" if key in TABLES else key]
     name = ".".join([key, *within[:2]]) if key in TABLES else layer.label(key)
+    if key == "limits" and layer.label is not str:
+        name = layer.label(within[0])
     return f"{layer.origin}: {name} {demand(problem)}{describe_found(problem)}."
 
 
@@ -194,7 +211,7 @@ def _read_environment() -> dict[str, Any]:
     Raises:
         InvalidConfig: The name of a variable looks like a misspelled setting.
     """
-    known = [key for key in SETTINGS if key not in TABLES]
+    known = [*(key for key in SETTINGS if key not in TABLES), *LIMITS]
     found: dict[str, Any] = {}
     for variable, value in os.environ.items():
         key = variable.removeprefix("ATC_").lower()

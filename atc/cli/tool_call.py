@@ -33,6 +33,7 @@ from sandbox.journal import Journal
 @click.argument("arguments", nargs=-1, metavar="[ARGUMENT=VALUE]...")
 @options.allow_writes_option
 @options.tools_options
+@options.call_limit_options
 def call(name: str, arguments: tuple[str, ...], **flags: Any) -> None:
     """Call the tool NAME and print its whole response as JSON.
 

@@ -75,7 +75,22 @@ def _describe_refused_part(key: str, raw: Any, below: Config) -> str:
         return f"'tools' with {named} (code, a command, an address, or a place elsewhere)"
     if key in LIMITS:
         return "" if is_within_limit(key, raw, below) else f"{key!r} above {_limit(key, below):g}"
+    if key == "limits" and isinstance(raw, dict):
+        above = [name for name, one in raw.items() if not _is_within_call_limit(name, one, below)]
+        return f"'limits' with a higher {', '.join(map(repr, above))}" if above else ""
     return repr(key) if key not in _HARMLESS and key in SETTINGS else ""
+
+
+def _is_within_call_limit(name: str, raw: Any, below: Config) -> bool:
+    """Return True if a setting under `[limits]` is not above that in the configuration `below`.
+
+    Return True also for an unknown setting and for a value that is not a number; reading the
+    settings reports them later.
+    """
+    limit: float | None = getattr(below.limits, name, None)
+    with suppress(TypeError, ValueError):
+        return limit is None or float(raw) <= limit
+    return True
 
 
 def is_within_limit(key: str, raw: Any, below: Config) -> bool:

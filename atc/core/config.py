@@ -25,6 +25,7 @@ from pydantic import (
 )
 from pydantic_core import ArgsKwargs, ErrorDetails, PydanticCustomError
 
+from atc.core.limit_settings import LimitSettings, SourceLimitEntry
 from atc.core.setting_types import (
     AboveZero,
     AtLeastOne,
@@ -304,6 +305,10 @@ class Config:
     """Credentials, keyed by the name that a tool's binding uses."""
     mcp: Mapping[str, McpEntry] = field(default_factory=dict)
     """MCP servers, keyed by the name that a tool's binding uses."""
+    limits: LimitSettings = field(default_factory=LimitSettings)
+    """Limits of the calls of tools, and of programs."""
+    source_limits: Mapping[Text, SourceLimitEntry] = field(default_factory=dict)
+    """Limits of single sources, keyed by host or by the name of an MCP server."""
     headers: Mapping[Host, Mapping[str, str]] = field(default_factory=dict)
     """Fixed headers, keyed by the host to which they are sent. Secrets belong in `credentials`."""
 
@@ -334,10 +339,10 @@ class Config:
         return config
 
 
-TABLES = ("credentials", "mcp", "headers")
-"""Settings that are tables, so they can be set neither by a flag nor by an environment variable."""
+TABLES = ("credentials", "mcp", "headers", "limits", "source_limits")
+"""Settings that are tables. Of them, flags and environment variables set only those of `limits`."""
 SETTINGS = tuple(setting.name for setting in fields(Config))
-_SECRET = frozenset({*TABLES, "store"})
+_SECRET = frozenset({"credentials", "mcp", "headers", "store"})
 """Settings whose values may contain secrets, so that no message quotes them."""
 
 

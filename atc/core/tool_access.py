@@ -8,7 +8,9 @@ from pathlib import Path
 
 from atc.core.config import Config
 from atc.core.secret_values import place_of_secret, with_secrets
+from protocols.call_limits import MEGABYTE
 from protocols.settings import Credential, DeviceSignIn, InvokeSettings, McpServer
+from sandbox.limits import Limits
 
 WITHHELD = (
     "These tools get none of your credentials and MCP servers: lend_credentials is off, as it is"
@@ -34,6 +36,11 @@ def call_settings(
         confirm_start=confirm_start,
         trust_annotations=config.trust_annotations,
         near_hosts=config.near_hosts,
+        timeout_seconds=config.limits.call_seconds,
+        max_body_bytes=round(config.limits.max_response_mb * MEGABYTE),
+        requests_per_second=config.limits.requests_per_second,
+        concurrent_calls=config.limits.concurrent_calls,
+        source_limits=config.source_limits,
     )
     if not config.lend_credentials:
         return replace(settings, problems=dict.fromkeys(config.credentials, f"t{WITHHELD[1:]}"))
@@ -54,4 +61,21 @@ def call_settings(
         open_browser=open_browser,
         show_device_code=show_device_code,
         tokens=tokens,
+    )
+
+
+def program_limits(config: Config) -> Limits:
+    """Return the limits of a program, whose time and memory suffice for the largest of its calls.
+
+    A program has at least a minute more than its longest call may take.
+    """
+    of_sources = config.source_limits.values()
+    seconds = [config.limits.call_seconds, *(one.call_seconds or 0.0 for one in of_sources)]
+    megabytes = [config.limits.max_response_mb, *(one.max_response_mb or 0.0 for one in of_sources)]
+    usual = Limits()
+    return replace(
+        usual,
+        tool_calls=config.max_calls,
+        wall_seconds=max(usual.wall_seconds, max(seconds) + 60.0),
+        result_bytes=max(usual.result_bytes, round(max(megabytes) * MEGABYTE)),
     )

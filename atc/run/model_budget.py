@@ -27,13 +27,6 @@ from atc.safety.redaction import Redactor
 from protocols.errors import OutOfTime
 from protocols.model import Ask, Completion, Message, Powers, powers
 
-PROGRAM_TOKENS = 900
-"""Maximum length of a program, in tokens.
-
-A small model that writes more has usually started to repeat itself.
-"""
-
-
 _RAISE = 4
 """Factor by which the limit of tokens is raised for a reply that was cut."""
 
@@ -122,20 +115,22 @@ class BudgetedModel:
         messages: Sequence[Message],
         *,
         purpose: str,
-        max_tokens: int = PROGRAM_TOKENS,
+        max_tokens: int | None = None,
         **options: Any,
     ) -> Completion:
         """Ask the model and return its reply. `options` are those of `Ask`.
 
         If the end of a program in the reply is missing, the model is asked once more. A program
         whose end is still missing then is left out of the reply, and the notes of the run say so.
+        If `max_tokens` is None, the reply may be as long as a program (`limits.program_tokens`).
 
         Raises:
             BudgetSpent: the run's time is over, before or while the reply was written; or no tokens
                 or requests are left.
             ModelUnavailable: the model gave no reply.
         """
-        request = ModelRequest(messages, max_tokens=max_tokens, **options)
+        most = max_tokens or self._config.limits.program_tokens
+        request = ModelRequest(messages, max_tokens=most, **options)
         reply = self._ask(request, purpose)
         is_free = request.schema is None and request.grammar is None
         if not is_free or _without_cut_program(reply) is None:

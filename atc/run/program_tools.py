@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from atc.core.events import ToolsNamed
+from atc.core.tool_access import program_limits
 from atc.core.types import Program
 from atc.run.remedies import pause_for_remedy, skipped_remedies
 from atc.run.strategy_run import Run
@@ -13,7 +14,6 @@ from protocols.schema import JsonObject
 from protocols.tool import Tool
 from protocols.toolbox import Toolbox
 from sandbox.base import Paused
-from sandbox.limits import Limits
 from sandbox.trace import Trace
 
 
@@ -64,7 +64,7 @@ def trace_program(
     """
     tools = with_named(program, tools, run.parts.toolbox)
     parts = run.parts
-    limits = Limits(tool_calls=run.parts.config.max_calls)
+    limits = program_limits(run.parts.config)
     left = run.meter.seconds_left
     if left is not None:
         limits = replace(limits, wall_seconds=max(1.0, min(limits.wall_seconds, left)))

@@ -7,7 +7,9 @@ import pytest
 
 from atc.cli.settings import read_settings
 from atc.core.config import Config, CredentialEntry, InvalidConfig, public
+from atc.core.limit_settings import LIMITS
 from atc.core.secret_values import read_value
+from atc.core.tool_access import call_settings, program_limits
 
 
 def load(
@@ -35,7 +37,40 @@ def test_nothing_set_gives_the_defaults(tmp_path: Path) -> None:
     config, origins = load(tmp_path)
     assert config == Config()
     assert set(origins.values()) == {"default"}
-    assert set(origins) == set(public(config)) - {"credentials", "mcp", "headers"}
+    tables = {"credentials", "mcp", "headers", "limits", "source_limits"}
+    limits = {f"limits.{name}" for name in LIMITS}
+    assert set(origins) == set(public(config)) - tables | limits
+
+
+def test_limits_are_a_table_and_flags(tmp_path: Path) -> None:
+    config, origins = load(
+        tmp_path,
+        user='[limits]\nmax_response_mb = 5\ncall_seconds = 9\n[source_limits."h:80"]\ncall_seconds = 7',
+        env={"ATC_PROGRAM_TOKENS": "50"},
+        call_seconds=90,
+    )
+    limits = config.limits
+    assert (limits.max_response_mb, limits.call_seconds, limits.program_tokens) == (5, 90, 50)
+    assert origins["limits.call_seconds"] == "--call-seconds"
+    assert origins["limits.program_tokens"] == "ATC_PROGRAM_TOKENS"
+    settings = call_settings(config)
+    assert settings.limits_of("h:80").call_seconds == 7
+    assert settings.limits_of("h:80").max_response_bytes == 5_000_000
+    assert program_limits(config).wall_seconds == 150
+
+
+@pytest.mark.parametrize(("asked", "seconds"), [(29, 29), (31, 30)])
+def test_an_untrusted_file_only_lowers_limits(tmp_path: Path, asked: int, seconds: int) -> None:
+    config, _ = load(tmp_path, project=f"[limits]\ncall_seconds = {asked}")
+    assert config.limits.call_seconds == seconds
+
+
+@pytest.mark.parametrize("limits", ["nothing = 1", "call_seconds = 0", "concurrent_calls = 1.5"])
+def test_wrong_limits_are_named(tmp_path: Path, limits: str) -> None:
+    with pytest.raises(InvalidConfig, match=f"limits.{limits.partition(' ')[0]}"):
+        load(tmp_path, user=f"[limits]\n{limits}")
+    with pytest.raises(InvalidConfig, match="must be a table"):
+        load(tmp_path, user="limits = 3")
 
 
 def test_each_layer_wins_over_the_one_below(tmp_path: Path) -> None:
