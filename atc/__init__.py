@@ -58,6 +58,7 @@ if TYPE_CHECKING:
     from atc.models.scripted import ScriptedModel, ScriptEnded
     from atc.run.output_type import OutputType, SchemaType, TypedSolution
     from atc.safety.questions import Question
+    from atc.settings.program import load_tools
     from atc.store import RunRefused, RunStore, Store, StoreUnavailable, UnknownRun
     from protocols.client import Invoker
     from protocols.errors import (
@@ -71,7 +72,6 @@ if TYPE_CHECKING:
     from protocols.model import Ask, Completion, Message
     from protocols.protocol import ToolProtocol
     from protocols.settings import InvokeSettings
-    from protocols.sources import load_tools
     from protocols.tool import Tool
     from protocols.toolbox import Toolbox
     from sandbox.base import Sandbox, SandboxUnavailable
@@ -164,6 +164,7 @@ _PLACES = {
     "atc.models.scripted": ("ScriptEnded", "ScriptedModel"),
     "atc.run.output_type": ("OutputType", "SchemaType", "TypedSolution"),
     "atc.safety.questions": ("Question",),
+    "atc.settings.program": ("load_tools",),
     "atc.store": ("RunRefused", "RunStore", "Store", "StoreUnavailable", "UnknownRun"),
     "protocols.client": ("Invoker",),
     "protocols.errors": (
@@ -177,7 +178,6 @@ _PLACES = {
     "protocols.model": ("Ask", "Completion", "Message"),
     "protocols.protocol": ("ToolProtocol",),
     "protocols.settings": ("InvokeSettings",),
-    "protocols.sources": ("load_tools",),
     "protocols.toolbox": ("Tool", "Toolbox"),
     "sandbox.base": ("Sandbox", "SandboxUnavailable"),
     "sandbox.trace": ("ToolCall", "Trace"),

@@ -32,7 +32,6 @@ from typing import Any
 import click
 
 from atc import Agent
-from atc.cli.settings import load_config
 from atc.cli.wiring import choose_model
 from atc.core.events import ToolsChosen
 from atc.models.scripted import ScriptedModel
@@ -44,6 +43,7 @@ from atc.pipeline.retrieve.finder import READ, named_in_docs
 from atc.pipeline.retrieve.fuse import Hybrid
 from atc.pipeline.retrieve.index import ToolIndex
 from atc.pipeline.retrieve.planned import in_turns
+from atc.settings.reading import load_config
 from benchmarks.retrieval.data import load_data
 from benchmarks.runner import suite
 from protocols.model import Ask

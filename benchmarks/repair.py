@@ -21,7 +21,6 @@ from typing import Any
 import click
 
 from atc.agent import Agent
-from atc.cli.settings import load_config
 from atc.cli.wiring import choose_model
 from atc.core.config import Config, public
 from atc.core.replies import program_in_reply
@@ -30,6 +29,7 @@ from atc.core.version import __version__
 from atc.pipeline.attribute import attribute
 from atc.pipeline.repair import RepairCase, Way, correction
 from atc.run.model_budget import BudgetedModel, BudgetSpent
+from atc.settings.reading import load_config
 from benchmarks.blame.gold import NoObservation, observe
 from benchmarks.blame.mutants import Mutant, mutants, pick
 from benchmarks.runner import suite, track_progress

@@ -47,7 +47,7 @@ from protocols.schema import Json, JsonObject
 from protocols.secrets import replace_secrets
 from protocols.secrets.names import is_secret
 from protocols.settings import Credential, InvokeSettings, headers_of
-from protocols.tool import Call
+from protocols.tool import Call, Tool
 from protocols.urls import claims_to_be_near
 
 _BACKOFF_SECONDS = 0.25
@@ -117,6 +117,17 @@ class Invoker:
                 shown = docs_page("reference/protocols#bindings")
                 problem = f"the tool {protocol.name!r} has no binding, so it cannot be called"
                 return partial(_raise_not_run, f"{problem}; {shown} shows one.")
+
+    def rebind(self, tool: Tool) -> Tool:
+        """Return an HTTP tool that calls with these settings. Other tools are returned unchanged.
+
+        Services on this machine and its networks that the tool could reach stay within its reach.
+        """
+        call = tool.call
+        if not isinstance(call, HttpCall) or tool.fresh is not None:
+            return tool
+        self.homes |= call.homes
+        return replace(tool, call=self.bind(tool.protocol))
 
     def close(self) -> None:
         """Close idle connections and end the MCP servers. A later call opens new ones."""
@@ -230,6 +241,11 @@ class HttpCall:
                 answer, tuple(one.credential for one in secrets) or self._secret_headers
             ),
         )
+
+    @property
+    def homes(self) -> set[str]:
+        """Hosts that calls may reach although they are on this machine or its networks."""
+        return self._keyring.homes
 
     def _secrets(self) -> list[RequestSecret]:
         """Return the secrets of a call. Raises `CredentialMissing` if one cannot be had."""

@@ -29,6 +29,8 @@ from tests.labs.stores import open_store
 # Tests start hundreds of processes: without bytecode on disk each would compile the whole tree.
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 sys.dont_write_bytecode = False
+# The settings of whoever runs the tests are none of theirs.
+os.environ["XDG_CONFIG_HOME"] = "/nonexistent"
 # Searching all installed packages for plugins of pydantic, of which there are none, takes long.
 os.environ["PYDANTIC_DISABLE_PLUGINS"] = "__all__"
 # A shell that starts the suite in the background makes it, and the commands that it starts,

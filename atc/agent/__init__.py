@@ -12,7 +12,15 @@ from typing import Any, Self, TypeVar, overload
 
 from atc.agent.program_runner import ProgramRunner
 from atc.agent.run_start import RunOptions, continue_run, last_program
-from atc.agent.setup import check_parts, configured, names_of, open_store, open_tools, require_tools
+from atc.agent.setup import (
+    check_parts,
+    configured,
+    drop_outdated_consent,
+    names_of,
+    open_store,
+    open_tools,
+    require_tools,
+)
 from atc.archive.learned_schemas import LearnedSchemas
 from atc.core.config import Config
 from atc.core.draft import Draft
@@ -24,6 +32,7 @@ from atc.run.record import RunRecord
 from atc.safety.questions import AskPerson
 from atc.safety.taint.trusted import require_trusted_tools
 from atc.safety.unattended import ConsentMode, read_consent, require_closed_world
+from atc.settings.program import Credentials, user_config, with_credentials
 from atc.store import RunStore
 from atc.store.questions import Questions
 from atc.strategies import strategy
@@ -44,6 +53,11 @@ class Agent(ProgramRunner):
     The agent is a context manager; `close` closes what it has opened. `tools` is a toolbox, or what
     `load_tools` accepts: an address, a path, a function, a list of these, or a factory, which makes
     fresh tools for each run. They are loaded with the credentials and MCP servers of `config`.
+
+    `config` has the settings. By default they are those of the user, as for `atc run`: `ATC_*`
+    variables, `./atc.toml` and the user's own file, except for the tools. `credentials` are further
+    credentials, keyed by name: tables as in the settings file, such as `{"crm": {"value":
+    "env:CRM_TOKEN", "hosts": ["crm.example.org"]}}`. They apply also to a ready-made toolbox.
 
     `model` is an object with the interface `Ask`, or a model name as for `atc run --model`. None
     means the configured model, else the endpoint in OPENAI_BASE_URL or OPENAI_API_KEY, else the
@@ -80,6 +94,7 @@ class Agent(ProgramRunner):
         model: Ask | str | None = None,
         sandbox: Sandbox | str | None = None,
         config: Config | None = None,
+        credentials: Credentials | None = None,
         ask_person: AskPerson | None = None,
         store: RunStore | str | PathLike[str] | None = None,
         learned: LearnedSchemas | None = None,
@@ -93,13 +108,15 @@ class Agent(ProgramRunner):
         max_model_calls: int | None = None,
         max_cost: float | None = None,
     ) -> None:
-        config = Config() if config is None else config
+        standing: Config | None = None
+        if config is None:
+            config = standing = user_config()
         check_parts(model=model, sandbox=sandbox, config=config, ask_person=ask_person)
         allowed = names_of("allow_writes", allow_writes)
         trusted = names_of("trust", trust)
         mode = read_consent(consent)
         config = configured(
-            config,
+            with_credentials(config, credentials),
             model=model if isinstance(model, str) else None,
             sandbox=sandbox if isinstance(sandbox, str) else None,
             allow_writes=(*config.allow_writes, *allowed),
@@ -111,7 +128,16 @@ class Agent(ProgramRunner):
             max_cost=max_cost,
         )
         with ExitStack() as owned:
-            declared, config = open_tools(tools, config, owned)
+            declared, config = open_tools(
+                tools,
+                config,
+                owned,
+                is_users=standing is not None,
+                rebind=credentials is not None,
+            )
+            if standing is not None:
+                named = {"allow_writes": allowed, "trust": trusted}
+                config = drop_outdated_consent(config, standing, declared, named)
             require_tools(allowed, declared)
             require_trusted_tools(trusted, declared)
             if mode == "none":

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import warnings
+from collections.abc import Container, Iterable, Mapping
 from contextlib import ExitStack
 from dataclasses import replace
 from os import PathLike
@@ -10,13 +11,14 @@ from reprlib import repr as shortened
 from typing import Any, Literal
 
 from atc.core.config import Config, InvalidConfig
-from atc.core.tool_access import call_settings
 from atc.pipeline.retrieve.methods import AUTO
 from atc.pipeline.retrieve.methods import read_method as read_method
+from atc.safety.settings_consent import KEYS, drop_reassigned_consent
+from atc.settings.program import open_invoker
 from atc.store import RunStore, store_at
 from atc.strategies import parse_spec as read_strategy
-from protocols.client import Invoker
 from protocols.errors import AtcError, UnknownTool
+from protocols.private_files import check_folder
 from protocols.sources import ToolSource, load_tools
 from protocols.sources.factories import Factory
 from protocols.sources.flatten import flat_sources
@@ -108,23 +110,55 @@ def open_store(store: object, owned: ExitStack) -> RunStore | None:
 
 
 def open_tools(
-    tools: Toolbox | ToolSource | Factory, config: Config, owned: ExitStack
+    tools: Toolbox | ToolSource | Factory,
+    config: Config,
+    owned: ExitStack,
+    *,
+    is_users: bool,
+    rebind: bool,
 ) -> tuple[Toolbox, Config]:
     """Return the toolbox, and the configuration whose setting `tools` names the tools' sources.
 
     If sources are passed instead of a toolbox, the tools are loaded from them, with the
-    credentials, headers and MCP servers of `config`. The exit stack `owned` closes the connections.
+    credentials, headers and MCP servers of `config`. With `rebind`, the HTTP tools of a toolbox are
+    called with these, too. `is_users` is True if `config` is that of the user. The exit stack
+    `owned` closes the connections.
 
     Raises:
         SourceUnavailable, InvalidProtocol: See `load_tools`.
     """
     if isinstance(tools, Toolbox):
+        if rebind:
+            tools = tools.map(owned.enter_context(open_invoker(config, is_users=is_users)).rebind)
         return tools, config
     sources = flat_sources([tools])
-    confirm = (lambda _: True) if config.start_servers else None
-    invoker = owned.enter_context(Invoker(call_settings(config, confirm_start=confirm)))
+    invoker = owned.enter_context(open_invoker(config, is_users=is_users))
     named = tuple(source for source in sources if isinstance(source, str))
     return load_tools(tools, invoker=invoker), replace(config, tools=named)
+
+
+def drop_outdated_consent(
+    config: Config, standing: Config, toolbox: Toolbox, given: Mapping[str, Container[str]]
+) -> Config:
+    """Return the configuration without consent for tool names that now belong to another tool.
+
+    In the user's settings `standing`, consent and trust refer to a tool by its name. If another
+    tool has that name now, both are dropped with a warning, unless the program itself gave them:
+    `given` has these names, keyed by setting.
+    """
+    kept: dict[str, Any] = {}
+    for key in KEYS:
+        names = given.get(key, ())
+        kept[key] = tuple(name for name in getattr(standing, key) if name not in names)
+    if not any(kept.values()):
+        return config
+    book = standing.state_dir / "consents.json"
+    check_folder(standing.state_dir)
+    return drop_reassigned_consent(config, replace(standing, **kept), toolbox, book, say=_warn)
+
+
+def _warn(message: str) -> None:
+    warnings.warn(message, UserWarning, stacklevel=5)  # the line that makes the Agent
 
 
 def require_tools(names: Iterable[str], toolbox: Toolbox) -> None:

@@ -18,8 +18,8 @@ from atc.cli.bench_run import flights, toolflow
 from atc.cli.options import FILE, VerbGroup, force_option
 from atc.cli.output import as_json, bar, print_result, require_new, say
 from atc.cli.serve import serve as serve_tools
-from atc.cli.settings import load_config
 from atc.core.text import count
+from atc.settings.reading import load_config
 from protocols.private_files import write_whole
 from toolflow_bench.checks.suite import check_tasks
 from toolflow_bench.services.serve import serve as start

@@ -16,11 +16,11 @@ import click
 from atc.cli import options
 from atc.cli.errors import ExitCode
 from atc.cli.output import bar, print_result, say
-from atc.cli.settings import load_config
 from atc.cli.wiring import SharedResources, open_agent, open_pool
 from atc.core.config import SETTINGS, Config
 from atc.core.parallel import Pool, Threads
 from atc.core.text import count
+from atc.settings.reading import load_config
 from atc.strategies import STRATEGIES
 from protocols.protocol import ToolProtocol
 from protocols.secrets.sources import mask_source

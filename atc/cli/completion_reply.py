@@ -136,8 +136,8 @@ def _read_runs() -> list[CompletionItem]:
 def _state_folder() -> Path:
     """Return the folder of the store of runs.
 
-    It is that of the variable, of the user's settings file or the default. `atc.cli.settings` knows
-    more places, but takes longer than the shell should wait.
+    It is that of the variable, of the user's settings file or the default. `atc.settings.reading`
+    knows more places, but takes longer than the shell should wait.
     """
     own = platformdirs.user_config_path("atc", appauthor=False) / "config.toml"
     configured = os.environ.get("ATC_STATE_DIR", "")

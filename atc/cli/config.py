@@ -12,10 +12,10 @@ import click
 from atc.cli.config_set import set_, unset
 from atc.cli.options import FILE, VerbGroup
 from atc.cli.output import json_text, print_result, say
-from atc.cli.settings import read_settings
-from atc.cli.settings_files import PROJECT_FILE, project_file, read_file, user_config_file
-from atc.cli.settings_files import trust as trust_file
 from atc.core.config import TABLES, public
+from atc.settings.files import PROJECT_FILE, project_file, read_file, user_config_file
+from atc.settings.files import trust as trust_file
+from atc.settings.reading import read_settings
 
 
 def _settings_file(_ctx: click.Context, _param: click.Parameter, path: Path) -> Path:

@@ -15,12 +15,12 @@ import click
 from atc.cli.options import Verb
 from atc.cli.output import print_result, say
 from atc.cli.setting_keys import check_argument, is_secret, read_key, read_value_text, typed_value
-from atc.cli.settings import check_own, read_settings
-from atc.cli.settings_files import change_own, read_own, user_config_file
 from atc.cli.toml_edit import CannotEdit, KeyPath, remove_value, set_value
 from atc.core.config import TABLES, InvalidConfig
 from atc.core.keyring_secrets import write_keyring
 from atc.core.setting_types import SECRET_PLACES
+from atc.settings.files import change_own, read_own, user_config_file
+from atc.settings.reading import check_own, read_settings
 from protocols.errors import AtcError
 
 _PIPED = "-"

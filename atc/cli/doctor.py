@@ -18,7 +18,6 @@ from atc.cli.errors import ExitCode
 from atc.cli.extras import EXTRAS
 from atc.cli.options import Verb, workers_option
 from atc.cli.output import print_result
-from atc.cli.settings import read_settings
 from atc.cli.wiring import SharedResources, open_store
 from atc.core.config import Config
 from atc.core.secret_values import with_secrets
@@ -26,6 +25,7 @@ from atc.core.setting_types import without_password
 from atc.models import openai
 from atc.models.llama import require_runtime
 from atc.models.model_files import LOCAL_MODELS, locate_model
+from atc.settings.reading import read_settings
 from protocols.errors import AtcError, ModelUnavailable
 from protocols.private_files import private_folder
 from protocols.toolbox import Toolbox

@@ -15,12 +15,12 @@ from atc.cli import options, output
 from atc.cli.earlier_runs import RepeatGuard, ask_on_terminal
 from atc.cli.run import solve
 from atc.cli.run_outcome import read_presentation
-from atc.cli.settings import load_config
 from atc.cli.tool_call import parse_json
 from atc.core.task import read_context
 from atc.core.types import Solution
 from atc.observe.terminal_view import RunView
 from atc.safety.unattended import ConsentMode
+from atc.settings.reading import load_config
 from atc.strategies.provided import is_open_to_doubt
 from protocols.schema import Json
 

@@ -9,7 +9,6 @@ import click
 
 from atc.cli.options import VerbGroup, model_option
 from atc.cli.output import print_result, report_tenths, say
-from atc.cli.settings import load_config
 from atc.cli.wiring import open_model, open_toolbox
 from atc.core.config import Config
 from atc.core.text import count
@@ -20,6 +19,7 @@ from atc.models.model_files import LOCAL_MODELS
 from atc.observe.terminal_view import format_reading
 from atc.pipeline.retrieve import embedders
 from atc.pipeline.synthesize import build_program_prompt
+from atc.settings.reading import load_config
 from protocols.errors import AtcError
 from protocols.model import Message
 from protocols.render import describe_within_budget

@@ -39,9 +39,9 @@ from atc.cli.probe_text import (
     summary,
     write_report,
 )
-from atc.cli.settings import load_config
 from atc.core.config import SETTINGS, Config
 from atc.core.text import count
+from atc.settings.reading import load_config
 from probing.call_plan import plan_probing
 from probing.probe import Probed, probe
 from probing.recheck import CALLS, earlier_samples, recheck

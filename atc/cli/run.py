@@ -27,7 +27,6 @@ from atc.cli.earlier_runs import (
 from atc.cli.resume_checks import list_newly_allowed, report_unknown_lease, require_person
 from atc.cli.run_after import follow
 from atc.cli.run_outcome import Presentation, conclude, print_answer, read_presentation
-from atc.cli.settings import load_config
 from atc.cli.stored_settings import config_of
 from atc.cli.wiring import make_asker, open_agent, open_store
 from atc.core.config import Config
@@ -38,6 +37,7 @@ from atc.observe.terminal_view import RunView, stderr_console
 from atc.run.output_type import OutputType, SchemaType, TableType, context_of
 from atc.safety.redaction import Redactor
 from atc.safety.unattended import ConsentMode
+from atc.settings.reading import load_config
 from atc.strategies import parse_spec
 from atc.strategies.provided import GIVEN
 from protocols.schema import JsonValue

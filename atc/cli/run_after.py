@@ -7,11 +7,11 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from atc.agent import Agent
-from atc.cli.settings import load_config
 from atc.cli.stored_settings import config_after
 from atc.cli.wiring import open_store
 from atc.core.config import Config
 from atc.run.follow_up import require_program
+from atc.settings.reading import load_config
 from atc.store.stored import RunRefused
 
 

@@ -26,7 +26,6 @@ from atc.cli.run_text import format_run
 from atc.cli.runs_export import export, save
 from atc.cli.runs_list import format_list, list_entry
 from atc.cli.runs_replay import replay, test
-from atc.cli.settings import load_config
 from atc.cli.stored_settings import config_of
 from atc.cli.wiring import open_agent, open_store
 from atc.core.quoting import escape_hidden
@@ -35,6 +34,7 @@ from atc.core.types import Solution
 from atc.models.local import forget_prompts
 from atc.run.output_type import final_value
 from atc.safety.questions import AskPerson
+from atc.settings.reading import load_config
 from atc.store import RunStore
 from atc.store.stored import RunSummary
 from atc.strategies.provided import GIVEN

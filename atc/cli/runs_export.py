@@ -13,10 +13,10 @@ from atc.archive.recording.document import to_document
 from atc.archive.saved_programs import Savable
 from atc.cli import options, output
 from atc.cli.output import json_text, print_result, say
-from atc.cli.settings import load_config
 from atc.cli.stored_settings import script_of
 from atc.cli.wiring import open_store, saved_folder
 from atc.core.text import count
+from atc.settings.reading import load_config
 from protocols.private_files import FILE_MODE, FOLDER_MODE, write_whole
 from protocols.protocol import dump
 from protocols.schema import Json

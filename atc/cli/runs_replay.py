@@ -16,8 +16,8 @@ from atc.cli import options, output
 from atc.cli.errors import ExitCode
 from atc.cli.junit import junit_xml
 from atc.cli.output import print_result, say
-from atc.cli.settings import load_config
 from atc.core.text import count
+from atc.settings.reading import load_config
 from protocols.errors import AtcError
 from protocols.private_files import write_whole
 

@@ -17,7 +17,6 @@ from atc.cli import options, output
 from atc.cli.errors import ExitCode, explain_error
 from atc.cli.flag_names import report_unknown_names
 from atc.cli.main import end_process
-from atc.cli.settings import Layer, load_config
 from atc.cli.wiring import (
     drop_outdated_consent,
     invoke_settings,
@@ -32,6 +31,7 @@ from atc.core.tool_access import program_limits
 from atc.core.types import Attempt, Program
 from atc.safety.consent import Consent
 from atc.safety.held_calls import HeldCalls
+from atc.settings.reading import Layer, load_config
 from protocols.client import Invoker
 from protocols.errors import AtcError
 from sandbox.choose import open_sandbox

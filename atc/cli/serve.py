@@ -19,11 +19,11 @@ from click.core import ParameterSource
 
 from atc.cli import options
 from atc.cli.output import as_json, print_json, print_result, say
-from atc.cli.settings import load_config
 from atc.cli.wiring import open_agent
 from atc.core.quoting import command
 from atc.serve.client_configs import CLIENTS, TOKEN, config_for
 from atc.serve.gateway import Gateway, GatewayLimits
+from atc.settings.reading import load_config
 from protocols.secrets.sources import mask_source
 from protocols.sources import absolute_source
 

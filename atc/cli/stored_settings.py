@@ -13,11 +13,11 @@ from typing import Any
 
 from atc.archive.recording import Recording
 from atc.archive.recording.script import MAY_BE_WITHHELD, to_script
-from atc.cli.settings import Layer, load_config
-from atc.cli.untrusted_settings import LIMITS, is_within_limit
 from atc.cli.wiring import open_learned, open_toolbox
 from atc.core.config import Config
 from atc.core.quoting import quote_name
+from atc.settings.reading import Layer, load_config
+from atc.settings.untrusted import LIMITS, is_within_limit
 from atc.store.stored import RunRefused, StoredRun
 from protocols.protocol import ToolProtocol
 from protocols.schema import Json

@@ -13,10 +13,10 @@ import click
 from atc.cli import options, output, wiring
 from atc.cli.errors import ExitCode, error_document
 from atc.cli.saved_tool import run_saved
-from atc.cli.settings import load_config
 from atc.core.quoting import quote_name
 from atc.safety.consent import Consent
 from atc.safety.held_calls import HeldCalls
+from atc.settings.reading import load_config
 from protocols.documentation import docs_page
 from protocols.errors import CredentialMissing, ToolError
 from protocols.protocol import HttpBinding, ProgramBinding

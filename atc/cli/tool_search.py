@@ -10,13 +10,13 @@ from typing import Any
 import click
 
 from atc.cli import options, output, wiring
-from atc.cli.settings import load_config
 from atc.cli.tool_text import describe_tool, tool_document
 from atc.pipeline.retrieve.base import Hit
 from atc.pipeline.retrieve.document import documents
 from atc.pipeline.retrieve.expand import expand_all
 from atc.pipeline.retrieve.finder import open_finder, open_index, resolve_method
 from atc.pipeline.retrieve.methods import read_method
+from atc.settings.reading import load_config
 from protocols.tool import Tool
 
 _METHODS = (

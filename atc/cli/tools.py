@@ -10,11 +10,11 @@ import click
 from atc.archive.learned_schemas import export_tool
 from atc.archive.saved_programs import check_saved_tools
 from atc.cli import options, output, wiring
-from atc.cli.settings import load_config
 from atc.cli.tool_call import call
 from atc.cli.tool_search import index, search
 from atc.cli.tool_text import describe_tool, effect, format_tool, tool_document
 from atc.core.text import count
+from atc.settings.reading import load_config
 from protocols.export import mcp_tool, to_openapi
 from protocols.private_files import write_whole
 from protocols.protocol import dump

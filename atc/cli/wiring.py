@@ -20,7 +20,6 @@ from atc.archive.saved_programs import load_saved_tools
 from atc.cli.browser import open_page
 from atc.cli.flag_names import command_params, report_unknown_names
 from atc.cli.output import confirmed, has_person, note, report_tenths, say
-from atc.cli.settings import read_settings
 from atc.core.config import Config
 from atc.core.parallel import Pool, Threads
 from atc.core.secret_values import portable
@@ -38,6 +37,7 @@ from atc.safety.questions import (
 )
 from atc.safety.settings_consent import KEYS, drop_reassigned_consent
 from atc.safety.unattended import ConsentMode
+from atc.settings.reading import read_settings
 from atc.store import RunStore, StoreUnavailable, store_at
 from atc.store.questions import Questions
 from atc.strategies.provided import NoModel

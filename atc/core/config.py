@@ -1,6 +1,6 @@
 """All settings of atc as one frozen value, the class `Config`.
 
-`atc.cli.settings` builds it from files and flags. Each setting is a field with a type, which
+`atc.settings.reading` builds it from files and flags. Each setting is a field with a type, which
 pydantic checks, a default and a docstring, from which the reference is generated. A secret is kept
 as the name of a variable or file until a tool needs it; `atc.core.secret_values` reads it then.
 """
@@ -317,8 +317,8 @@ class Config:
     def _check_arguments(cls, given: Any, read: ModelWrapValidatorHandler[Self]) -> Self:
         """Check the arguments of `Config(…)` in a Python program.
 
-        Wrong values from files, environment variables and flags are reported by `atc.cli.settings`
-        instead.
+        Wrong values from files, environment variables and flags are reported by
+        `atc.settings.reading` instead.
         """
         if not isinstance(given, ArgsKwargs):
             return read(given)

@@ -20,7 +20,6 @@ from typing import Any
 import click
 
 from atc.cli.output import bar
-from atc.cli.settings import load_config
 from atc.cli.wiring import choose_model, open_toolbox
 from atc.pipeline.retrieve import hierarchy as listing
 from atc.pipeline.retrieve.agent_functions import FUNCTIONS, AgentFunction, perform, reply_schema
@@ -28,6 +27,7 @@ from atc.pipeline.retrieve.anytool import AgentSearch
 from atc.pipeline.retrieve.hierarchy import resolve_name
 from atc.pipeline.retrieve.model_replies import Tally, a_list, a_text, an_object, one_text
 from atc.pipeline.retrieve.search_agents import AnyToolOptions, Mistake, SearchAgent, SearchState
+from atc.settings.reading import load_config
 from benchmarks.anytoolbench.pool import ApiPool, CallFailed, pool_of
 from benchmarks.anytoolbench.verdicts import (
     CALLS,

@@ -12,10 +12,10 @@ from typing import Any
 import click
 
 from atc.cli.output import say
-from atc.cli.settings import load_config
 from atc.cli.wiring import choose_model
 from atc.models.fetch import fetch as fetch_model
 from atc.models.model_files import LOCAL_MODELS, own_file
+from atc.settings.reading import load_config
 from benchmarks import runner
 from benchmarks.decoding import chance, cost, questions
 from benchmarks.decoding.arms import MODES, DecodingArm, DecodingRow, report, run_arms

@@ -27,7 +27,7 @@ import yaml
 
 from atc.cli.output import say
 from atc.cli.probe_setup import open_model
-from atc.cli.settings import load_config
+from atc.settings.reading import load_config
 from benchmarks.catalogues import CLASSES, INSTALL, protocol_of
 from benchmarks.local import ATC, ROOT, free_port, measure_command, run_in_background
 from benchmarks.probing.score import (

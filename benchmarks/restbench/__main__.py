@@ -14,9 +14,9 @@ import click
 from atc.cli.bench_run import run_options, select_strategies, strategies_option
 from atc.cli.options import model_option
 from atc.cli.output import bar, say
-from atc.cli.settings import load_config
 from atc.cli.wiring import choose_model, open_store
 from atc.core.parallel import Threads
+from atc.settings.reading import load_config
 from benchmarks.restbench.data import APIS, FOLDER, RestWorld, items, load_restbench, replay_worker
 from benchmarks.runner import suite
 from sandbox.choose import open_sandbox

@@ -23,7 +23,6 @@ from typing import Any
 import click
 
 from atc.cli.output import bar
-from atc.cli.settings import load_config
 from atc.cli.wiring import choose_model
 from atc.core.config import Config
 from atc.core.parallel import Threads
@@ -36,6 +35,7 @@ from atc.pipeline.retrieve.expand import SYNTHETIC, expand_all
 from atc.pipeline.retrieve.factory import Setup, build
 from atc.pipeline.retrieve.index import ToolIndex
 from atc.pipeline.retrieve.methods import METHODS, read_method
+from atc.settings.reading import load_config
 from benchmarks.retrieval.data import (
     FACETS,
     SHOWN,

@@ -17,12 +17,12 @@ from typing import Any
 
 import click
 
-from atc.cli.settings import load_config
 from atc.cli.wiring import choose_model
 from atc.pipeline.retrieve.embed import choose_embedder
 from atc.pipeline.retrieve.factory import Setup, build
 from atc.pipeline.retrieve.index import ToolIndex
 from atc.pipeline.retrieve.model_replies import Tally
+from atc.settings.reading import load_config
 from benchmarks.retrieval.data import RetrievalQuery, load_data
 from benchmarks.runner import Rows, draw_sample, suite, sum_usage
 from benchmarks.toolqp.trajectory import ROUNDS, TrajectoryMaker, UnusableRequest

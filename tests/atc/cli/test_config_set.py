@@ -11,9 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from atc.cli.settings import load_config
 from atc.core.config import InvalidConfig
 from atc.core.secret_values import read_value
+from atc.settings.reading import load_config
 
 KEY = "sk-Zq8XvT3mKp7LrW2n"
 

@@ -122,7 +122,7 @@ def test_usage_and_environment_errors_have_own_codes() -> None:
 
 
 def test_a_bug_shows_its_traceback_only_on_request(atc_, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("atc.cli.settings_files.PROJECT_FILE", 3)
+    monkeypatch.setattr("atc.settings.files.PROJECT_FILE", 3)
     code, out, err = atc_("config", "show")
     assert (code, out, err.count("\n")) == (3, "", 1)
     assert err.startswith("atc: a bug in atc: TypeError: ")

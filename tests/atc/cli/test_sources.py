@@ -11,8 +11,8 @@ from contextlib import suppress
 import pytest
 import yaml
 
-from atc.cli.settings import read_settings
 from atc.core.config import public
+from atc.settings.reading import read_settings
 from protocols.sources.folder import read_protocols
 from tests.labs import commands
 from tests.labs.paths import LABS, ROOT

@@ -5,7 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from atc.cli.settings_files import (
+from atc.cli.toml_edit import set_value
+from atc.core.config import InvalidConfig
+from atc.settings.files import (
     change_own,
     project_file,
     read_file,
@@ -13,8 +15,6 @@ from atc.cli.settings_files import (
     trust,
     user_config_file,
 )
-from atc.cli.toml_edit import set_value
-from atc.core.config import InvalidConfig
 
 
 def test_a_file_is_trusted_by_its_digest(own_folders: Path) -> None:

@@ -5,11 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from atc.cli.settings import read_settings
 from atc.core.config import Config, CredentialEntry, InvalidConfig, public
 from atc.core.limit_settings import LIMITS
-from atc.core.secret_values import read_value
 from atc.core.tool_access import call_settings, program_limits
+from atc.settings.reading import read_settings
 
 
 def load(
@@ -204,18 +203,3 @@ def test_credentials_merge_by_name_and_are_never_shown(tmp_path: Path) -> None:
     assert shown["mine"]["value"] == "env:MY_TOKEN"
     assert shown["plain"]["value"] == "***"
     assert "other" not in repr(config)
-
-
-def test_secrets_are_read_when_they_are_needed(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    (tmp_path / "token").write_text("t0ken \nmore\n")
-    monkeypatch.setenv("T", "abc")
-    assert read_value("x", "env:T") == "abc"
-    monkeypatch.setenv("T", "a\r\nX: y")
-    assert read_value("x", f"file:{tmp_path / 'token'}") == "t0ken"
-    assert read_value("x", "literal") == "literal"
-    with pytest.raises(InvalidConfig, match="x: the variable NONE is not set"):
-        read_value("x", "env:NONE")
-    with pytest.raises(InvalidConfig, match="control characters"):
-        read_value("x", "env:T")

@@ -10,9 +10,9 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
-from atc.cli.settings_files import PROJECT_FILE, SettingsFile, read_trusted, user_config_file
 from atc.core.config import SETTINGS, Config
 from atc.safety.settings_consent import KEYS
+from atc.settings.files import PROJECT_FILE, SettingsFile, read_trusted, user_config_file
 from protocols.secrets.sources import mask_source
 from protocols.sources import is_local_data
 

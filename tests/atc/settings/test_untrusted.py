@@ -1,7 +1,7 @@
 """Settings of untrusted folders."""
 
-from atc.cli.untrusted_settings import is_within_limit
 from atc.core.config import Config
+from atc.settings.untrusted import is_within_limit
 
 
 def test_a_folder_lowers_limits_only():

@@ -14,12 +14,12 @@ from typing import Any
 from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
-from atc.cli.settings_files import PROJECT_FILE, project_file, read_file, read_own, user_config_file
-from atc.cli.untrusted_settings import find_refused_settings, restrict_tools
 from atc.core.config import SETTINGS, TABLES, Config, InvalidConfig, config_adapter, describe_found
 from atc.core.limit_settings import LIMITS
 from atc.core.specs import demand
 from atc.pipeline.retrieve.methods import read_method
+from atc.settings.files import PROJECT_FILE, project_file, read_file, read_own, user_config_file
+from atc.settings.untrusted import find_refused_settings, restrict_tools
 from atc.strategies import parse_spec
 from protocols.errors import AtcError
 from protocols.naming import closest_spellings

@@ -1,0 +1,1 @@
+"""The settings of the user: reading them from files, variables and flags, and trust in files."""
