@@ -186,7 +186,9 @@ def _responses(
     if output == {"type": "null"} and binding.method != "HEAD":
         status = "204"
     elif output is not None:
-        success["content"] = _content(output, components, protocol.name)
+        success["content"] = _content(output, components, protocol.name, binding.accept)
+    elif binding.accept:
+        success["content"] = {media: {} for media in binding.accept}
     found = {status: success}
     for error in protocol.errors:
         found[error.status] = {"description": error.description}
@@ -195,6 +197,9 @@ def _responses(
     return found
 
 
-def _content(schema: JsonObject, components: dict[str, Any], owner: str) -> dict[str, Any]:
-    media = "text/plain" if schema == {"type": "string"} else "application/json"
-    return {media: {"schema": _hoist_definitions(schema, owner, components)}}
+def _content(
+    schema: JsonObject, components: dict[str, Any], owner: str, declared: Sequence[str] = ()
+) -> dict[str, Any]:
+    usual = "text/plain" if schema == {"type": "string"} else "application/json"
+    described = {"schema": _hoist_definitions(schema, owner, components)}
+    return dict.fromkeys(declared or (usual,), described)

@@ -78,8 +78,10 @@ class HttpBinding:
     never from an argument. `locations` maps an argument to a part of the request (path, query, …),
     and `wire_names` maps it to its name in the request if that is different. If `body_argument` is
     set, that argument is the whole body. `media` is the media type of the body if it is neither
-    JSON nor a URL-encoded form. `idempotency_header` is the header for an idempotency key, which
-    makes it safe to repeat a write; None if the tool has none.
+    JSON nor a URL-encoded form. `accept` lists the media types of the response, which the request
+    asks for before JSON; it is empty if JSON or plain text is among them. `idempotency_header` is
+    the header for an idempotency key, which makes it safe to repeat a write; None if the tool has
+    none.
 
     `credentials` lists alternatives. Each is the name of a credential, or several names of
     credentials to send together; an empty one means that no credential is needed. The user's
@@ -94,6 +96,7 @@ class HttpBinding:
     wire_names: Mapping[str, str] = field(default_factory=dict)
     body_argument: str | None = None
     media: str = ""
+    accept: tuple[str, ...] = ()
     credentials: tuple[str | tuple[str, ...], ...] = ()
     schemes: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     idempotency_header: str | None = None

@@ -137,6 +137,10 @@ class RequestBuilder:
             if name.place in ("body", "whole_body") or name.value is not None:
                 at[name.place][name.name] = name.value
         headers = CaseInsensitiveDict(DEFAULT_HEADERS)
+        if self._binding.accept:
+            headers["Accept"] = (
+                f"{', '.join(self._binding.accept)}, application/json;q=0.9, */*;q=0.5"
+            )
         for key, value in at["header"].items():
             if key.lower() in _TRANSPORT_HEADERS or key.lower().startswith("proxy-"):
                 raise self._refusal(f"the header {key!r} cannot be set by an argument.")

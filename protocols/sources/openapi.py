@@ -15,7 +15,12 @@ from protocols.response_examples import examples_beside
 from protocols.schema import JsonObject, all_types, as_mapping, items_of_type
 from protocols.sources.document import OpenApiDocument
 from protocols.sources.openapi_bodies import add_body
-from protocols.sources.openapi_responses import describes_error, success_statuses, text_body
+from protocols.sources.openapi_responses import (
+    accepted_media,
+    describes_error,
+    success_statuses,
+    text_body,
+)
 from protocols.sources.openapi_security import credentials_of, scheme_of
 from protocols.sources.openapi_servers import server_of, swagger_server
 from protocols.sources.operation import (
@@ -192,7 +197,7 @@ class _Reader:
             name,
             method,
             url,
-            bound=self._security(operation, server),
+            bound={"accept": accepted_media(responses), **self._security(operation, server)},
             title=plain_text(operation.get("summary")),
             description=plain_text(operation.get("description")),
             output_schema={"type": "null"} if method == "HEAD" else output,

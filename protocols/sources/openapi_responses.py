@@ -11,6 +11,9 @@ from protocols.sources.schemas import Schemas
 
 _ERROR = re.compile(r"(?i:\b(?:errors?|unexpected|problem|failures?)\b)|\w(?:Error|Problem)s?\b")
 """Matches words which say that a `default` response is an error."""
+_SENT_UNASKED = frozenset({"application/json", "text/json", "text/plain"})
+_MEDIA_TYPE = re.compile(r"[\w.+-]+/[\w.+-]+", re.ASCII)
+_MOST_MEDIA_TYPES = 8
 _MOST_OF_ERROR = 5
 """Maximum number of properties of an object with `code` and `message` that is taken for an error.
 """
@@ -19,6 +22,24 @@ _MOST_OF_ERROR = 5
 def success_statuses(responses: JsonObject) -> list[str]:
     """Return the 2xx statuses that an operation declares, in ascending order."""
     return sorted(status for status in responses if re.fullmatch(r"2(\d\d|XX|xx)", status))
+
+
+def accepted_media(responses: JsonObject) -> tuple[str, ...]:
+    """Return the media types of the successful responses, in the order of the document.
+
+    The result is empty if JSON or plain text is among them, because a service sends these without
+    being asked. Patterns such as `*/*`, and types that could not stand in a header, are left out.
+    """
+    statuses = success_statuses(responses) or [name for name in responses if name == "default"]
+    declared = [
+        media.partition(";")[0].strip().lower()
+        for status in statuses
+        for media in as_mapping(as_mapping(responses[status]).get("content"))
+    ]
+    if not _SENT_UNASKED.isdisjoint(declared):
+        return ()
+    plain = [media for media in dict.fromkeys(declared) if _MEDIA_TYPE.fullmatch(media)]
+    return tuple(plain[:_MOST_MEDIA_TYPES])
 
 
 def describes_error(response: JsonObject, schema: JsonObject | None) -> bool:

@@ -82,6 +82,19 @@ EXPRESSIBLE = [
         collection="T",
     ),
     ToolProtocol(
+        name="show",
+        output_schema=NODES,
+        annotations=Annotations(read_only=True),
+        binding=http("GET", "/v1/manifest", accept=("application/vnd.a+json", "application/vnd.b+json")),
+        collection="T",
+    ),
+    ToolProtocol(
+        name="picture",
+        annotations=Annotations(read_only=False),
+        binding=http("GET", "/v1/picture", accept=("image/png",)),
+        collection="T",
+    ),
+    ToolProtocol(
         name="other",
         annotations=Annotations(read_only=True),
         binding=http("GET", "/v1/things", origin="http://127.0.0.1:8000"),

@@ -49,6 +49,7 @@ http = st.builds(
     locations=st.dictionaries(names, places, max_size=3),
     wire_names=st.dictionaries(names, names, max_size=2),
     body_argument=st.none() | names,
+    accept=st.sampled_from([(), ("text/csv",), ("application/vnd.a.v1+json", "image/png")]),
     credentials=st.lists(names, max_size=2).map(tuple),
     idempotency_header=st.none() | names,
 )

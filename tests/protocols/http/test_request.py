@@ -190,6 +190,20 @@ def test_arguments_cannot_change_the_request_itself(call, header):
         call({"x": "evil.org"}, locations={"x": "header"}, wire_names={"x": header})
 
 
+@pytest.mark.parametrize(
+    ("accept", "sent"),
+    [
+        ((), "application/json, */*;q=0.5"),
+        (
+            ("application/vnd.a+json", "a/b"),
+            "application/vnd.a+json, a/b, application/json;q=0.9, */*;q=0.5",
+        ),
+    ],
+)
+def test_declared_media_types_are_accepted_first(call, accept, sent):
+    assert call({}, accept=accept).headers["accept"] == sent
+
+
 def test_json_bodies(call):
     fields = {"title": "naïve", "count": 0, "none": None, "nested": {"a": [1, {"b": True}]}}
     seen = call(

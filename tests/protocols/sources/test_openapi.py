@@ -304,6 +304,24 @@ def test_the_response_of_success(responses, output):
     assert only({"responses": responses}).output_schema == output
 
 
+@pytest.mark.parametrize(
+    ("kinds", "accept"),
+    [
+        (
+            ["application/vnd.a.v1+json", "application/VND.b"],
+            ("application/vnd.a.v1+json", "application/vnd.b"),
+        ),
+        (["image/png; q=1", "image/*", "a/b\r\nCookie: c"], ("image/png",)),
+        (["text/csv", "application/json; charset=utf-8"], ()),
+        (["text/plain"], ()),
+        (["*/*"], ()),
+    ],
+)
+def test_the_media_types_of_success_are_asked_for(kinds, accept):
+    responses = {"200": {"content": {kind: {} for kind in kinds}}, "404": {"content": {"a/b": {}}}}
+    assert only({"responses": responses}).binding.accept == accept
+
+
 def out(schema, version="3.0.3", **schemas):
     """`schema` as the reader gives it in a response."""
     document = api(
