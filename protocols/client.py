@@ -18,19 +18,21 @@ from typing import NoReturn, Self
 
 from protocols.documentation import docs_page
 from protocols.effects import SAFE
-from protocols.errors import InvalidProtocol, Outcome, ToolError
+from protocols.errors import CredentialMissing, InvalidProtocol, Outcome, ToolError
+from protocols.http.access_tokens import SignInFailed
 from protocols.http.credentials import (
     MASK,
     Mask,
     RequestSecret,
     add_secrets,
-    build_request_secret,
     refused_credential_remedy,
-    variable_of,
 )
-from protocols.http.oauth import Keyring
+from protocols.http.curl import curl_command
+from protocols.http.document_login import DocumentLogin
+from protocols.http.filled_parameters import fixed_headers, wanted_by, without_filled
+from protocols.http.oauth import Keyring, SignIn
 from protocols.http.redirects import follow_redirects
-from protocols.http.request import DEFAULT_HEADERS, HttpRequest, RequestBuilder
+from protocols.http.request import HttpRequest, RequestBuilder
 from protocols.mcp import Servers
 from protocols.pace import Paces, announced_pause
 from protocols.protocol import HttpBinding, McpBinding, ProgramBinding, PythonBinding, ToolProtocol
@@ -46,12 +48,11 @@ from protocols.response_headers import kept_headers
 from protocols.schema import Json, JsonObject
 from protocols.secrets import replace_secrets
 from protocols.secrets.names import is_secret
-from protocols.settings import Credential, InvokeSettings, headers_of
+from protocols.settings import Credential, InvokeSettings
 from protocols.tool import Call, Tool
-from protocols.urls import claims_to_be_near
+from protocols.urls import Origin, claims_to_be_near
 
 _BACKOFF_SECONDS = 0.25
-_CURL = {"header": ("-H", ": "), "cookie": ("-b", "="), "query": ("--url-query", "=")}
 _MOST_PAUSES = 7  # retries of a call if the service says each time how long to wait
 
 
@@ -68,11 +69,18 @@ class Invoker:
         self.started: set[str] = set()
         """Origins of services that this process has started, whose ports differ from run to run."""
         self._paces = Paces(sleep=self.settings.sleep)
+        self.fills = True
+        """True if tools lack the arguments that the settings fill; False to describe them whole."""
         self.servers = Servers(self._keyring, self._paces)
         """The MCP servers that are configured or were opened. Reading this starts no server."""
 
     def bind(
-        self, protocol: ToolProtocol, functions: Mapping[str, Callable[..., object]] | None = None
+        self,
+        protocol: ToolProtocol,
+        functions: Mapping[str, Callable[..., object]] | None = None,
+        *,
+        account: str = "",
+        source: str = "",
     ) -> Call:
         """Return the function that calls a tool.
 
@@ -80,7 +88,9 @@ class Invoker:
         `ToolError` for every failed call. `functions` are the functions of the modules that the
         user named, keyed by `module:function` or by the tool's name. All calls fail if a Python
         tool is not among these functions, or if a tool has no binding, that is, if its description
-        does not say how it is called.
+        does not say how it is called. `account` is the name that the user gave to the tool's
+        source; it chooses among several accounts of one API. `source` is the text of the source,
+        for messages.
 
         Raises:
             InvalidProtocol: the tool is a saved program, or it calls a service on this machine or
@@ -90,7 +100,15 @@ class Invoker:
         match protocol.binding:
             case HttpBinding() as binding:
                 reads = binding.method in SAFE if declared is None else declared
-                return HttpCall(protocol, binding, self._keyring, self._paces, reads=reads)
+                return HttpCall(
+                    protocol,
+                    binding,
+                    self._keyring,
+                    self._paces,
+                    reads=reads,
+                    account=account,
+                    source=source,
+                )
             case PythonBinding() as binding:
                 known = functions or {}
                 function = known.get(f"{binding.module}:{binding.function}") or known.get(
@@ -118,6 +136,17 @@ class Invoker:
                 problem = f"the tool {protocol.name!r} has no binding, so it cannot be called"
                 return partial(_raise_not_run, f"{problem}; {shown} shows one.")
 
+    def document_login(self, origin: Origin, account: str) -> DocumentLogin:
+        """Return the credentials with which a document at `origin` is fetched."""
+        return DocumentLogin(self._keyring, origin, account)
+
+    def hide_filled(self, protocol: ToolProtocol, account: str) -> ToolProtocol:
+        """Return a tool without the arguments that the settings fill, such as a key in a header.
+
+        `account` is that of `bind`.
+        """
+        return without_filled(protocol, self._keyring, account) if self.fills else protocol
+
     def rebind(self, tool: Tool) -> Tool:
         """Return an HTTP tool that calls with these settings. Other tools are returned unchanged.
 
@@ -127,7 +156,9 @@ class Invoker:
         if not isinstance(call, HttpCall) or tool.fresh is not None:
             return tool
         self.homes |= call.homes
-        return replace(tool, call=self.bind(tool.protocol))
+        protocol = self.hide_filled(tool.protocol, call.account)
+        bound = self.bind(protocol, account=call.account, source=call.source)
+        return replace(tool, protocol=protocol, call=bound)
 
     def close(self) -> None:
         """Close idle connections and end the MCP servers. A later call opens new ones."""
@@ -156,7 +187,11 @@ class HttpCall:
         paces: Paces,
         *,
         reads: bool,
+        account: str,
+        source: str,
     ) -> None:
+        self.account = account
+        self.source = source
         self._protocol = protocol
         self._binding = binding
         self._keyring = keyring
@@ -174,20 +209,15 @@ class HttpCall:
         names = [one.netloc for one in self._plan.origin.names]
         self._limits = keyring.settings.limits_of(*names)
         self._pace = paces.of(min(names), self._limits)
-        fixed = headers_of(keyring.settings.headers, self._plan.origin)
-        known = keyring.settings.credentials
-        self._fixed = [
-            RequestSecret(place="header", name=name, value=value) for name, value in fixed.items()
-        ]
+        self._fixed = fixed_headers(keyring.settings, self._plan.origin)
         self._secret_headers = tuple(
-            name for name, value in fixed.items() if is_secret(name, value)
+            one.name for one in self._fixed if is_secret(one.name, one.value)
         )
-        own = [
-            build_request_secret(n, known[n], binding.schemes.get(n, {}))
-            for n in binding.credential_names
-            if n in known
+        self._wanted = wanted_by(binding, protocol, account)
+        self._reserved = [
+            *keyring.placements(self._wanted),
+            *((one.place, one.name) for one in self._fixed),
         ]
-        self._reserved = [(one.place, one.name) for one in (*own, *self._fixed)]
 
     def __call__(self, arguments: JsonObject, *, idempotency_key: str | None = None) -> Json:
         """Call the tool with arguments keyed by original name, and return the value of `respond`.
@@ -234,7 +264,7 @@ class HttpCall:
             answer.status,
             one_line(mask(answer.problem)),
             outcome="unknown" if committed else answer.outcome(reads=self._reads),
-            curl=self._curl(self._build(hidden, idempotency_key, query), secrets),
+            curl=curl_command(self._build(hidden, idempotency_key, query), secrets, mask),
             retry_after=answer.retry_after,
             answer=mask(answer.text()) if answer.headers or answer.body else None,
             remedy=self._remedy(
@@ -249,12 +279,35 @@ class HttpCall:
 
     def _secrets(self) -> list[RequestSecret]:
         """Return the secrets of a call. Raises `CredentialMissing` if one cannot be had."""
-        return self._keyring.secrets(
-            self._binding.credentials,
-            self._binding.schemes,
-            self._plan.origin,
-            tool=self._protocol.name,
-        )
+        try:
+            return self._keyring.secrets(self._wanted, tool=self._protocol.name)
+        except SignInFailed as failure:
+            raise CredentialMissing(f"{failure.body} Test it with: {self._login}") from None
+
+    def sign_in(self) -> list[SignIn]:
+        """Sign in anew with each credential of a call that needs a token.
+
+        Raises:
+            CredentialMissing: a credential cannot be had. The tokens of before are kept.
+        """
+        return self._keyring.sign_in(self._wanted, tool=self._protocol.name)
+
+    @property
+    def needed(self) -> tuple[str, ...]:
+        """The names of the credentials that the document declares, whether configured or not."""
+        return self._binding.credential_names
+
+    @property
+    def login_key(self) -> tuple[object, ...] | None:
+        """A value that is equal for tools with the same sign-in; None for those without one."""
+        if not (self.needed or self.credentials):
+            return None
+        return self._plan.origin, self.account, self._binding.credentials, self.credentials
+
+    @property
+    def _login(self) -> str:
+        """The command that tests the credentials of the tool's source."""
+        return f"atc tools login {shlex.quote(self.source) if self.source else 'SOURCE'}"
 
     @property
     def credentials(self) -> tuple[str, ...]:
@@ -262,8 +315,7 @@ class HttpCall:
 
         A call without credentials may send headers with secrets; then these are their names.
         """
-        names = self._keyring.names(self._binding.credentials, self._plan.origin)
-        return names or self._secret_headers
+        return tuple(self._keyring.chosen(self._wanted).values()) or self._secret_headers
 
     @property
     def has_secrets(self) -> bool:
@@ -286,7 +338,9 @@ class HttpCall:
             places = dict.fromkeys(sent, "a header of your settings")
         elif answer.status == 401:
             self._keyring.reject(sent)
-        return refused_credential_remedy(tool, self._plan.origin, answer.status, problem, places)
+        return refused_credential_remedy(
+            tool, self._plan.origin, answer.status, problem, places, test=self._login
+        )
 
     def check(self, arguments: JsonObject) -> None:
         """Check that these arguments can be sent, without sending anything.
@@ -368,38 +422,6 @@ class HttpCall:
             if pause is not None:
                 self._pace.pause(pause)
         return pause
-
-    def _curl(self, request: HttpRequest, secrets: list[RequestSecret]) -> str:
-        """Return a `curl` command that sends the same request.
-
-        It contains shell variables in place of credentials; see `variable_of`.
-        """
-        mask = self._keyring.mask
-        method = {"GET": [], "HEAD": ["--head"]}.get(request.method, ["-X", request.method])
-        words = ["curl", *method, mask(request.url)]
-        for name, value in request.headers.items():
-            words += ["-H", f"{name}: {mask(value)}"] if DEFAULT_HEADERS.get(name) != value else []
-        command = shlex.join(words)
-        if request.body is not None:
-            text = mask(request.body.decode())
-            lines = (
-                text.replace("\\", "\\\\")
-                .replace("'", "\\'")
-                .replace("\r", "\\r")
-                .replace("\n", "\\n")
-            )
-            # Multipart bodies have carriage returns.
-            command += (
-                f" --data-raw $'{lines}'" if "\r" in text else f" --data-raw {shlex.quote(text)}"
-            )
-        for secret in secrets:  # the shell replaces the variable, also in double quotes
-            variable = f'"${variable_of(secret.credential)}"'
-            option, between = _CURL[secret.place]
-            shown = shlex.quote(f"{secret.name}{between}{secret.prefix}")
-            command += (
-                f" -u {variable}" if secret.prefix == "Basic " else f" {option} {shown}{variable}"
-            )
-        return command
 
 
 async def _collect_async(items: AsyncIterator[object]) -> list[object]:

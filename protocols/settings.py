@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shlex
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
@@ -169,6 +169,13 @@ class InvokeSettings:
     """Function that reads the secrets again and returns new `credentials` and `problems`.
 
     It is called after a credential was refused or missing, since a person may have renewed it.
+    """
+    late: Collection[str] = ()
+    """Names of the credentials whose secrets are read when they are first needed."""
+    read_late: Callable[[str], Credential] | None = None
+    """Function that reads the secrets of such a credential, given its name.
+
+    It raises `CredentialMissing` if they cannot be read.
     """
     headers: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     """Headers of every request to a host, keyed by host (`api.example.org`, `localhost:8080`)."""

@@ -11,6 +11,7 @@ from atc.archive.learned_schemas import export_tool
 from atc.archive.saved_programs import check_saved_tools
 from atc.cli import options, output, wiring
 from atc.cli.tool_call import call
+from atc.cli.tool_login import login
 from atc.cli.tool_search import index, search
 from atc.cli.tool_text import describe_tool, effect, format_tool, tool_document
 from atc.core.text import count
@@ -28,7 +29,7 @@ def tools() -> None:
     """
 
 
-for command in (search, index, call):
+for command in (search, index, call, login):
     tools.add_command(command)
 
 
@@ -70,7 +71,7 @@ def import_(source: str, *, folder: Path, force: bool, **flags: Any) -> None:
     """
     config = load_config({"tools": (source,), **flags})
     learned = wiring.open_learned(config)
-    with wiring.open_toolbox(config, saved=False) as declared:
+    with wiring.open_toolbox(config, saved=False, whole=True) as declared:
         toolbox = learned.apply_to(declared) if learned is not None else declared
         toolbox = toolbox.map(lambda tool: export_tool(tool, declared[tool.alias]))
         seen = [alias for alias in toolbox if toolbox[alias] is not declared[alias]]
@@ -106,7 +107,7 @@ def import_(source: str, *, folder: Path, force: bool, **flags: Any) -> None:
 @options.output_option
 def export(*, format_: str, path: Path | None, **flags: Any) -> None:
     """Write the tools as an OpenAPI document, or as MCP tools, in JSON."""
-    with wiring.open_toolbox(load_config(flags), saved=False) as toolbox:
+    with wiring.open_toolbox(load_config(flags), saved=False, whole=True) as toolbox:
         protocols = [tool.protocol for tool in toolbox.values()]
         title = ", ".join(dict.fromkeys(tool.source for tool in toolbox.values())) or "tools"
         text = _json_text(

@@ -193,13 +193,16 @@ def drop_outdated_consent(config: Config, toolbox: Toolbox) -> Config:
 
 
 @contextmanager
-def open_toolbox(config: Config, *, saved: bool = True) -> Iterator[Toolbox]:
+def open_toolbox(config: Config, *, saved: bool = True, whole: bool = False) -> Iterator[Toolbox]:
     """Open the configured tools. With `saved`, add the saved tools that call only these.
+
+    With `whole`, tools keep the arguments that the user's settings fill, such as a key in a header.
 
     If no tools are configured, start the built-in flights service and use its tools.
     """
     with ExitStack() as stack:
         invoker = stack.enter_context(Invoker(invoke_settings(config)))
+        invoker.fills = not whole
         sources = config.tools or (_start_flights(config, stack, invoker),)
         loaded = load_tools(*sources, invoker=invoker)
         say_withheld(config)

@@ -102,8 +102,10 @@ def _is_readable_choice(part: str, above: str, *, last: bool) -> bool:
     """Return True if an adjective or participle in a path selects things and does not set a state.
 
     For example, `/airports/{code}/nearby` selects other airports, but `/users/{id}/enabled` may
-    change this user.
+    change this user. A ranking such as `/latest.json` selects also where nothing precedes it.
     """
+    if not above and SUFFIX.sub("", part) in READS["ranked"]:
+        return True
     if "{" in above:
         return part in READS["relative"]
     if not last:

@@ -44,6 +44,10 @@ class _Refused(Exception):
         self.problem = problem
 
 
+class SignInFailed(CredentialMissing):
+    """A token endpoint gave no token for a credential."""
+
+
 class AccessTokens:
     """The access tokens of the credentials that have a client or a password. Thread-safe.
 
@@ -59,32 +63,42 @@ class AccessTokens:
         self._mask = mask
         self._lock = threading.Lock()
 
-    def token(self, name: str, credential: Credential, scheme: JsonObject) -> str:
+    def token(
+        self, name: str, credential: Credential, scheme: JsonObject, *, anew: bool = False
+    ) -> str:
         """Return a valid access token for a credential.
 
         It is read from the token file, refreshed, or fetched, if necessary after a sign-in. `name`
-        is the name of the credential, and `scheme` is its OpenAPI security scheme.
+        is the name of the credential, and `scheme` is its OpenAPI security scheme. With `anew`, the
+        stored token is not used, but it is kept until there is another one.
 
         Raises:
             CredentialMissing: no token can be had. The message says why.
+            SignInFailed: the token endpoint refuses it.
         """
         with self._lock:
             key = _key(name, credential)
             stored = self._file.get(key)
-            if stored.get("access_token") and not _is_over(stored):
+            if stored.get("access_token") and not _is_over(stored) and not anew:
                 return str(stored["access_token"])
             flow = choose_flow(name, credential, scheme)
             self._mask.add(credential.login, credential.client_secret)
             try:
-                token = self._refresh(flow, credential, stored) or self._begin(
-                    name, flow, credential
-                )
+                token = None if anew else self._refresh(flow, credential, stored)
+                token = token or self._begin(name, flow, credential)
             except _Refused as refusal:
-                problem = f"no token for the credential {name!r}: {refusal.problem}."
-                raise CredentialMissing(problem) from None
+                place = self._settings.places.get(name, "")
+                shown = f"{name!r} ({place})" if place else repr(name)
+                problem = f"no token for the credential {shown}: {refusal.problem}."
+                raise SignInFailed(problem) from None
             kept = {"refresh_token": stored.get("refresh_token"), **token}
             self._file.save(key, kept | _expiry(token, flow))
             return str(token["access_token"])
+
+    def has(self, name: str, credential: Credential) -> bool:
+        """Return True if a token is stored that has not expired."""
+        stored = self._file.get(_key(name, credential))
+        return bool(stored.get("access_token")) and not _is_over(stored)
 
     def seconds_left(self, name: str, credential: Credential) -> float | None:
         """Return for how many seconds the stored token is valid, or None if that is unknown."""

@@ -139,6 +139,15 @@ def missing_credential_advice(name: str, scheme: JsonObject, origin: Origin, too
     )
 
 
+def ambiguous_account_advice(name: str, accounts: Sequence[str], tool: str) -> str:
+    """Return a one-line message that says how to choose one of several accounts."""
+    example = accounts[0].partition("/")[2]
+    return (
+        f"{tool} needs one of your accounts {', '.join(map(repr, accounts))} of {name!r};"
+        f" choose it by the name of the source, such as --tools {example}=SRC."
+    )
+
+
 def _instead_of_token(flows: JsonObject) -> str:
     """Return the part of a message that says what can be configured in place of a token."""
     if not flows:
@@ -150,22 +159,29 @@ def _instead_of_token(flows: JsonObject) -> str:
 
 
 def refused_credential_remedy(
-    tool: str, origin: Origin, status: int, problem: str, sent: Mapping[str, str]
+    tool: str,
+    origin: Origin,
+    status: int,
+    problem: str,
+    sent: Mapping[str, str],
+    *,
+    test: str = "",
 ) -> str:
     """Return a one-line message that says what a person must do after a 401 or 403.
 
     `problem` is the message of the service, or "". `sent` are the credentials of the call: where
-    the secret of each was read (or ""), keyed by name.
+    the secret of each was read (or ""), keyed by name. `test` is the command that tests them.
     """
     shown = " and ".join(
         f"{name!r} ({place})" if place else f"{name!r}" for name, place in sent.items()
     )
     said = f"(HTTP {status}: {problem.rstrip('.')})" if problem else f"(HTTP {status})"
+    and_test = f", and test it with: {test}" if test else "."
     if status == 401:
-        return f"{tool}: {origin.netloc} refused the credential {shown} {said}; renew it."
+        return f"{tool}: {origin.netloc} refused the credential {shown} {said}; renew it{and_test}"
     return (
         f"{tool}: {origin.netloc} denies this call to the credential {shown} {said};"
-        " give it the permission, or set one that has it."
+        f" give it the permission, or set one that has it{and_test}"
     )
 
 

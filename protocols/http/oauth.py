@@ -1,4 +1,4 @@
-"""The credentials of all calls: configured secrets, and OAuth 2 tokens.
+"""The credentials of all calls: which are sent with a request, and with which values.
 
 The user's configuration names for each credential the hosts that it may be sent to. Other hosts get
 no secret, and their sign-in pages are not opened.
@@ -7,30 +7,73 @@ no secret, and their sign-in pages are not opened.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
-from dataclasses import replace
+import threading
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import NoReturn
 
 from protocols.errors import CredentialMissing
-from protocols.http.access_tokens import AccessTokens
+from protocols.http.access_tokens import AccessTokens, SignInFailed
 from protocols.http.credentials import (
     Alternatives,
     Mask,
     RequestSecret,
+    ambiguous_account_advice,
     build_request_secret,
     missing_credential_advice,
     needs_token,
 )
+from protocols.http.request_names import normalize_name
 from protocols.http.sign_in_flows import refuse_unlisted_host
 from protocols.http.token_file import TokenFile
 from protocols.http.transport import Transport
 from protocols.schema import JsonObject
 from protocols.secrets.names import is_secret
-from protocols.settings import Credential, InvokeSettings
+from protocols.settings import Credential, InvokeSettings, Place
 from protocols.urls import Origin
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Wanted:
+    """What one tool says about its credentials, and what the user says about its source."""
+
+    origin: Origin
+    """Where its requests go."""
+    offered: Alternatives = ()
+    """The alternatives that the document declares."""
+    schemes: Mapping[str, JsonObject] = field(default_factory=dict)
+    """OpenAPI security schemes, keyed by credential."""
+    parameters: frozenset[tuple[str, str]] = frozenset()
+    """Location and normalized name of each header, query parameter and cookie of the tool."""
+    account: str = ""
+    """The name that the user gave to the source. It chooses among accounts, see `Keyring`."""
+
+    @property
+    def alternatives(self) -> list[tuple[str, ...]]:
+        """`offered` as tuples of names."""
+        return [(names,) if isinstance(names, str) else names for names in self.offered]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SignIn:
+    """The result of a sign-in with one credential."""
+
+    credential: str
+    """Its name in the settings."""
+    place: str
+    """Where its secret was read, or ""."""
+    token: bool
+    """False if the secret itself is sent, so that there is nothing to sign in to."""
+    seconds: float | None = None
+    """For how many seconds the token is valid; None if that is unknown."""
+
+
 class Keyring:
-    """The settings, connections, secrets and tokens with which tools are called. Thread-safe."""
+    """The settings, connections, secrets and tokens with which tools are called. Thread-safe.
+
+    A credential `github/work` in the settings is the account `work` of the credential `github`. It
+    is used for sources that the user named `work`, or if it is the only one.
+    """
 
     def __init__(self, settings: InvokeSettings) -> None:
         self.settings = settings
@@ -44,16 +87,11 @@ class Keyring:
 
         They may be on this machine or its networks (`urls.may_reach`).
         """
-        self._usable = {
-            name: credential
-            for name, credential in credentials.items()
-            if name not in settings.problems
-        }
-        self.mask = Mask(
-            secret
-            for credential in self._usable.values()
-            for secret in (credential.value, credential.client_secret, credential.login)
-        )
+        self.mask = Mask(())
+        self._late: dict[str, Credential] = {}
+        self._late_lock = threading.Lock()
+        self._usable: dict[str, Credential] = {}
+        self._take(credentials, settings.problems)
         for known_as, server in settings.servers.items():  # a server may echo its environment
             environment = {} if f"mcp.{known_as}" in settings.problems else server.env
             self.mask.add(*(value for name, value in environment.items() if is_secret(name, value)))
@@ -64,16 +102,13 @@ class Keyring:
         self._stale = False
         """True if a credential was refused or missing, so that all are read again."""
 
-    def secrets(
-        self, offered: Alternatives, schemes: Mapping[str, JsonObject], origin: Origin, *, tool: str
-    ) -> list[RequestSecret]:
-        """Return the secrets that a request to `origin` must carry.
+    def secrets(self, wanted: Wanted, *, tool: str) -> list[RequestSecret]:
+        """Return the secrets that a request of `tool` must carry.
 
-        `offered` lists alternatives, each with the names of credentials to send together. The
-        result has the secrets of the first alternative that is configured. It is empty if none is
-        configured and one alternative needs no credential. If `offered` names no credential at all,
-        the result has each secret for this host whose header, query parameter or cookie the user
-        has configured. `schemes` are OpenAPI security schemes, keyed by credential.
+        They are those of the first alternative that is configured. There are none if none is
+        configured and one alternative needs no credential. If the document declares no credential
+        at all, they are each secret for this host whose header, query parameter or cookie the user
+        has configured. A secret for a place that the tool declares as a parameter is always sent.
 
         Raises:
             CredentialMissing: no alternative is configured, a credential is for other hosts, or a
@@ -81,32 +116,92 @@ class Keyring:
         """
         if self._stale:
             self._read_again()
-        usable = self._usable
-        alternatives = self._alternatives(offered, origin)
-        names = self._choose(alternatives)
-        if not names and all(alternatives):
-            missing = [name for names in alternatives for name in names if name not in usable]
-            problem = next(filter(None, map(self.settings.problems.get, missing)), "")
-            if problem:
-                self._stale = True
-                raise CredentialMissing(f"{tool}: {problem}")
-            scheme = schemes.get(missing[0], {})
-            raise CredentialMissing(missing_credential_advice(missing[0], scheme, origin, tool))
+        chosen = self.chosen(wanted)
+        if not chosen and wanted.alternatives and all(wanted.alternatives):
+            self._raise_missing(wanted, tool)
         return [
-            self._request_secret(name, usable[name], schemes.get(name, {}), origin, tool)
-            for name in names
+            self.secret(name, wanted.schemes.get(declared, {}), wanted.origin, tool)
+            for declared, name in chosen.items()
         ]
 
-    def names(self, offered: Alternatives, origin: Origin) -> tuple[str, ...]:
-        """Return the names of the credentials that `secrets` sends; () if it sends none."""
-        return self._choose(self._alternatives(offered, origin))
+    def sign_in(self, wanted: Wanted, *, tool: str) -> list[SignIn]:
+        """Sign in anew with each credential that `secrets` sends.
+
+        Raises:
+            CredentialMissing: see `secrets`. The tokens of before are kept.
+        """
+        chosen = self.chosen(wanted)
+        done = []
+        for declared, name in chosen.items():
+            scheme = wanted.schemes.get(declared, {})
+            place = self.settings.places.get(name, "")
+            if name in self._usable and needs_token(self._usable[name], scheme):
+                refuse_unlisted_host(name, self._usable[name], wanted.origin, tool)
+                credential = self.complete(name)
+                self.access_tokens.token(name, credential, scheme, anew=True)
+                left = self.access_tokens.seconds_left(name, credential)
+                done.append(SignIn(credential=name, place=place, token=True, seconds=left))
+            else:
+                self.secret(name, scheme, wanted.origin, tool)
+                done.append(SignIn(credential=name, place=place, token=False))
+        if not chosen:
+            self.secrets(wanted, tool=tool)  # says what is missing
+        return done
+
+    def chosen(self, wanted: Wanted) -> dict[str, str]:
+        """Return the names of the configured credentials that `secrets` sends.
+
+        They are keyed by the name that the document uses, which lacks the account.
+        """
+        configured = []
+        for names in wanted.alternatives:
+            known = {name: self._find(name, wanted.account) for name in names}
+            if names and all(known.values()):
+                configured.append({name: one for name, one in known.items() if one})
+        usable = [one for one in configured if all(name in self._usable for name in one.values())]
+        if all(wanted.alternatives):
+            usable += configured  # `secrets` says what is wrong with them
+        found = usable[0] if usable else {}
+        for one in self.placed(wanted):
+            place, key = self.settings.credentials[one].placement
+            declared = (place, normalize_name(key)) in wanted.parameters
+            if declared or not any(wanted.alternatives):
+                found.setdefault(one, one)
+        return found
+
+    def placed(self, wanted: Wanted) -> list[str]:
+        """Return the credentials for this host of which the user configured how they are sent.
+
+        Of several accounts, there is only the one that the source chooses.
+        """
+        accounts: dict[str, list[str]] = {}
+        for name, credential in self.settings.credentials.items():
+            if credential.has_placement and credential.may_go_to(wanted.origin):
+                accounts.setdefault(name.partition("/")[0], []).append(name)
+        return [
+            picked
+            for base, names in accounts.items()
+            if (picked := _pick_account(base, names, wanted.account))
+        ]
+
+    def placements(self, wanted: Wanted) -> list[tuple[Place, str]]:
+        """Return the location and name of each credential that a request carries."""
+        credentials = self.settings.credentials
+        secrets = [
+            build_request_secret(name, credentials[name], wanted.schemes.get(declared, {}))
+            for declared, name in self.chosen(wanted).items()
+        ]
+        return list(dict.fromkeys((one.place, one.name) for one in secrets))
 
     def place_of(self, name: str) -> str:
         """Return where the secret of a credential was read, for messages, or ""."""
         known = self.settings.credentials.get(name)
+        place = self.settings.places.get(name, "")
         if known is not None and needs_token(known, {}):
-            return "its token is fetched anew when it is sent again"
-        return self.settings.places.get(name, "")
+            return ", ".join(
+                filter(None, (place, "its token is fetched anew when it is sent again"))
+            )
+        return place
 
     def reject(self, names: Iterable[str]) -> None:
         """Record that a service refused these credentials with 401.
@@ -120,53 +215,102 @@ class Keyring:
             if credential is not None and needs_token(credential, {}):
                 self.access_tokens.drop(name, credential)
 
+    def complete(self, name: str) -> Credential:
+        """Return a usable credential with all secrets, for example the output of its command.
+
+        Raises:
+            CredentialMissing: the command fails.
+        """
+        read = self.settings.read_late
+        if name not in self.settings.late or read is None:
+            return self._usable[name]
+        with self._late_lock:
+            if name not in self._late:
+                credential = read(name)
+                self._learn(credential)
+                self._late[name] = credential
+            return self._late[name]
+
+    def _take(self, credentials: Mapping[str, Credential], problems: Mapping[str, str]) -> None:
+        """Use these credentials from now on, except for those with problems."""
+        self._usable = {name: known for name, known in credentials.items() if name not in problems}
+        self._late.clear()
+        for name, known in self._usable.items():
+            if name not in self.settings.late:
+                self._learn(known)
+
+    def _learn(self, credential: Credential) -> None:
+        self.mask.add(credential.value, credential.client_secret, credential.login)
+
     def _read_again(self) -> None:
         """Read all secrets again, if the settings contain a function for this (`read_again`)."""
         self._stale = False
         if self.settings.read_again is None:
             return
         credentials, problems = self.settings.read_again()
-        self._usable = {name: known for name, known in credentials.items() if name not in problems}
-        for known in self._usable.values():
-            self.mask.add(known.value, known.client_secret, known.login)
+        self._take(credentials, problems)
         self.settings = replace(self.settings, credentials=credentials, problems=problems)
 
-    def _alternatives(self, offered: Alternatives, origin: Origin) -> list[tuple[str, ...]]:
-        """Return the alternatives in `offered` as tuples of names, else the placed credentials."""
-        alternatives = [(names,) if isinstance(names, str) else names for names in offered]
-        return alternatives if any(alternatives) else [self._placed_credentials(origin)]
+    def _find(self, name: str, account: str) -> str | None:
+        """Return the configured credential for a name in a document, or None if there is none."""
+        known = self.settings.credentials
+        return _pick_account(name, [one for one in known if _is_account(one, name)], account)
 
-    def _choose(self, alternatives: Iterable[tuple[str, ...]]) -> tuple[str, ...]:
-        """Return the first alternative whose credentials are all configured, or ()."""
-        usable = self._usable.keys()
-        return next((names for names in alternatives if names and usable >= set(names)), ())
-
-    def _placed_credentials(self, origin: Origin) -> tuple[str, ...]:
-        """Return the names of the credentials that are sent to `origin` for every tool.
-
-        They are those for which the user configured a header, query parameter or cookie.
-        """
-        return tuple(
+    def _raise_missing(self, wanted: Wanted, tool: str) -> NoReturn:
+        """Raise the error that says why none of the declared credentials can be sent."""
+        missing = [
             name
-            for name, credential in self.settings.credentials.items()
-            if credential.has_placement and credential.may_go_to(origin)
-        )
+            for names in wanted.alternatives
+            for name in names
+            if self._find(name, wanted.account) not in self._usable
+        ]
+        name = missing[0]
+        accounts = [one for one in self._usable if _is_account(one, name)]
+        if accounts:
+            raise CredentialMissing(ambiguous_account_advice(name, accounts, tool))
+        scheme = wanted.schemes.get(name, {})
+        raise CredentialMissing(missing_credential_advice(name, scheme, wanted.origin, tool))
 
-    def _request_secret(
-        self, name: str, credential: Credential, scheme: JsonObject, origin: Origin, tool: str
-    ) -> RequestSecret:
+    def secret(self, name: str, scheme: JsonObject, origin: Origin, tool: str) -> RequestSecret:
         """Return the secret for one credential, after checking that `origin` may see it.
 
-        Its value is checked, too.
+        Its value is checked, too. `scheme` is its OpenAPI security scheme.
+
+        Raises:
+            CredentialMissing: the credential cannot be sent. The message says why.
         """
-        refuse_unlisted_host(name, credential, origin, tool)
+        if name not in self._usable:
+            self._stale = True
+            raise CredentialMissing(f"{tool}: {self.settings.problems[name]}")
+        refuse_unlisted_host(name, self._usable[name], origin, tool)
+        credential = self.complete(name)
         value = credential.value or credential.client_id or credential.login
         if not value or not f"{credential.prefix or ''}{value}".isprintable():
             problem = "is empty or has control characters; correct it in your own settings file."
             raise CredentialMissing(f"the credential {name!r} {problem}")
         token = ""
         if needs_token(credential, scheme):
-            token = self.access_tokens.token(name, credential, scheme)
+            try:
+                token = self.access_tokens.token(name, credential, scheme)
+            except SignInFailed:
+                self._stale = True
+                raise
         secret = build_request_secret(name, credential, scheme, token=token)
         self.mask.add(secret.value.rpartition(" ")[2])
         return secret
+
+
+def _is_account(configured: str, name: str) -> bool:
+    """Return True if a configured credential is the one that a document calls `name`.
+
+    Return True also if it is an account of this credential.
+    """
+    return configured == name or configured.startswith(f"{name}/")
+
+
+def _pick_account(name: str, configured: Collection[str], account: str) -> str | None:
+    """Return one of the configured accounts of a credential; None if the choice is unclear."""
+    for one in (f"{name}/{account}", name):
+        if one in configured:
+            return one
+    return next(iter(configured)) if len(configured) == 1 else None

@@ -20,7 +20,7 @@ from protocols.errors import (
     ToolError,
 )
 from protocols.http.credentials import add_secrets, refused_credential_remedy
-from protocols.http.oauth import Keyring
+from protocols.http.oauth import Keyring, Wanted
 from protocols.http.request import HttpRequest, refuse_unless_json
 from protocols.mcp.call import McpCall, with_limit_advice
 from protocols.naming import identifier
@@ -279,9 +279,8 @@ class Servers:
                 origin, _ = split_url(server.url)
                 headers = dict(headers_of(self._settings.headers, origin))
             if server.url and server.credential:
-                secrets = self._keyring.secrets(
-                    [server.credential], {}, origin, tool="the MCP server"
-                )
+                wanted = Wanted(origin=origin, offered=(server.credential,))
+                secrets = self._keyring.secrets(wanted, tool="the MCP server")
                 request = add_secrets(
                     HttpRequest(method="POST", url=server.url, headers=headers), secrets
                 )

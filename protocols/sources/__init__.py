@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
 from urllib.parse import urlsplit
@@ -25,8 +25,9 @@ from protocols.sources.flatten import flat_sources
 from protocols.sources.folder import files_of, read_folder, read_protocols
 from protocols.sources.har import is_har, read_har
 from protocols.sources.kinds import SourceKinds, Which, find_teller
-from protocols.sources.openapi import read_openapi
-from protocols.sources.python import is_module, read_functions, read_module
+from protocols.sources.openapi import Hide, read_openapi
+from protocols.sources.python import read_functions, read_module
+from protocols.sources.source_text import is_python_source, parse_source
 from protocols.sources.trust import origin_of, pin_binding, without_lax_hints
 from protocols.tool import Tool
 from protocols.toolbox import Toolbox
@@ -37,8 +38,6 @@ from protocols.worlds import World
 SourceKind = Literal["protocols", "openapi", "python", "har", "mcp"]
 ToolSource: TypeAlias = str | os.PathLike[str] | Callable[..., Any] | Iterable[Any]
 """A tool source: a text, a path, a function, or an iterable of these; see `load_tools`."""
-_NAMED = re.compile(r"([A-Za-z_][\w.-]*)=(.+)", re.DOTALL)
-_BASED = re.compile(r"(.+)@(https?://[^@]+)", re.DOTALL | re.IGNORECASE)
 _GENERIC_TITLES = (
     "", "api", "fastapi", "openapi", "swagger", "rest_api", "unnamed", "untitled", "swagger_api",
     "openapi_definition",
@@ -54,6 +53,8 @@ class Source:
     masked. `functions` are the Python functions of its tools, keyed by `module:function`. `home` is
     the origin from which the document was fetched, or None for a local file. `place` is the path of
     a Python file; it is empty for a module that was given by its name, and for other sources.
+    `account` is the name that the user gave to the source, or "" if the name is its title. It
+    chooses among several accounts of one API.
     """
 
     text: str
@@ -63,6 +64,7 @@ class Source:
     functions: Mapping[str, Callable[..., Any]] = field(default_factory=dict)
     home: Origin | None = None
     place: str = ""
+    account: str = ""
     tools: Toolbox = field(default_factory=Toolbox)
 
 
@@ -159,9 +161,14 @@ def is_local_data(text: str) -> bool:
 
     Such a source runs no code or command, and its text names no address or host.
     """
-    _, location, base_url = _parse_source(text)
+    _, location, base_url = parse_source(text)
     try:
-        if base_url is not None or is_url(location) or is_mcp(location) or _is_python(location):
+        if (
+            base_url is not None
+            or is_url(location)
+            or is_mcp(location)
+            or is_python_source(location)
+        ):
             return False
         path = Path(location).expanduser()
         here = os.path.realpath(".")
@@ -177,13 +184,13 @@ def absolute_source(text: str) -> str:
 
     The result does not depend on the current folder.
     """
-    name, location, base_url = _parse_source(text)
+    name, location, base_url = parse_source(text)
     path = Path(location).expanduser()
     if (
         is_mcp(location)
         or is_url(location)
         or not path.exists()
-        or (path.is_dir() and _is_python(location))
+        or (path.is_dir() and is_python_source(location))
     ):
         return text
     return f"{name and f'{name}='}{path.absolute()}{f'@{base_url}' if base_url else ''}"
@@ -201,13 +208,14 @@ def _tools(
     }
     home = source.home.url if source.home and source.home.url in invoker.started else ""
     session = World(repr(source.name))
-    marked = [kinds.annotate(protocol, source.name) for protocol in source.protocols]
+    asked = [invoker.hide_filled(protocol, source.account) for protocol in source.protocols]
+    marked = [kinds.annotate(protocol, source.name) for protocol in asked]
     described = guess_verifiers(guess_links(marked))
     return [
         kinds.mark(
             Tool(
                 protocol=protocol,
-                call=invoker.bind(protocol, functions),
+                call=invoker.bind(protocol, functions, account=source.account, source=source.text),
                 source=source.name,
                 place=source.place or invoker.servers.place(protocol.binding),
                 home=home,
@@ -229,7 +237,11 @@ def _read_all(given: Sequence[str | Callable[..., Any]], invoker: Invoker) -> li
     If a protocol file describes a function or an MCP tool of another source, only the description
     in the file is used. A file may bind tools only to functions of modules that the user named.
     """
-    found = [_read(text, invoker) for text in given if isinstance(text, str)]
+    found = [
+        replace(_read(text, invoker), account=parse_source(text)[0])
+        for text in given
+        if isinstance(text, str)
+    ]
     if functions := [one for one in given if not isinstance(one, str)]:
         protocols, callables = read_functions(functions)
         ours = Source(
@@ -285,38 +297,16 @@ def _without_bindings(source: Source, described: Sequence[Binding | None]) -> So
     return replace(source, protocols=kept)
 
 
-def _parse_source(text: str) -> tuple[str, str, str | None]:
-    """Return the parts of a source text such as `NAME=LOCATION@URL`: name, location and base URL.
-
-    The name is "" and the base URL is None if the text has none.
-    """
-    match = _NAMED.fullmatch(text)
-    name, location = (match[1], match[2]) if match else ("", text)
-    based = None if is_mcp(location) else _BASED.fullmatch(location)
-    return (name, based[1], based[2]) if based else (name, location, None)
-
-
-def _is_python(location: str) -> bool:
-    """Return True if the location of a tool source is that of a Python module."""
-    if is_mcp(location) or is_url(location):
-        return False
-    path = Path(location).expanduser()
-    if path.is_dir() and not (location.isidentifier() and (path / "__init__.py").is_file()):
-        return False
-    module = location.rpartition(":")[0] or location
-    return Path(module).suffix == ".py" or (is_module(module) and not path.is_file())
-
-
 def _read(text: str, invoker: Invoker) -> Source:
     """Read the tool source that `text` names, such as a file, a module or an address.
 
     See `load_tools` for the syntax.
     """
-    name, location, base_url = _parse_source(text)
+    name, location, base_url = parse_source(text)
     if is_mcp(location):
         name, protocols = invoker.servers.open(location, name=name)
         return Source(text=mask_source(text), name=name, kind="mcp", protocols=protocols)
-    if _is_python(location):
+    if is_python_source(location):
         return _read_python(text, name, location)
     if base_url is not None:
         invoker.homes.add(origin_of(base_url).host)
@@ -334,19 +324,26 @@ def _read(text: str, invoker: Invoker) -> Source:
             " give a folder of protocols, an OpenAPI document (file or http address), a module,"
             " a HAR recording, or an MCP server as 'mcp:COMMAND'."
         )
-    document = fetch_document(location, homes=invoker.homes, near=invoker.settings.near_hosts)
-    kind, protocols = _read_document(document, mask_source(location), base_url)
+    document = fetch_document(location)
+    hide = partial(invoker.hide_filled, account=name)
+    kind, protocols = _read_document(document, mask_source(location), base_url, hide)
     name = name or _name_from_title(kind, protocols, path.stem)
     return Source(text=mask_source(text), name=name, kind=kind, protocols=protocols)
 
 
 def _read_address(text: str, invoker: Invoker) -> Source:
     """Read the tool source at an http(s) address. `text` may also have a name and a base URL."""
-    name, location, base_url = _parse_source(text)
+    name, location, base_url = parse_source(text)
     homes = [origin_of(url) for url in (location, base_url) if url and is_url(url)]
-    document = fetch_document(location, homes=invoker.homes, near=invoker.settings.near_hosts)
+    document = fetch_document(
+        location,
+        homes=invoker.homes,
+        near=invoker.settings.near_hosts,
+        login=invoker.document_login(homes[0], account=name),
+    )
     where = mask_source(location)
-    kind, protocols = _read_document(document, where, base_url)
+    hide = partial(invoker.hide_filled, account=name)
+    kind, protocols = _read_document(document, where, base_url, hide)
     protocols = [pin_binding(protocol, homes, where) for protocol in protocols]
     # The hints of OpenAPI documents and recordings were checked when they were read.
     if kind == "protocols":
@@ -385,14 +382,14 @@ def _read_python(text: str, name: str, location: str) -> Source:
 
 
 def _read_document(
-    document: Json, where: str, base_url: str | None
+    document: Json, where: str, base_url: str | None, hide: Hide
 ) -> tuple[SourceKind, list[ToolProtocol]]:
     """Return the kind of a document (such as `openapi`), and the descriptions of its tools.
 
-    `where` names the document in messages.
+    `where` names the document in messages. `hide` leaves out arguments that the settings fill.
     """
     if is_har(document):
         return "har", read_har(document, where=where, base_url=base_url)
     if isinstance(document, Mapping) and document.keys() & {"openapi", "swagger", "paths"}:
-        return "openapi", read_openapi(document, where=where, base_url=base_url)
+        return "openapi", read_openapi(document, where=where, base_url=base_url, hide=hide)
     return "protocols", read_protocols(document, where=where, base_url=base_url)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any, TypeAlias
 
@@ -35,6 +35,7 @@ from protocols.sources.repeated_parameters import with_list
 from protocols.sources.schemas import Schemas
 from protocols.sources.shown_formats import with_shown_formats
 
+Hide: TypeAlias = Callable[[ToolProtocol], ToolProtocol]
 _Place: TypeAlias = tuple[str, str]
 """The method and path of an operation."""
 _METHODS = ("GET", "PUT", "POST", "DELETE", "PATCH", "HEAD", "OPTIONS")
@@ -50,20 +51,21 @@ _BODY = "$response.body"
 
 
 def read_openapi(
-    document: JsonObject, *, where: str, base_url: str | None = None
+    document: JsonObject, *, where: str, base_url: str | None = None, hide: Hide | None = None
 ) -> list[ToolProtocol]:
     """Return the operations of an OpenAPI 3.x or Swagger 2 document as tools, in its order.
 
     `where` names the document in messages. If it is a URL, the URLs of servers may be relative to
     it. `base_url` replaces scheme and host of the declared server; if it has a path (even `/`), it
-    replaces the path of the server, too.
+    replaces the path of the server, too. `hide` leaves out the arguments of a tool that the user's
+    settings fill; they say nothing about its effect.
 
     Raises:
         SourceUnavailable: the document is not of this kind, or has no operations.
         InvalidProtocol: a reference is broken or leaves the document, or the host is unknown.
     """
     try:
-        return _Reader(document, where, base_url).protocols()
+        return _Reader(document, where, base_url).protocols(hide or (lambda protocol: protocol))
     except RecursionError:
         raise InvalidProtocol(where, "the document is nested too deeply to be read.") from None
 
@@ -79,8 +81,8 @@ class _Reader:
         self._sent = Schemas(self._document, hidden="readOnly")
         self._received = Schemas(self._document, hidden="writeOnly")
 
-    def protocols(self) -> list[ToolProtocol]:
-        """Return all operations of the document as tools."""
+    def protocols(self, hide: Hide) -> list[ToolProtocol]:
+        """Return all operations of the document as tools, each changed by `hide`."""
         operations: dict[_Place, JsonObject] = {}
         for path, raw_item in as_mapping(self._content.get("paths")).items():
             self._document.at = f"path {path!r}"
@@ -98,7 +100,7 @@ class _Reader:
         named = dict(zip(operation_names(operations), operations.items(), strict=True))
         links = self._links({name: operation for name, (_, operation) in named.items()})
         protocols = [
-            self._protocol(name, *found, links.get(name, [])) for name, found in named.items()
+            hide(self._protocol(name, *found, links.get(name, []))) for name, found in named.items()
         ]
         return annotate_effects(
             protocols,

@@ -147,7 +147,10 @@ def refusal(tool):
 @pytest.mark.parametrize(
     ("status", "what"),
     [
-        (401, "{} refused the credential 'key' (the variable KEY) (HTTP 401: no); renew it."),
+        (
+            401,
+            "{} refused the credential 'key' (the variable KEY) (HTTP 401: no); renew it, and test it with: atc tools login ",
+        ),
         (
             403,
             "{} denies this call to the credential 'key' (the variable KEY) (HTTP 403: no); give",

@@ -1,0 +1,107 @@
+"""`atc tools login`: sign in to the APIs of a source, and say how long that holds."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from typing import Any
+
+import click
+
+from atc.cli import options, output, wiring
+from atc.cli.errors import ExitCode
+from atc.settings.reading import load_config
+from protocols.client import HttpCall
+from protocols.errors import CredentialMissing, ToolError
+from protocols.http.oauth import SignIn
+from protocols.tool import Tool
+from protocols.toolbox import Toolbox
+
+_UNITS = ((86_400, "day"), (3600, "hour"), (60, "minute"), (1, "second"))
+
+
+@click.command(
+    "login",
+    cls=options.Verb,
+    examples=["atc tools login https://shop.example.org/openapi.json"],
+)
+@click.argument("source", required=False)
+@options.servers_options
+def login(source: str | None, **flags: Any) -> None:
+    """Sign in to the APIs of SOURCE, and say how long that holds.
+
+    Each credential that the tools of SOURCE send is tested. A token is fetched anew, and kept for
+    later commands. A key or a password that is sent with each call is tested with a tool that only
+    reads and needs no arguments, if there is one. If a sign-in fails, the token of before is kept.
+
+    Without SOURCE, the sources of the settings are used. The exit status is 3 if a credential is
+    missing or refused.
+    """
+    config = load_config({"tools": (source,) if source else (), **flags})
+    with wiring.open_toolbox(config, saved=False) as toolbox:
+        results = [_try_login(tools) for tools in _group_by_credentials(toolbox)]
+    rows = [(row["credential"], row["state"], row["detail"]) for row in results]
+    output.print_result(results, rows)
+    if not results:
+        output.say("None of these tools sends a credential, so there is nothing to sign in to.")
+    if any(row["state"] == "failed" for row in results):
+        sys.exit(ExitCode.ENVIRONMENT)
+
+
+def _group_by_credentials(toolbox: Toolbox) -> Iterator[list[Tool]]:
+    """Yield the HTTP tools, grouped by the host and the credentials that they send or need."""
+    groups: dict[object, list[Tool]] = {}
+    for tool in toolbox.values():
+        if isinstance(tool.call, HttpCall) and (key := tool.call.login_key):
+            groups.setdefault(key, []).append(tool)
+    yield from groups.values()
+
+
+def _try_login(tools: list[Tool]) -> dict[str, Any]:
+    """Sign in with the credentials of tools that all send the same, and return the report."""
+    call = tools[0].call
+    assert isinstance(call, HttpCall)
+    names = ", ".join(call.credentials or call.needed)
+    report = {"credential": names, "state": "failed", "seconds": None}
+    try:
+        done = call.sign_in()
+    except CredentialMissing as error:
+        return {**report, "detail": error.body}
+    tokens = [one for one in done if one.token]
+    if tokens:
+        known = [one.seconds for one in tokens if one.seconds is not None]
+        seconds = min(known, default=None)
+        detail = f"the token holds {_describe(seconds)}{_places(tokens)}"
+        return {**report, "state": "ok", "seconds": seconds, "detail": detail}
+    return {**report, **_try_key(tools, _places(done))}
+
+
+def _try_key(tools: list[Tool], places: str) -> dict[str, str]:
+    """Call a tool that only reads, to test the keys that it sends; return the state and details."""
+    tests = [tool for tool in tools if not tool.protocol.writes and not tool.protocol.required]
+    if not tests:
+        advice = "no tool without arguments only reads, so call one to test it"
+        return {"state": "set", "detail": f"nothing to sign in to{places}; {advice}"}
+    test = min(tests, key=lambda tool: len(tool.protocol.parameters))
+    try:
+        test.send({})
+    except ToolError as error:
+        if error.status in (401, 403):
+            return {"state": "failed", "detail": error.remedy or str(error)}
+        return {"state": "set", "detail": f"nothing to sign in to{places}; {test.alias}: {error}"}
+    return {"state": "ok", "detail": f"{test.alias} accepts it{places}; nothing to sign in to"}
+
+
+def _places(done: list[SignIn]) -> str:
+    """Return where the secrets were read, in brackets, or ""."""
+    places = dict.fromkeys(one.place for one in done if one.place)
+    return f" ({', '.join(places)})" if places else ""
+
+
+def _describe(seconds: float | None) -> str:
+    """Return how long a token holds, in words."""
+    if seconds is None:
+        return "until the service refuses it"
+    length, unit = next((one for one in _UNITS if seconds >= one[0]), _UNITS[-1])
+    number = round(seconds / length)
+    return f"for {number} {unit}{'' if number == 1 else 's'}"
