@@ -22,6 +22,7 @@ _SEPARATORS = {
     "ssv": " ",
     "pipes": "|",
     "csv": ",",
+    "tsv": "\t",
     "deepObject": "[]",
 }
 
@@ -180,8 +181,9 @@ def list_separator(parameter: JsonObject) -> str | None:
     if "type" in parameter and not parameter.keys() & {"style", "explode"}:
         return _SEPARATORS.get(str(parameter.get("collectionFormat", "csv")))
     style = str(parameter.get("style", "form"))
-    return (
-        ","
-        if style == "form" and str(parameter.get("explode")).lower() == "false"
-        else _SEPARATORS.get(style)
-    )
+    explode = str(parameter.get("explode")).lower()
+    if style == "form" and explode == "false":
+        return ","
+    if style in ("spaceDelimited", "pipeDelimited") and explode == "true":
+        return None
+    return _SEPARATORS.get(style)

@@ -3,11 +3,14 @@
 import gzip
 import socket
 import struct
+import threading
 import time
 import tracemalloc
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
+from protocols.call_limits import SourceLimits
 from protocols.client import Invoker
 from tests.labs.loopback import Reply, closed_port, failure, http_tool, quick, serving, speaking
 from tests.labs.patience import PATIENCE
@@ -178,6 +181,46 @@ def test_the_time_for_a_call_is_bounded(script):
             f"no complete answer from {server.netloc} in time: 0.25 s; allow more with"
             " limits.call_seconds (--call-seconds)"
         )
+
+
+def test_a_host_is_called_at_its_rate():
+    with serving() as server:
+        calls, waited = quick(source_limits={server.netloc: SourceLimits(requests_per_second=2.0)})
+        with calls:
+            for path in ("/a", "/b"):  # of one host, whatever the tool
+                calls.bind(http_tool(server.url + path))({})
+    assert waited == pytest.approx([0.5], abs=0.4)
+
+
+def test_calls_wait_for_a_host_that_asks():
+    def answer(seen):
+        return Reply(429, b"", {"Retry-After": "3"}) if seen.method == "POST" else Reply(body=1)
+
+    calls, waited = quick(retries=2)
+    with serving(answer) as server, calls:
+        assert failure(calls, server.url, "POST").status == 429  # sent once: it may have been done
+        assert calls.bind(http_tool(server.url))({}) == 1
+    assert [seen.method for seen in server.seen] == ["POST", "GET"]
+    assert waited == pytest.approx([3.0], abs=0.5)
+
+
+def test_a_host_gets_so_many_calls_at_once():
+    met, lock, running, most = threading.Barrier(2), threading.Lock(), [0], [0]
+
+    def answer(_):
+        with lock:
+            running[0] += 1
+            most[0] = max(most[0], running[0])
+        met.wait(PATIENCE)
+        with lock:
+            running[0] -= 1
+        return Reply(body=1)
+
+    calls, _ = quick(concurrent_calls=2)
+    with serving(answer) as server, calls, ThreadPoolExecutor(6) as pool:
+        call = calls.bind(http_tool(server.url))
+        assert list(pool.map(lambda _: call({}), range(6))) == [1] * 6
+    assert most == [2]
 
 
 def flood(start, block):

@@ -38,6 +38,10 @@ def sent(tool, value):
         ),
         ({"explode": False, "schema": {**TEXT, "maxItems": 2}}, "state=open%2Cdone"),
         ({"style": "pipeDelimited", "schema": TEXT}, "state=open%7Cdone"),
+        (
+            {"style": "pipeDelimited", "explode": True, "schema": TEXT},
+            "state=open&state=done",
+        ),
         ({"schema": TEXT, "description": "Array of states."}, "state=open&state=done"),
         (
             {"schema": TEXT, "description": "To ask for two, pass `state` more than once."},
@@ -61,7 +65,9 @@ def test_swagger_joins_lists_by_commas():
     several = {**TEXT, "description": "An array of states."}
     parts = {"swagger": "2.0", "host": "a.example", "schemes": ["https"]}
     assert sent(read(several, **parts), ["open", "done"]) == "state=open%2Cdone"
-    assert sent(read({**several, "collectionFormat": "multi"}, **parts), ["open"]) == "state=open"
+    for form, joint in {"multi": "&state=", "ssv": "%20", "tsv": "%09", "pipes": "%7C"}.items():
+        tool = read({**several, "collectionFormat": form}, **parts)
+        assert sent(tool, ["open", "done"]) == f"state=open{joint}done"
 
 
 @pytest.mark.parametrize(
