@@ -7,6 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from atc.core.config import Config
+from atc.core.limit_settings import LimitSettings, SourceLimitEntry
 from atc.core.secret_values import place_of_secret, with_secrets
 from protocols.call_limits import MEGABYTE
 from protocols.settings import Credential, DeviceSignIn, InvokeSettings, McpServer
@@ -65,17 +66,20 @@ def call_settings(
 
 
 def program_limits(config: Config) -> Limits:
-    """Return the limits of a program, whose time and memory suffice for the largest of its calls.
+    """Return the limits of a program, which suffice for the limits of its calls.
 
-    A program has at least a minute more than its longest call may take.
+    A program has at least a minute more than its longest call may take. If calls have a maximum
+    rate, it also has the time in which as many as it may make are sent at the lowest rate.
     """
-    of_sources = config.source_limits.values()
-    seconds = [config.limits.call_seconds, *(one.call_seconds or 0.0 for one in of_sources)]
-    megabytes = [config.limits.max_response_mb, *(one.max_response_mb or 0.0 for one in of_sources)]
+    every: list[LimitSettings | SourceLimitEntry] = [config.limits, *config.source_limits.values()]
+    seconds = [one.call_seconds or 0.0 for one in every]
+    megabytes = [one.max_response_mb or 0.0 for one in every]
+    rates = [one.requests_per_second for one in every if one.requests_per_second]
     usual = Limits()
+    turns = config.max_calls / min(rates) if rates else 0.0
     return replace(
         usual,
         tool_calls=config.max_calls,
-        wall_seconds=max(usual.wall_seconds, max(seconds) + 60.0),
+        wall_seconds=max(usual.wall_seconds, max(seconds) + 60.0) + turns,
         result_bytes=max(usual.result_bytes, round(max(megabytes) * MEGABYTE)),
     )

@@ -1,12 +1,13 @@
 from __future__ import annotations
 
 import os
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from atc.core.config import Config, CredentialEntry, InvalidConfig, public
-from atc.core.limit_settings import LIMITS
+from atc.core.limit_settings import LIMITS, LimitSettings
 from atc.core.tool_access import call_settings, program_limits
 from atc.settings.reading import read_settings
 
@@ -56,6 +57,8 @@ def test_limits_are_a_table_and_flags(tmp_path: Path) -> None:
     assert settings.limits_of("h:80").call_seconds == 7
     assert settings.limits_of("h:80").max_response_bytes == 5_000_000
     assert program_limits(config).wall_seconds == 150
+    slow = replace(config, max_calls=10, limits=LimitSettings(requests_per_second=0.5))
+    assert program_limits(slow).wall_seconds == 140
 
 
 @pytest.mark.parametrize(("asked", "seconds"), [(29, 29), (31, 30)])
