@@ -25,8 +25,11 @@ from protocols.sources import absolute_source
 from sandbox.choose import AUTO
 
 _OF_THIS_MACHINE = frozenset(
-    {"credentials", "mcp", "state_dir", "store", "cache_dir", "limits", "source_limits"}
-)
+    {
+        "credentials", "mcp", "state_dir", "store", "cache_dir", "env_file", "limits",
+        "source_limits",
+    }
+)  # fmt: skip
 """Settings of a stored run that are ignored here, because they describe the machine it ran on."""
 _GIVEN_FOR_EACH_RUN = frozenset(
     {"allow_writes", "trust", "trust_annotations", "start_servers", "on_unknown"}

@@ -31,6 +31,7 @@ from atc.core.setting_types import (
     AtLeastOne,
     Backend,
     DatabaseAddress,
+    File,
     Folder,
     Host,
     Model,
@@ -111,7 +112,7 @@ class CredentialEntry(Credential):
     """
 
     value: Annotated[Secret, of_form(r"^[^\n]*\Z", "one line of text")] = Field("", repr=False)
-    """`env:NAME`, `file:PATH` (its first line), `keyring:NAME` or the secret itself.
+    """`env:NAME`, `file:PATH` or `command:WORDS` (their first line), `keyring:NAME`, or the secret.
 
     The secret is a key, a token, or `user:password`.
     """
@@ -301,6 +302,11 @@ class Config:
         default_factory=lambda: platformdirs.user_cache_path("atc", appauthor=False)
     )
     """Folder of models and derived data; it can be deleted at any time."""
+    env_file: File | None = None
+    """A `.env` file in which `env:NAME` looks for variables that are not set.
+
+    It serves nothing else. ATC_*, PATH and OPENAI_BASE_URL are not taken from it.
+    """
     credentials: Mapping[str, CredentialEntry] = field(default_factory=dict)
     """Credentials, keyed by the name that a tool's binding uses."""
     mcp: Mapping[str, McpEntry] = field(default_factory=dict)
@@ -326,6 +332,11 @@ class Config:
             raise TypeError(
                 "the settings of a Config are given by name, such as Config(max_calls=100)"
             )
+        if named := find_command(given.kwargs or {}):
+            raise InvalidConfig(
+                f"{named}: a command is taken from your own settings file only; read its output"
+                " in the program, and give that."
+            )
         try:
             config = read(given)
         except ValidationError as error:
@@ -344,6 +355,21 @@ TABLES = ("credentials", "mcp", "headers", "limits", "source_limits")
 SETTINGS = tuple(setting.name for setting in fields(Config))
 _SECRET = frozenset({"credentials", "mcp", "headers", "store"})
 """Settings whose values may contain secrets, so that no message quotes them."""
+
+
+def find_command(values: Mapping[str, Any]) -> str:
+    """Return the key of a value in a table that is a command (`command:WORDS`); "" without one.
+
+    `values` are settings as they stand in a file or in a program, keyed by name.
+    """
+    for table in TABLES:
+        entries = values.get(table)
+        for name, entry in entries.items() if isinstance(entries, Mapping) else ():
+            for key, value in entry.items() if isinstance(entry, Mapping) else ():
+                inner = value.values() if isinstance(value, Mapping) else (value,)
+                if any(isinstance(one, str) and one.startswith("command:") for one in inner):
+                    return f"{table}.{name}.{key}"
+    return ""
 
 
 def _explain_argument(problem: ErrorDetails) -> str:

@@ -14,7 +14,7 @@ from pydantic_core import PydanticCustomError
 from protocols.secrets.sources import mask_source
 from sandbox.choose import AUTO, NAMES
 
-SECRET_PLACES = ("env:", "file:", "keyring:")
+SECRET_PLACES = ("env:", "file:", "keyring:", "command:")
 """Beginnings of values that only refer to a secret; `atc.core.secret_values` reads it there."""
 
 
@@ -44,8 +44,10 @@ def _without_secret(value: str) -> str:
     """Return the value of a secret setting in a form that can be shown.
 
     `env:NAME`, `file:PATH` and `keyring:NAME` are unchanged, since they only refer to the secret.
-    Any other value becomes `***`.
+    Of a command only the first word is shown. Any other value becomes `***`.
     """
+    if value.startswith("command:"):
+        return f"{' '.join(value.split()[:1])} …" if " " in value.strip() else value
     return value if not value or value.startswith(SECRET_PLACES) else "***"
 
 
@@ -104,6 +106,7 @@ Prices = Annotated[
 ]
 AboveZero = Annotated[float, Field(gt=0, allow_inf_nan=False)]
 Folder = Annotated[Path, AfterValidator(lambda path: path.expanduser().absolute())]
+File = Folder
 Model = Annotated[Text, AfterValidator(_resolve_model_path)]
 DatabaseAddress = Annotated[
     str,

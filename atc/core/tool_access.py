@@ -6,10 +6,11 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
 
-from atc.core.config import Config
+from atc.core.config import Config, InvalidConfig
 from atc.core.limit_settings import LimitSettings, SourceLimitEntry
-from atc.core.secret_values import place_of_secret, with_secrets
+from atc.core.secret_values import has_command, place_of_secret, read_late, with_secrets
 from protocols.call_limits import MEGABYTE
+from protocols.errors import CredentialMissing
 from protocols.settings import Credential, DeviceSignIn, InvokeSettings, McpServer
 from sandbox.limits import Limits
 
@@ -50,13 +51,23 @@ def call_settings(
         with_values, problems = with_secrets(config)
         return with_values.credentials, problems
 
+    def complete(name: str) -> Credential:
+        try:
+            return read_late(config, name)
+        except InvalidConfig as error:
+            raise CredentialMissing(str(error)) from None
+
     known, problems = with_secrets(config)
     return replace(
         settings,
         credentials=known.credentials,
         problems=problems,
-        places={name: place_of_secret(one) for name, one in config.credentials.items()},
+        places={
+            name: place_of_secret(one, config.env_file) for name, one in config.credentials.items()
+        },
         read_again=read_again,
+        late=frozenset(name for name, one in config.credentials.items() if has_command(one)),
+        read_late=complete,
         headers=config.headers,
         servers=known.mcp,
         open_browser=open_browser,

@@ -14,7 +14,15 @@ from typing import Any
 from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
-from atc.core.config import SETTINGS, TABLES, Config, InvalidConfig, config_adapter, describe_found
+from atc.core.config import (
+    SETTINGS,
+    TABLES,
+    Config,
+    InvalidConfig,
+    config_adapter,
+    describe_found,
+    find_command,
+)
 from atc.core.limit_settings import LIMITS
 from atc.core.specs import demand
 from atc.pipeline.retrieve.methods import read_method
@@ -78,19 +86,23 @@ def read_settings(
     if project is not None and untrusted:
         keys, refused = find_refused_settings(project, _merge([user])[0])
         values = {key: value for key, value in values.items() if key not in keys}
-    config, origins = _merge(
-        [
-            user,
-            Layer(PROJECT_FILE, values),
-            Layer(
-                "environment",
-                _with_limits_table(_read_environment()),
-                lambda key: f"ATC_{key.upper()}",
-            ),
-            *([stored] if stored else []),
-            Layer("command line", _with_limits_table(_given_flags(flags)), _flag_of),
-        ]
-    )
+    others = [
+        Layer(PROJECT_FILE, values),
+        Layer(
+            "environment",
+            _with_limits_table(_read_environment()),
+            lambda key: f"ATC_{key.upper()}",
+        ),
+        *([stored] if stored else []),
+        Layer("command line", _with_limits_table(_given_flags(flags)), _flag_of),
+    ]
+    for layer in others:
+        if named := find_command(layer.values):
+            raise InvalidConfig(
+                f"{layer.origin}: {named}: a command is taken from your own settings file only,"
+                f" {user_config_file()}; if you want it to run, put this credential there."
+            )
+    config, origins = _merge([user, *others])
     if untrusted and origins["tools"] == PROJECT_FILE:
         config = restrict_tools(config, origins, f"{PROJECT_FILE}, which is not trusted")
     elif stored is not None and stored.values.get("near_hosts") is False:

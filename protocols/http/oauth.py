@@ -119,6 +119,10 @@ class Keyring:
         chosen = self.chosen(wanted)
         if not chosen and wanted.alternatives and all(wanted.alternatives):
             self._raise_missing(wanted, tool)
+        if not any(wanted.alternatives):
+            for base, names in self._placed_accounts(wanted).items():
+                if _pick_account(base, names, wanted.account) is None:
+                    raise CredentialMissing(ambiguous_account_advice(base, names, tool))
         return [
             self.secret(name, wanted.schemes.get(declared, {}), wanted.origin, tool)
             for declared, name in chosen.items()
@@ -174,15 +178,19 @@ class Keyring:
 
         Of several accounts, there is only the one that the source chooses.
         """
+        return [
+            picked
+            for base, names in self._placed_accounts(wanted).items()
+            if (picked := _pick_account(base, names, wanted.account))
+        ]
+
+    def _placed_accounts(self, wanted: Wanted) -> dict[str, list[str]]:
+        """Return all accounts of the credentials in `placed`, keyed by the credential's name."""
         accounts: dict[str, list[str]] = {}
         for name, credential in self.settings.credentials.items():
             if credential.has_placement and credential.may_go_to(wanted.origin):
                 accounts.setdefault(name.partition("/")[0], []).append(name)
-        return [
-            picked
-            for base, names in accounts.items()
-            if (picked := _pick_account(base, names, wanted.account))
-        ]
+        return accounts
 
     def placements(self, wanted: Wanted) -> list[tuple[Place, str]]:
         """Return the location and name of each credential that a request carries."""
