@@ -18,6 +18,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from protocols.naming import singular, snake
+from protocols.response_headers import named_headers
 from protocols.schema import resolve, unwrap_schema
 from protocols.shapes import Detail, Shapes
 from protocols.tool import Tool
@@ -58,6 +59,8 @@ def compact_lines(tools: Toolbox, *, described: bool = True) -> list[str]:
     for alias, signature in signatures.items():
         line = notation.function(alias, signature)
         text = _new_sentences(tools[alias], line) if described else ""
+        if described and (headers := named_headers(tools[alias].protocol)):
+            text = f"{text} Headers: {', '.join(headers)}".strip()
         lines.append(f"{line}  # {text}" if text else line)
     if described:
         lines += _argument_notes(tools)

@@ -10,6 +10,7 @@ from urllib.parse import urlsplit
 from protocols.effects import SAFE
 from protocols.naming import identifier
 from protocols.protocol import HttpBinding, ToolProtocol, dump
+from protocols.response_headers import named_headers
 from protocols.schema import JsonObject
 from protocols.sources.operation import FORM_TYPES, annotations_of
 
@@ -189,6 +190,8 @@ def _responses(
         success["content"] = _content(output, components, protocol.name, binding.accept)
     elif binding.accept:
         success["content"] = {media: {} for media in binding.accept}
+    if headers := named_headers(protocol):
+        success["headers"] = {name: {"schema": {"type": "string"}} for name in headers}
     found = {status: success}
     for error in protocol.errors:
         found[error.status] = {"description": error.description}

@@ -100,10 +100,13 @@ def next_page(tool: Tool, page: Page) -> Following:
     found = asking.by_token() or asking.by_last_id() or asking.by_position()
     if found is not None:
         return found
-    if refused is None and (signs.more or _shows_fewer(tool, page)):
-        evidence = signs.evidence or describe_total(tool, page, signs)
-        return UnreadablePage("no argument asks for the next page", evidence)
-    return refused
+    if refused is not None:
+        return refused
+    turns = any(role != "size" for role in roles.values())
+    if signs.more or _shows_fewer(tool, page, signs if turns else read_signs(None, page.headers)):
+        how = "nothing in the response asks for it" if turns else "no argument asks for it"
+        return UnreadablePage(how, signs.evidence or describe_total(tool, page, signs))
+    return None
 
 
 def describe_total(tool: Tool, page: Page, signs: PageSigns) -> str:
@@ -112,11 +115,12 @@ def describe_total(tool: Tool, page: Page, signs: PageSigns) -> str:
     return "" if rows is None or signs.total is None else f"{len(rows.rows)} of {signs.total}"
 
 
-def _shows_fewer(tool: Tool, page: Page) -> bool:
-    """Return True if a header gives a total that is greater than the number of rows."""
-    total = read_signs(None, page.headers).total
+def _shows_fewer(tool: Tool, page: Page, signs: PageSigns) -> bool:
+    """Return True if the first page of a list has fewer rows than the total that it gives."""
     rows = find_rows(tool.unwrap(page.value))
-    return total is not None and rows is not None and 0 < len(rows.rows) < total
+    if page.query or any((page_role(name) or "size") != "size" for name in page.arguments):
+        return False
+    return signs.total is not None and rows is not None and 0 < len(rows.rows) < signs.total
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,6 +10,7 @@ from typing import Literal
 
 from protocols.compact import compact_lines
 from protocols.links import means_another
+from protocols.response_headers import named_headers
 from protocols.schema import resolve, unwrap_schema
 from protocols.shapes import Detail, Shapes
 from protocols.tool import Tool
@@ -223,6 +224,8 @@ def _function(tool: Tool, shapes: Shapes, among: Toolbox, *, whole: bool = True)
     arguments, notes = _parameters(tool, tool.arguments if whole else required, shapes, among)
     if not whole and len(required) < len(tool.arguments):
         notes.append(f"    optional: {_name_few([a for a in tool.arguments if a not in required])}")
+    if detail.comments and (headers := named_headers(protocol)):
+        notes.append(f"    response headers, by with_headers(): {', '.join(headers)}")
     returns = "Any"
     if (root := protocol.output_schema) is not None:
         hint = tool.wrapper or re.sub("^(get_)?(list_)?(search_)?", "", tool.alias)

@@ -9,6 +9,8 @@ from collections.abc import Mapping
 from typing import Final
 
 from protocols.naming import split_words
+from protocols.protocol import ToolProtocol
+from protocols.schema import JsonObject, as_mapping, items_of_type
 
 MOST_HEADERS: Final = 40
 """Maximum number of headers that are kept of one response."""
@@ -35,6 +37,13 @@ _LEFT_OUT: Final = split_words(
 _LEFT_OUT_PREFIXES: Final = ("access-control-", "cross-origin-", "cf-", "x-amz-cf-")
 
 
+RESPONSE_HEADERS: Final = "x-atc-response-headers"
+"""Key of `ToolProtocol.extra`: the names of headers that a response has, for the tool's stub."""
+_NAMED: Final = split_words("location link content-range")
+_NAMED_PREFIXES: Final = ("x-total", "x-next", "total-", "next-", "x-page", "x-pagination")
+_MOST_NAMED = 8
+
+
 def kept_headers(headers: Mapping[str, str]) -> dict[str, str]:
     """Return those of the headers of a response that belong to its result.
 
@@ -59,3 +68,20 @@ def _limit(headers: Mapping[str, str]) -> dict[str, str]:
             room -= size
             within[name] = value
     return within
+
+
+def declared_headers(response: JsonObject) -> tuple[str, ...]:
+    """Return the names of the headers that an OpenAPI response declares and that are kept."""
+    declared = {str(name).lower(): "" for name in as_mapping(response.get("headers"))}
+    return tuple(kept_headers(declared))[:_MOST_NAMED]
+
+
+def worth_naming(headers: Mapping[str, str]) -> tuple[str, ...]:
+    """Return the names of those headers of a response that say where the rest of a result is."""
+    found = [n for n in headers if n in _NAMED or n.startswith(_NAMED_PREFIXES)]
+    return tuple(found[:_MOST_NAMED])
+
+
+def named_headers(protocol: ToolProtocol) -> tuple[str, ...]:
+    """Return the names of the headers that a tool's responses are known to have."""
+    return tuple(items_of_type(protocol.extra.get(RESPONSE_HEADERS), str)[:_MOST_NAMED])

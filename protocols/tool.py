@@ -116,6 +116,10 @@ class Tool:
         # The tools that a factory has made do not use `send`.
         return received[-1] if received else ToolResponse(value)
 
+    def send_for_value(self, arguments: JsonObject) -> Json:
+        """Call the tool and return only the value of its response. Otherwise the same as `send`."""
+        return self.send(arguments).value
+
     def _send(
         self, arguments: JsonObject, key: str | None, query: JsonObject | None
     ) -> ToolResponse:

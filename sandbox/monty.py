@@ -197,7 +197,11 @@ class _Interpreter:
                 step = step.resume(given)
             elif isinstance(step, api.FunctionSnapshot):
                 step = step.resume_not_handled()
-            elif isinstance(step, api.NameLookupSnapshot) and step.variable_name in self._tools:
+            elif isinstance(step, api.NameLookupSnapshot) and step.variable_name in (
+                *self._tools,
+                "pages",
+                "with_headers",
+            ):
                 step = step.resume(value=_function_named(step.variable_name))
             else:
                 step = step.resume()

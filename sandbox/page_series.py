@@ -10,7 +10,7 @@ import hashlib
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from protocols.next_page import NextPage, Page, next_page
+from protocols.next_page import NextPage, Page, UnreadablePage, next_page
 from protocols.pagination import Rows, find_rows, read_signs
 from protocols.schema import JsonObject
 from protocols.tool import Tool
@@ -23,6 +23,9 @@ MOST_EMPTY_PAGES = 20
 
 
 ONLY_READS = "pages() only reads, and this tool may change data: call it directly"
+
+
+REPEATS = "the page that follows is one that was read"
 
 
 class PageStep(NamedTuple):
@@ -39,6 +42,8 @@ class PageSeries:
     tool: Tool
     following: NextPage | None = None
     """The request of the next page; None if there is none."""
+    problem: str = ""
+    """A clause that says why a further page is not read although there may be one, or ""."""
     _requests: set[str] = field(default_factory=set)
     _digests: set[bytes] = field(default_factory=set)
     _rows: int = 0
@@ -59,9 +64,12 @@ class PageSeries:
             self.tool, Page(call.arguments, call.query, call.result, call.headers)
         )
         self.following = following if isinstance(following, NextPage) else None
+        if isinstance(following, UnreadablePage):
+            self.problem = following.why
         ends = is_repeated and not (asked is not None and asked.may_repeat)
         if self.following is not None and (ends or self._leads_nowhere(call, self.following)):
             self.following = None
+            self.problem = "" if is_empty else REPEATS
         return PageStep(self.following is not None, is_empty or is_repeated)
 
     def _is_repeated(self, call: ToolCall, found: Rows | None, asked: NextPage | None) -> bool:

@@ -24,7 +24,8 @@ from probing.infer import infer
 from probing.keys import document_words, shareable
 from protocols.private_files import keep_private, write_whole
 from protocols.protocol import Evidence, EvidenceLevel, dump
-from protocols.schema import Json, JsonObject, wrapper_key
+from protocols.response_headers import RESPONSE_HEADERS, named_headers, worth_naming
+from protocols.schema import Json, JsonObject, items_of_type, wrapper_key
 from protocols.secrets import find_embedded_secrets
 from protocols.tool import Tool
 from protocols.toolbox import Toolbox
@@ -42,6 +43,8 @@ More would delay the run.
 _STRUCTURE = frozenset(
     {"title", "description", "type", "required", "items", "additionalProperties", "$ref"}
 )
+_HEADERS_SUFFIX = ".headers"
+"""Suffix of a file with the names of headers that a tool's responses had."""
 _IN_PLACE = ("properties", "$defs")
 _LISTS = ("anyOf", "oneOf", "prefixItems")
 """`_STRUCTURE`, `_IN_PLACE` and `_LISTS` are the keywords of inferred schemas that are stored.
@@ -69,7 +72,8 @@ class LearnedSchemas:
 
     def apply_to(self, toolbox: Toolbox) -> Toolbox:
         """Return the toolbox with the learned schemas in place of the declared ones."""
-        names = {path.name.rpartition("-")[0] for path in self._folder.glob("*.json")}
+        files = (*self._folder.glob("*.json"), *self._folder.glob(f"*{_HEADERS_SUFFIX}"))
+        names = {path.name.rpartition("-")[0] for path in files}
         return toolbox.map(
             lambda tool: self._apply_to_tool(tool) if _safe_name(tool) in names else tool
         )
@@ -80,12 +84,13 @@ class LearnedSchemas:
         `redact` replaces the secrets in responses. Failed and repeated calls are ignored, and
         those whose response was lost.
         """
-        completed = (
+        completed = [
             call
             for call in calls
             if not call.reused and call.error is None and call.tool in toolbox
             if call.note != CONFIRMED
-        )
+        ]
+        toolbox = self._learn_headers(toolbox, completed)
         news = [call for call in completed if is_news(toolbox[call.tool], call.result)]
         if not news:
             return toolbox
@@ -97,6 +102,20 @@ class LearnedSchemas:
                 if tool is not known[alias]:
                     self._write(tool)
         return better
+
+    def _learn_headers(self, toolbox: Toolbox, calls: Iterable[ToolCall]) -> Toolbox:
+        """Store which headers responses had, and return the toolbox with their names."""
+        found: dict[str, tuple[str, ...]] = {}
+        for call in calls:
+            known = found.get(call.tool) or named_headers(toolbox[call.tool].protocol)
+            if new := [name for name in worth_naming(call.headers) if name not in known]:
+                found[call.tool] = (*known, *new)
+        for alias, names in found.items():
+            path = self._file(toolbox[alias]).with_suffix(_HEADERS_SUFFIX)
+            write_whole(path, json.dumps(names))
+        return toolbox.map(
+            lambda tool: _name_headers(tool, found[tool.alias]) if tool.alias in found else tool
+        )
 
     def _write(self, tool: Tool) -> None:
         """Store the response schema of a tool in its file."""
@@ -115,12 +134,23 @@ class LearnedSchemas:
         Raises:
             NotPrivate: The file is a link, or belongs to another user.
         """
-        keep_private(self._file(tool))
+        path = self._file(tool)
+        tool = self._apply_headers(tool, path.with_suffix(_HEADERS_SUFFIX))
+        keep_private(path)
         try:
-            document = json.loads(self._file(tool).read_text(encoding="utf-8"))
+            document = json.loads(path.read_text(encoding="utf-8"))
             return _replace_schema(tool, document["outputSchema"])
         except (OSError, ValueError, KeyError, TypeError):
             return tool
+
+    def _apply_headers(self, tool: Tool, path: Path) -> Tool:
+        """Return the tool with the names of headers that are stored in a file, if there is one."""
+        keep_private(path)
+        try:
+            names = json.loads(path.read_text(encoding="utf-8"))
+        except (OSError, ValueError):
+            return tool
+        return _name_headers(tool, items_of_type(names, str))
 
     def _file(self, tool: Tool) -> Path:
         """Return the path of the file with a tool's learned schema.
@@ -128,10 +158,19 @@ class LearnedSchemas:
         Its name contains a hash of the tool's protocol without the response schema and examples.
         So it is the same in each run, and another one if the protocol has changed.
         """
-        bare = dump(replace(tool.protocol, output_schema=None, evidence=Evidence(), examples=()))
+        extra = {k: v for k, v in tool.protocol.extra.items() if k != RESPONSE_HEADERS}
+        plain = replace(tool.protocol, output_schema=None, evidence=Evidence(), examples=())
+        bare = dump(replace(plain, extra=extra))
         known = json.dumps([_RULES, bare], sort_keys=True)
         digest = hashlib.sha256(known.encode()).hexdigest()[:32]
         return self._folder / f"{_safe_name(tool)}-{digest}.json"
+
+
+def _name_headers(tool: Tool, names: Iterable[str]) -> Tool:
+    """Return the tool with the names of headers of its responses in its protocol."""
+    known = dict.fromkeys((*named_headers(tool.protocol), *names))
+    extra = {**tool.protocol.extra, RESPONSE_HEADERS: list(known)}
+    return replace(tool, protocol=replace(tool.protocol, extra=extra))
 
 
 def _safe_name(tool: Tool) -> str:

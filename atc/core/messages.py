@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import lru_cache
 
+from atc.core.tool_calls import WITH_HEADERS
 from atc.core.types import Finding, Program
 from protocols.naming import LONGEST_COMPARED, closest_meanings
 from protocols.schema import Json, type_name
@@ -21,6 +22,7 @@ _COST_OF_GUESS = 30
 """Fixed cost of a guess, expressed as a number of compared names."""
 MOST_KEYS = 20
 """Maximum number of keys of an object that a message lists."""
+_LONGEST_HEADER = 200  # characters
 _ARTICLE = {"object": "an object", "integer": "an integer", "null": "None"}
 _compared: ContextVar[list[int] | None] = ContextVar("compared", default=None)
 
@@ -224,3 +226,15 @@ def character_span(finding: Finding, program: Program) -> tuple[int, int]:
     raw = text.encode()
     start = len(raw[: finding.column].decode(errors="ignore"))
     return start, len(raw[: max(finding.end_column, finding.column + 1)].decode(errors="ignore"))
+
+
+def describe_location(call: ToolCall) -> str:
+    """Return a sentence about a call that gave a `Location` header and no body, or ""."""
+    place = call.headers.get("location")
+    if call.error is not None or call.result is not None or not place:
+        return ""
+    shown = place if len(place) <= _LONGEST_HEADER else f"{place[:_LONGEST_HEADER]}…"
+    return (
+        f"{call.tool} answered without a body. Its header 'location' is {shown!r};"
+        f" `value, headers = {WITH_HEADERS}({call.tool}, …)` gives the headers."
+    )

@@ -77,7 +77,7 @@ def doubts(
         *_doubt_empty_answer(f"{task}\n{rules}", program, trace, answer, tools),
         *(() if rules else _doubt_constant(task, nodes, answer)),
         *_doubt_form(task, trace, answer),
-        *_doubt_first_page(program, trace, tools),
+        *_doubt_first_page(task, program, trace, tools),
         *_doubt_failed_calls(trace),
         *_doubt_slips(task, program, trace, answer, tools),
         *_doubt_conditions(task, ProgramText(program.source, program.tree, trace.calls), tools),
@@ -152,14 +152,22 @@ def _is_whole_record(answer: str, trace: Trace) -> bool:
     return not wanted
 
 
-def _doubt_first_page(program: Program, trace: Trace, tools: Toolbox) -> Iterator[str]:
+def _doubt_first_page(task: str, program: Program, trace: Trace, tools: Toolbox) -> Iterator[str]:
     """Yield a doubt about a tool whose result has more pages than the program read."""
-    for unread in unread_pages(program, trace, tools)[:1]:
-        yield (
-            f"{unread.tool} has more results than the program read ({unread.evidence}): unless the"
-            f" first ones are enough for the task, call it in a loop with {unread.argument} until"
-            " the last page."
-        )
+    for unread in unread_pages(program, trace, tools, task=task)[:1]:
+        more = f"{unread.tool} has more results than the program read ({unread.evidence})"
+        if unread.why:
+            yield (
+                f"{more}, and the next page was not read: {unread.why}. Narrow the call, or say in"
+                " the answer that it covers only the first rows."
+            )
+        elif unread.larger is not None:
+            yield f"{more}: unless the first ones are enough, ask for more with {unread.larger[0]}."
+        else:
+            yield (
+                f"{more}: unless the first ones are enough for the task, read all with"
+                f" `for page in pages({unread.tool}, …)`."
+            )
 
 
 def _doubt_failed_calls(trace: Trace) -> Iterator[str]:

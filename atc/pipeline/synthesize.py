@@ -69,11 +69,24 @@ _LOOK = """\
 """
 
 
+_PAGES = """\
+- A list may hold only one page of its rows: `for page in pages(list_items, owner="x"):` gives\
+ every page, each as list_items(owner="x") returns it.
+- `value, headers = with_headers(create_item, name="x")` gives the headers of the response, too.
+"""
+_PAGES_SMALL = """\
+- A list may be one page of many: for page in pages(list_items, owner="x"): gives all of them.
+- value, headers = with_headers(list_items, owner="x") gives the headers, too.
+"""
+
+
 def _rules(*, small: bool) -> str:
     """Return the rules for whole programs."""
     if small:
-        return fill("program", keys=", and only with the keys that are shown", look="")
-    return fill("program", keys="; where keys are shown, only with those", look=_LOOK)
+        keys = ", and only with the keys that are shown"
+        return fill("program", keys=keys, pages=_PAGES_SMALL, look="")
+    keys = "; where keys are shown, only with those"
+    return fill("program", keys=keys, pages=_PAGES, look=_LOOK)
 
 
 def add_names(stubs: str, calls: Sequence[str]) -> str:

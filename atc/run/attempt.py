@@ -56,7 +56,8 @@ def attempt(
     result = passes.rerun_after_passing_failure(passes.execute(result))
     result = passes.rerun_with_fixed_reading(result)
     if not passes.look:
-        result = passes.rerun_with_every_page(result)
+        # What a program that the model insists on does with a response is doubted as it stands.
+        result = result if insisted else passes.rerun_with_every_page(result)
         result = passes.rerun_with_lookup(result)
         result = result if has_written(result, run.parts) else passes.doubt(result)
     if insisted:

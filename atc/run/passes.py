@@ -200,7 +200,8 @@ class Passes:
         """Rewrite a program that read only the first page of a result, and execute it again."""
         if attempt.answer is None or attempt.trace is None:
             return attempt
-        for unread in unread_pages(attempt.program, attempt.trace, self.tools):
+        found = unread_pages(attempt.program, attempt.trace, self.tools, task=self.run.task)
+        for unread in found:
             program = read_every_page(attempt.program, unread, self.tools)
             message = f"{unread.tool}: {unread.evidence} was read."
             attempt = self._replace_program(attempt, program, FIRST_PAGE, message)

@@ -14,6 +14,7 @@ from atc.core.types import Attempt
 from atc.run.strategy_run import Parts, Run
 from protocols.schema import Json
 from sandbox.journal import canonical_call
+from sandbox.journal_entries import is_same_request
 from sandbox.trace import ToolCall
 
 CallKey: TypeAlias = tuple[str, int]
@@ -85,7 +86,15 @@ def merge_calls(calls: Sequence[ToolCall], before: Attempt) -> tuple[ToolCall, .
     Such a call appears only once in the result, as the original call.
     """
     shown, made = _show_as_made(calls, before)
-    return tuple(replace(call, index=index) for index, call in enumerate([*made, *shown]))
+    return (*_renumber(made, first=0), *_renumber(shown, first=len(made)))
+
+
+def _renumber(calls: Sequence[ToolCall], *, first: int) -> Iterator[ToolCall]:
+    """Yield calls of one execution with the indexes `first`, `first + 1` and so on."""
+    places = {call.index: first + place for place, call in enumerate(calls)}
+    for call in calls:
+        before = None if call.continues is None else places.get(call.continues)
+        yield replace(call, index=places[call.index], continues=before)
 
 
 def show_as_made(calls: Sequence[ToolCall], before: Attempt) -> tuple[ToolCall, ...]:
@@ -106,13 +115,7 @@ def _show_as_made(
     shown: list[ToolCall] = []
     for call in calls:
         first = next(
-            (
-                m
-                for m in made
-                if call.reused
-                and call.earlier is None
-                and (m.tool, m.arguments) == (call.tool, call.arguments)
-            ),
+            (m for m in made if call.reused and call.earlier is None and is_same_request(m, call)),
             None,
         )
         if first is not None:

@@ -19,6 +19,7 @@ from atc.core.types import Attempt, Program
 from atc.models.decode.errors import Undecodable
 from atc.models.decode.known_ids import IdScope, KnownIds
 from atc.models.decode.write_call import Sampling, WrittenCall
+from atc.pipeline.response_notes import describe_unread
 from atc.pipeline.retrieve.model_replies import an_object
 from atc.run.attempt import run_unchecked
 from atc.run.conversation import longest_shown, room_for_turns
@@ -130,7 +131,10 @@ class SingleCallRun(Run):
             return Observation(text=clip_text(f"Error{status}: {call.error}", most), failed=True)
         self.standing = actions
         value = self.parts.toolbox[tool].unwrap(call.result)
-        return Observation(text=abridge_value(value, most=most), value=value)
+        text = abridge_value(value, most=most)
+        if more := describe_unread(self.parts.toolbox[tool], call):
+            text = f"{text}\n{more}"
+        return Observation(text=text, value=value)
 
     def finish(self, text: str) -> Attempt:
         """Execute all successful calls as one program that ends by printing the answer `text`.

@@ -14,6 +14,7 @@ from atc.core.types import Attempt, Fault, FaultKind, Program, Solution, Status
 from atc.models.prices import FREE, Price, price_of
 from atc.pipeline.guessed_links import drop_contradicted_links
 from atc.pipeline.repair.open_effects import note_open_effects, raised_writes
+from atc.pipeline.response_notes import response_notes
 from atc.pipeline.retrieve.base import Retriever
 from atc.pipeline.retrieve.finder import READ, describe_words_alone, named_in_docs
 from atc.pipeline.retrieve.planned import in_turns
@@ -235,6 +236,9 @@ class Run:
         )
         for note in note_open_effects(raised_writes(self.attempts, parts.toolbox), orphans):
             self.meter.note(note)
+        for attempt in [one for one in self.attempts if one.answer is not None][-1:]:
+            for note in response_notes(attempt, parts.toolbox, task=self.task):
+                self.meter.note(note)
         status: Status = "failed"
         if self.paused or (orphans and not parts.accept_orphans):
             status = "paused"

@@ -6,9 +6,10 @@ from collections.abc import Callable, Sequence
 from typing import NotRequired, TypedDict
 
 from atc.core.answers import attempt_value
-from atc.core.messages import format_tool_call
+from atc.core.messages import describe_location, format_tool_call
 from atc.core.types import Attempt, Fault, Finding, Program, Solution
 from atc.pipeline.attribute.failed_calls import REMEDY_NEEDED
+from atc.pipeline.response_notes import describe_unread
 from protocols.protocol import ProgramBinding
 from protocols.schema import Json, JsonValue, shape
 from protocols.toolbox import Toolbox
@@ -48,6 +49,8 @@ class RunReply(TypedDict, total=False):
     calls: list[str]
     reused: str
     warnings: list[str]
+    notes: list[str]
+    """Sentences about what is there beyond what was read, such as further pages."""
     findings: list[FindingReply]
     fault: FaultReply
     printed: JsonValue
@@ -102,6 +105,8 @@ def run_reply(solution: Solution, handle: str, shorten: Callable[[Json], JsonVal
     reply.update(_describe_calls(last.calls))
     if warnings := _warnings(last, printed):
         reply["warnings"] = warnings[:8]
+    if solution.notes:
+        reply["notes"] = list(solution.notes[:8])
     reply.update(_describe_failure(last))
     if last.answer is None and printed:
         reply["printed"] = shorten(printed)
@@ -190,6 +195,10 @@ def call_reply(solution: Solution, handle: str, toolbox: Toolbox) -> RunReply:
         reply["response"] = call.result
     else:
         reply["result"] = call.result
+    if call is not None and call.error is None and call.tool in toolbox:
+        described = (describe_unread(toolbox[call.tool], call), describe_location(call))
+        if notes := [sentence for sentence in described if sentence]:
+            reply["notes"] = notes
     return reply
 
 

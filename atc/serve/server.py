@@ -54,9 +54,10 @@ _GAVE_WAY = (
 )
 
 INSTRUCTIONS = (
-    "Act on APIs by Python programs. Tools are plain functions with keyword arguments; a failed"
-    " call raises ToolError. Find them (search_tools), read their stubs (describe_tools), then run"
-    " one program for the whole job: loops and arithmetic in Python, the answer printed. After a"
+    "Act on APIs by Python programs. Tools are functions with keyword arguments; a failed"
+    " call raises ToolError. Find them (search_tools), read stubs (describe_tools), then run"
+    " one program for the whole job: loops and arithmetic, the answer printed."
+    " pages(tool) yields pages, with_headers(tool) headers too. After a"
     " fault send the corrected program with continues=run: completed calls are not repeated."
 )
 

@@ -99,7 +99,7 @@ def fresh_tools(
                     f"{_name(factory)} made no {tool.qualified!r} this time, or one that calls"
                     " something else; let it make the same tools each time."
                 )
-        return {name: replace(tool, world=None).send for name, tool in tools.items()}
+        return {name: replace(tool, world=None).send_for_value for name, tool in tools.items()}
 
     return [replace(tool, fresh=fresh, world=None) for tool in first]
 

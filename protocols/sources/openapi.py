@@ -26,6 +26,7 @@ from protocols.sources.openapi_servers import server_of, swagger_server
 from protocols.sources.operation import (
     OperationArguments,
     annotations_of,
+    extra_of,
     is_json,
     list_separator,
     operation_names,
@@ -217,7 +218,7 @@ class _Reader:
             verified_by=Verify(tool=verifier) if isinstance(verifier, str) else None,
             category=str(tags[0]) if isinstance(tags, list) and tags else "",
             collection=plain_text(as_mapping(self._content.get("info")).get("title")),
-            extra={"deprecated": True} if operation.get("deprecated") is True else {},
+            extra=extra_of(operation, responses.get(success, {})),
         )
         return replace(protocol, input_schema=self._sent.complete(protocol.input_schema))
 

@@ -13,6 +13,7 @@ from protocols.http.path_arguments import PATH_MARK
 from protocols.naming import FreeNames
 from protocols.protocol import Annotations, HttpBinding, Location, ToolProtocol
 from protocols.response import is_json_media
+from protocols.response_headers import RESPONSE_HEADERS, declared_headers
 from protocols.schema import Json, JsonObject
 
 FORM_TYPES = ("application/x-www-form-urlencoded", "multipart/form-data")
@@ -187,3 +188,11 @@ def list_separator(parameter: JsonObject) -> str | None:
     if style in ("spaceDelimited", "pipeDelimited") and explode == "true":
         return None
     return _SEPARATORS.get(style)
+
+
+def extra_of(operation: JsonObject, success: JsonObject) -> dict[str, Any]:
+    """Return the further keys of a tool's document. `success` is the response of a success."""
+    extra: dict[str, Any] = {"deprecated": True} if operation.get("deprecated") is True else {}
+    if headers := declared_headers(success):
+        extra[RESPONSE_HEADERS] = list(headers)
+    return extra

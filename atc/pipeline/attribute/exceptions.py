@@ -241,7 +241,7 @@ def _explain_empty_value(
         facts.about_origin(call, name, record.find_argument_origin(call, name))
         for name in call.arguments
     ]
-    evidence += facts.about_schema(call, place.path)
+    evidence += [*facts.about_schema(call, place.path), *facts.about_location(call)]
     # Fields that the filters tested in lists that are not empty.
     tested = (one for test in chosen.source.filters for one in _find_field_tests(test, record))
     evidence += [facts.fact("test", one.call, one.sentence, one.path) for one in tested]

@@ -22,7 +22,7 @@ from atc.core.json_paths import (
     get_at_path,
     walk,
 )
-from atc.core.messages import find_nearest, format_list, snippet
+from atc.core.messages import describe_location, find_nearest, format_list, snippet
 from atc.core.types import Fact, FactKind, Fault, FaultKind
 from protocols.schema import JsonObject, resolve, type_name, types
 from protocols.toolbox import Toolbox
@@ -91,6 +91,11 @@ class Facts:
             path=format_json_path(path),
             names=tuple(names),
         )
+
+    def about_location(self, call: ToolCall) -> Iterator[Fact]:
+        """Yield a fact if a call has its result in a header instead of a body."""
+        if sentence := describe_location(call):
+            yield self.fact("call", call, sentence)
 
     def about_origin(
         self, call: ToolCall, name: str, origin: tuple[ToolCall, JsonPath] | None

@@ -5,15 +5,10 @@ from __future__ import annotations
 import ast
 
 from atc.core.source_edits import Edit, SourceOffsets, apply_edits
+from atc.core.tool_calls import PAGES
 from atc.core.types import Program
-from atc.pipeline.autofix.paging import (
-    NUMBER_ARGUMENTS,
-    SIZE_ARGUMENTS,
-    UnreadPages,
-    argument_schema,
-    is_number,
-)
-from protocols.schema import types
+from atc.pipeline.autofix.paging import UnreadPages, argument_schema, page_roles
+from atc.pipeline.check.syntax import names_bound_by
 from protocols.tool import Tool
 from protocols.toolbox import Toolbox, format_subscript
 
@@ -21,25 +16,28 @@ from protocols.toolbox import Toolbox, format_subscript
 def read_every_page(program: Program, unread: UnreadPages, tools: Toolbox) -> Program | None:
     """Rewrite the program so that each call of a paged tool reads all pages.
 
-    Rows of later pages are appended to those of the first page. Return None if the program already
-    passes `unread.argument`, if it asks for fewer rows than the default (because it may not need
-    more), or if it is not known how to ask for the next page.
+    The rows of later pages are appended to those of the first page. Return None if the next page
+    cannot be read, if the program already passes an argument that pages, or if the rows are not
+    known. If it asks for fewer rows than the default, it may not need more.
     """
     tool = tools[unread.tool]
-    helper = _helper(unread, tool)
-    tree = program.tree
+    if unread.why or unread.path is None or PAGES in tools:
+        return None
     calls = [
-        n
-        for n in ast.walk(tree)
-        if isinstance(n, ast.Call) and getattr(n.func, "id", None) == unread.tool
+        node
+        for node in ast.walk(program.tree)
+        if isinstance(node, ast.Call) and getattr(node.func, "id", None) == unread.tool
     ]
+    roles = page_roles(tool)
+    turns = {alias for alias, role in roles.items() if role != "size"}
     given = {keyword.arg: keyword.value for call in calls for keyword in call.keywords}
-    few = any(
-        _is_few(tool, alias, asked)
-        for alias, asked in given.items()
-        if alias and alias in tool.arguments
-    )
-    if helper is None or not calls or few or given.keys() & {unread.argument, None}:
+    few = any(_is_few(tool, alias, value) for alias, value in given.items() if alias in roles)
+    if not calls or few or given.keys() & {*turns, None}:
+        return None
+    # The program may use the name of the builtin for a variable of its own.
+    binds = any(PAGES in names_bound_by(node) for node in ast.walk(program.tree))
+    helper = _helper(tool, unread, is_taken=binds)
+    if helper is None:
         return None
     place = SourceOffsets(program.source)
     paged = apply_edits(
@@ -49,81 +47,60 @@ def read_every_page(program: Program, unread: UnreadPages, tools: Toolbox) -> Pr
     return Program(helper + paged.source)
 
 
-def _is_few(tool: Tool, alias: str, asked: ast.expr) -> bool:
+def _is_few(tool: Tool, alias: str | None, asked: ast.expr) -> bool:
     """Return True if the argument `alias` asks for fewer rows than a page has by default."""
-    size = getattr(asked, "value", None) if alias in SIZE_ARGUMENTS else None
-    return isinstance(size, int) and size < (argument_schema(tool, alias).get("default") or 0)
+    size = getattr(asked, "value", None)
+    usual = argument_schema(tool, alias or "").get("default")
+    return isinstance(size, int) and isinstance(usual, int) and size < usual
 
 
-def _helper(unread: UnreadPages, tool: Tool) -> str | None:
-    """Return the Python source of a function that calls a tool until it has read all pages.
+def _helper(tool: Tool, unread: UnreadPages, *, is_taken: bool) -> str | None:
+    """Return the source of a function that reads all pages, or None if that is not possible.
 
-    Return None if it is not known how to ask the tool for the next page.
+    `is_taken` is True if the program gives the name `pages` another meaning later.
     """
-    schema = argument_schema(tool, unread.argument)
-    key = unread.key
-    if unread.size is not None and unread.argument in SIZE_ARGUMENTS:
-        most = schema.get("maximum")
-        if not isinstance(most, int) or most <= unread.size:
-            return None
-        return _AT_ONCE.format(tool=tool.alias, argument=unread.argument, most=most)
-    sizes = ""
-    step = 1
-    if unread.count is not None and key is not None:
-        sizes = _largest_page_size(tool)
-        more = f'page["page"] < page["{unread.count}"]'
-    elif unread.total is not None and key is not None:
-        sizes = _largest_page_size(tool)
-        more = f'len({_rows("result", key)}) < page["{unread.total}"]'
-    elif unread.size is not None and types(schema) == ("integer",):
-        step = 1 if unread.argument in NUMBER_ARGUMENTS else unread.size
-        more = f"len({_rows('page', key)}) == {unread.size}"
-    else:
-        return None
-    default = schema.get("default")
-    start = default if is_number(default) else int(step == 1)
-    rows = f"{_rows('result', key)} + {_rows('page', key)}"
-    joined = rows if key is None else f"{{**page, {key!r}: {rows}}}"
+    if unread.larger is not None:
+        alias, most = unread.larger
+        return _AT_ONCE.format(tool=tool.alias, argument=alias, most=most) if most else None
+    sizes = _largest_page_size(tool)
     return _PAGE_BY_PAGE.format(
         tool=tool.alias,
-        argument=unread.argument,
-        sizes=sizes,
-        start=start,
-        step=step,
-        more=more,
-        joined=joined,
+        read="read_pages" if is_taken else PAGES,
+        keep=f"read_pages = {PAGES}\n\n\n" if is_taken else "",
+        arguments=f"**{{{sizes}**arguments}}" if sizes else "**arguments",
+        joined=_join(unread.path or ()),
     )
 
 
+def _join(path: tuple[str, ...], *, depth: int = 0) -> str:
+    """Return an expression for `page` with the rows of `result` before its own.
+
+    `path` are the keys that lead to the rows, of which the first `depth` are already read.
+    """
+    place = "".join(format_subscript(key) for key in path[:depth])
+    if depth == len(path):
+        return f"result{place} + page{place}"
+    return f"{{**page{place}, {path[depth]!r}: {_join(path, depth=depth + 1)}}}"
+
+
 def _largest_page_size(tool: Tool) -> str:
-    """Return the keyword argument that asks for the largest page: `"page_size": 100, `.
+    """Return the entry of a dict that asks for the largest page: `"page_size": 100, `.
 
     The number is the maximum that the schema of the argument for the page size declares. Return ""
     if no schema declares a maximum.
     """
-    for alias in tool.arguments:
-        if alias in SIZE_ARGUMENTS:
-            most = argument_schema(tool, alias).get("maximum")
-            if isinstance(most, int):
-                return f'"{alias}": {most}, '
+    for alias, role in page_roles(tool).items():
+        most = argument_schema(tool, alias).get("maximum") if role == "size" else None
+        if isinstance(most, int):
+            return f'"{alias}": {most}, '
     return ""
 
 
-def _rows(page: str, key: str | None) -> str:
-    return page if key is None else page + format_subscript(key)
-
-
 _PAGE_BY_PAGE = """\
-def every_page_of_{tool}(**arguments):
-    arguments = {{{sizes}**arguments}}
-    result = page = {tool}(**arguments)
-    number = {start}
-    while {more}:
-        number += {step}
-        before, page = page, {tool}(**{{**arguments, "{argument}": number}})
-        if page == before:
-            break
-        result = {joined}
+{keep}def every_page_of_{tool}(**arguments):
+    result = None
+    for page in {read}({tool}, {arguments}):
+        result = page if result is None else {joined}
     return result
 
 

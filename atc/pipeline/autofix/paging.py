@@ -5,117 +5,260 @@ from __future__ import annotations
 import ast
 import json
 import re
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 
+from atc.core.tool_calls import PAGES, WITH_HEADERS, called_tool
 from atc.core.types import Program
-from protocols.schema import Json, resolve
+from atc.pipeline.autofix.first_rows import only_first_rows
+from protocols.next_page import NextPage, Page, UnreadablePage, describe_total, next_page
+from protocols.pagination import PageRole, find_rows, page_arguments, read_signs
+from protocols.schema import Json, JsonObject, resolve
 from protocols.tool import Tool
 from protocols.toolbox import Toolbox
+from sandbox.page_series import PageSeries
 from sandbox.trace import ToolCall, Trace
 
-NUMBER_ARGUMENTS = ("page", "page_number")
-_OFFSETS = ("offset", "skip", "start")
-_PAGE_ARGUMENTS = frozenset({*NUMBER_ARGUMENTS, *_OFFSETS, "cursor", "page_token", "after"})
-SIZE_ARGUMENTS = ("page_size", "per_page", "limit", "size")
-_PAGE_COUNTS = ("pages", "total_pages", "page_count")
-_TOTALS = ("total", "total_count", "total_results")
-_NEXT = ("next", "next_page", "next_cursor", "next_page_token", "has_more", "has_next", "more")
+_ROUND = frozenset({20, 25, 30, 50, 100, 200, 250, 500, 1000, 2000, 5000, 10_000})
+"""Usual sizes of a full page. A list of exactly so many rows may have been cut."""
+_ORDER = re.compile(
+    r"\b(?:newest|latest|oldest|recent|nearest|closest|highest|lowest|best|cheapest|largest|smallest"
+    r"|most \w+)(?: ones)? first\b|\b(?:sorted|ordered|ranked) by\b|\bin (?:de|a)scending\b",
+    re.IGNORECASE,
+)
+_SORTS = re.compile(r"^(?:sort|order|rank)", re.IGNORECASE)
+_COUNTING = frozenset({"len", "sum", "max", "min", "Counter", "mean", "median"})
 
 
 @dataclass(frozen=True, slots=True)
 class UnreadPages:
     """A tool whose result has more pages than a program read.
 
-    `argument` is the argument that requests further results (a page, an offset or a size).
-    `evidence` quotes the part of the response which shows that there are more. `count` is the
-    response key with the number of pages, and `total` the one with the number of all rows. `size`
-    is the number of rows of a page; it is only set if a full page is the only evidence. `key` is
-    the response key of the rows, or None if the result itself is the list.
+    `evidence` quotes what shows that there are more. `why` is a clause that says why the next page
+    cannot be read, or "" if it can. `path` are the keys that lead to the rows in the value that a
+    program gets, or None if the rows were not found. `larger` is the argument for the size of a
+    page and its maximum, if a larger page is the only way to get more rows. If `is_enough` is True,
+    the program takes only the first rows or the total, or it stopped by itself.
     """
 
     tool: str
-    argument: str
     evidence: str
-    count: str | None = None
-    size: int | None = None
-    key: str | None = None
-    total: str | None = None
+    why: str = ""
+    path: tuple[str, ...] | None = None
+    larger: tuple[str, int] | None = None
+    is_enough: bool = False
 
 
-def unread_pages(program: Program, trace: Trace, tools: Toolbox) -> tuple[UnreadPages, ...]:
-    """Return the tools whose results have more pages than the program read.
+def unread_pages(
+    program: Program, trace: Trace, tools: Toolbox, *, task: str = ""
+) -> tuple[UnreadPages, ...]:
+    """Return the tools whose results have more pages than the program read and may need.
 
-    A program that reads a total, or uses only the first rows, is not reported, because later pages
-    cannot change its answer.
+    `task` is the task, or "". A number of rows that it names is enough.
     """
-    # Calls that only differ in the page or its size.
-    series: dict[tuple[str, str], list[ToolCall]] = {}
-    for call in trace.calls:
-        if call.error is None and call.tool in tools:
-            rest = {
-                k: v
-                for k, v in call.arguments.items()
-                if k not in _PAGE_ARGUMENTS and k not in SIZE_ARGUMENTS
-            }
-            series.setdefault(
-                (call.tool, json.dumps(rest, sort_keys=True, default=repr)), []
-            ).append(call)
-    found: dict[str, UnreadPages] = {}
-    for (alias, _), calls in series.items():
-        unread = _find_unread_pages(program, tools[alias], calls) if alias not in found else None
-        if unread is not None and not _only_first_rows(program, alias):
-            found[alias] = unread
-    return tuple(found.values())
+    found = _find_all(program, trace, tools, task)
+    return tuple(unread for unread in found if not unread.is_enough)
 
 
-def _find_unread_pages(program: Program, tool: Tool, calls: list[ToolCall]) -> UnreadPages | None:
-    """Return what calls of one tool left unread, or None if they read all pages.
-
-    `calls` differ only in the page or its size. The result of the last one decides. A result
-    without fields about pages is judged only by its number of rows.
-    """
-    value = tool.unwrap(calls[-1].result)
-    fields = value if isinstance(value, Mapping) else {}
-    if fields.keys().isdisjoint((*_PAGE_COUNTS, *_TOTALS, *_NEXT)):
-        return _full_page(tool, calls[-1])
-    argument = next((alias for alias in tool.arguments if alias in _PAGE_ARGUMENTS), None)
-    if argument is None or _reads_total(program, tool.alias, fields):
-        return None
-    count = next((key for key in _PAGE_COUNTS if is_number(fields.get(key))), None)
-    evidence = _find_evidence_of_more(fields, count, calls)
-    if evidence is None:
-        return None
-    by_number = argument in NUMBER_ARGUMENTS and is_number(fields.get("page"))
-    return UnreadPages(
-        tool.alias,
-        argument,
-        evidence,
-        count=count if by_number else None,
-        key=_rows_of(value)[0],
-        total=_find_total(fields) if argument in NUMBER_ARGUMENTS else None,
+def page_notes(
+    program: Program, trace: Trace, tools: Toolbox, *, task: str = ""
+) -> tuple[str, ...]:
+    """Return a sentence for each tool of which the program read only the pages that it needs."""
+    return tuple(
+        f"{unread.tool}: more rows are there than the program read ({unread.evidence})."
+        for unread in _find_all(program, trace, tools, task)
+        if unread.is_enough
     )
 
 
-def _find_total(fields: Mapping[str, Json]) -> str | None:
-    """Return the key under which a result has the number of all rows, or None."""
-    return next((key for key in _TOTALS if is_number(fields.get(key))), None)
+def _find_all(program: Program, trace: Trace, tools: Toolbox, task: str) -> tuple[UnreadPages, ...]:
+    """Return what the program left unread, one item a tool."""
+    found: dict[str, UnreadPages] = {}
+    for alias, calls in _series(trace, tools):
+        if alias in found and not found[alias].is_enough:
+            continue
+        unread = _find_unread_pages(tools[alias], calls)
+        if unread is not None:
+            is_enough = (
+                unread.is_enough
+                or (not unread.why and _reads_by_pages(program, alias))
+                or only_first_rows(program, alias)
+                or _reads_total(program, tools[alias], calls[-1])
+                or _asks_for_few(program, tools[alias], calls[-1], task)
+            )
+            found[alias] = replace(unread, is_enough=is_enough)
+    return tuple(found.values())
 
 
-def _reads_total(program: Program, tool: str, fields: Mapping[str, Json]) -> bool:
-    """Return True if the program reads the total number of results of each call of the tool.
+def _series(trace: Trace, tools: Toolbox) -> Iterator[tuple[str, list[ToolCall]]]:
+    """Yield the alias of a tool and its successful calls that only differ in the page or its size.
 
-    Such a program does not need the other pages. `fields` are those of a result. A call whose rows
-    are read at once, as in `list_flights()["flights"]`, reads no total.
+    The pages that one `pages(…)` read are a series of their own. It takes the place of a series of
+    plain calls of the same list.
     """
-    totals = [key for key in _TOTALS if key in fields]
-    if not any(re.search(rf"""["']{key}["']""", program.source) for key in totals):
+    found: dict[tuple[str, str], list[ToolCall]] = {}
+    read_by_pages: set[tuple[str, str]] = set()
+    series_of: dict[int, list[ToolCall]] = {}
+    continued = {call.continues for call in trace.calls if call.continues is not None}
+    for call in trace.calls:
+        if call.error is not None or call.tool not in tools:
+            continue
+        if call.continues is not None and call.continues in series_of:
+            series_of[call.continues].append(call)
+            series_of[call.index] = series_of[call.continues]
+            continue
+        roles = page_roles(tools[call.tool])
+        rest = {name: value for name, value in call.arguments.items() if name not in roles}
+        key = call.tool, json.dumps(rest, sort_keys=True, default=repr)
+        if call.index in continued:
+            series_of[call.index] = found[call.tool, f"pages {call.index}"] = [call]
+            read_by_pages.add(key)
+        else:
+            found.setdefault(key, []).append(call)
+    return ((key[0], calls) for key, calls in found.items() if key not in read_by_pages)
+
+
+def _find_unread_pages(tool: Tool, calls: list[ToolCall]) -> UnreadPages | None:
+    """Return what the calls of a series left unread, or None if they read all pages."""
+    last = calls[-1]
+    page = _page(last)
+    rows = find_rows(tool.unwrap(last.result))
+    path = None if rows is None else rows.path
+    if last.continues is not None:
+        return _find_rest(tool, calls, path)
+    following = next_page(tool, page)
+    if isinstance(following, UnreadablePage):
+        return UnreadPages(tool.alias, following.evidence, following.why, path)
+    if following is None:
+        larger = _larger_page(tool, last, len(rows.rows) if rows is not None else 0)
+        if larger is None or read_signs(last.result, last.headers).more is False:
+            return None
+        return UnreadPages(tool.alias, _full_page(tool, last) or "", path=path, larger=larger)
+    if any(_asks_the_same(following, call) for call in calls):
+        return None
+    evidence = following.evidence if following.announced else _suspicion(tool, calls)
+    return UnreadPages(tool.alias, evidence, path=path) if evidence else None
+
+
+def _find_rest(
+    tool: Tool, calls: list[ToolCall], path: tuple[str, ...] | None
+) -> UnreadPages | None:
+    """Return what a `pages(…)` left unread, or None if it read all pages."""
+    series = PageSeries(tool)
+    for call in calls:
+        series.take(call)
+    last = calls[-1]
+    evidence = read_signs(last.result, last.headers).evidence or _total_of(tool, calls)
+    if series.following is not None:
+        if not series.following.announced:
+            return None
+        return UnreadPages(tool.alias, evidence, path=path, is_enough=True)
+    if not evidence:
+        return None
+    if not series.problem:
+        return UnreadPages(tool.alias, evidence, path=path, is_enough=True)
+    return UnreadPages(tool.alias, evidence, series.problem, path)
+
+
+def _page(call: ToolCall) -> Page:
+    return Page(call.arguments, call.query, call.result, call.headers)
+
+
+def _asks_the_same(following: NextPage, call: ToolCall) -> bool:
+    asked = (dict(following.arguments), dict(following.query))
+    return asked == (dict(call.arguments), dict(call.query))
+
+
+# --- evidence for further rows that a response does not announce
+
+
+def _suspicion(tool: Tool, calls: Sequence[ToolCall]) -> str:
+    """Return why a series may have more rows although none are announced, or ""."""
+    return _total_of(tool, calls) or _full_page(tool, calls[-1]) or ""
+
+
+def _total_of(tool: Tool, calls: Sequence[ToolCall]) -> str:
+    """Return `100 of 130` if a response gives a total that is greater than the rows that came."""
+    total = read_signs(calls[-1].result, calls[-1].headers).total
+    found = [find_rows(tool.unwrap(call.result)) for call in calls]
+    count = sum(len(rows.rows) for rows in found if rows is not None)
+    if total is None or not 0 < count < total:
+        return ""
+    if len(calls) == 1:
+        return describe_total(tool, _page(calls[0]), read_signs(calls[0].result, calls[0].headers))
+    return f"{count} of {total}"
+
+
+def _full_page(tool: Tool, call: ToolCall) -> str | None:
+    """Return a sentence if a result has exactly as many rows as a page can have, else None.
+
+    A program that asks for a size of its own, and gets so many rows, is assumed to need no more.
+    """
+    rows = find_rows(tool.unwrap(call.result))
+    if rows is None:
+        return None
+    count = len(rows.rows)
+    sizes = [alias for alias, role in page_roles(tool).items() if role == "size"]
+    for alias in sizes:
+        schema = argument_schema(tool, alias)
+        asked = call.arguments.get(alias, schema.get("default"))
+        if not is_number(asked):
+            continue
+        if count == asked:
+            is_usual = asked in (schema.get("default"), schema.get("maximum"))
+            return f"exactly {count} came, as many as {alias} lets come" if is_usual else None
+        is_own = alias in call.arguments and asked != schema.get("default")
+        if count < asked and count in _ROUND and is_own:
+            return f"{alias}={asked} was asked for and exactly {count} came"
+        return None
+    return f"exactly {count} came" if count in _ROUND else None
+
+
+def _larger_page(tool: Tool, call: ToolCall, count: int) -> tuple[str, int] | None:
+    """Return the argument for the size of a page, and its maximum, if a full page came."""
+    roles = page_roles(tool)
+    if any(role != "size" for role in roles.values()) or not _full_page(tool, call):
+        return None
+    for alias in roles:
+        most = argument_schema(tool, alias).get("maximum")
+        return alias, most if isinstance(most, int) and most > count else 0
+    return None
+
+
+# --- programs that need no further rows
+
+
+def _reads_by_pages(program: Program, alias: str) -> bool:
+    """Return True if a program calls a tool only by `pages(…)`, and so stops where it wants."""
+    calls = [node for node in ast.walk(program.tree) if called_tool(node) == alias]
+    return bool(calls) and all(getattr(call.func, "id", "") == PAGES for call in _calls_in(calls))
+
+
+def _reads_total(program: Program, tool: Tool, last: ToolCall) -> bool:
+    """Return True if the program reads the number of all rows of each call of the tool.
+
+    Such a program does not need the other pages. A call whose rows are read at once, as in
+    `list_flights()["flights"]`, reads no total.
+    """
+    value = tool.unwrap(last.result)
+    fields = value if isinstance(value, Mapping) else {}
+    totals = [key for key in fields if read_signs({key: fields[key]}, {}).total is not None]
+    headers = [name for name, text in last.headers.items() if read_signs(None, {name: text}).total]
+    names = [*totals, *headers]
+    if not any(
+        re.search(rf"""["']{re.escape(key)}["']""", program.source, re.IGNORECASE) for key in names
+    ):
         return False
     nodes = list(ast.walk(program.tree))
     parents = {child: node for node in nodes for child in ast.iter_child_nodes(node)}
-    around = (parents.get(node) for node in nodes if _is_call_of(node, tool))
-    return not any(_reads_other_key(node, totals) for node in around)
+    calls = [node for node in nodes if called_tool(node) == tool.alias]
+    if headers and any(getattr(call.func, "id", "") == WITH_HEADERS for call in _calls_in(calls)):
+        return True
+    return not any(_reads_other_key(parents.get(node), totals) for node in calls)
+
+
+def _calls_in(nodes: Sequence[ast.AST]) -> list[ast.Call]:
+    return [node for node in nodes if isinstance(node, ast.Call)]
 
 
 def _reads_other_key(node: ast.AST | None, totals: Sequence[str]) -> bool:
@@ -126,159 +269,32 @@ def _reads_other_key(node: ast.AST | None, totals: Sequence[str]) -> bool:
     return False
 
 
-def _find_evidence_of_more(
-    fields: Mapping[str, Any], count: str | None, calls: Sequence[ToolCall]
-) -> str | None:
-    """Return a quote from the last result that shows that there are more pages, or None.
+def _asks_for_few(program: Program, tool: Tool, last: ToolCall, task: str) -> bool:
+    """Return True if the program asks for a number of rows, gets so many, and needs no more.
 
-    An example is `page 1 of 3`.
+    The task names this number, or the rows have a stated order and are not counted.
     """
-    if count is not None and is_number(fields.get("page")) and fields["page"] < fields[count]:
-        return f"page {fields['page']} of {fields[count]}"
-    total = _find_total(fields)
-    if total is not None and 0 < sum(map(_count_rows, calls)) < fields[total]:
-        return f"{sum(map(_count_rows, calls))} of {fields[total]}"
-    more = next((key for key in _NEXT if fields.get(key)), None)
-    return f"{more} = {fields[more]!r}" if more is not None else None
-
-
-def _count_rows(call: ToolCall) -> int:
-    """Return the length of the longest list in the result of a call."""
-    values = call.result.values() if isinstance(call.result, Mapping) else ()
-    return max((len(rows) for rows in values if isinstance(rows, list)), default=0)
-
-
-def _full_page(tool: Tool, call: ToolCall) -> UnreadPages | None:
-    """Return `UnreadPages` if a result has exactly as many rows as one page can have, else None.
-
-    The page size must be the declared default or the declared maximum. A program that asks for any
-    other size is assumed to need only so many rows.
-    """
-    key, rows = _rows_of(tool.unwrap(call.result))
-    for alias in SIZE_ARGUMENTS:
-        if alias in tool.arguments and rows is not None:
-            schema = argument_schema(tool, alias)
-            size = call.arguments.get(alias, schema.get("default"))
-            if (
-                is_number(size)
-                and len(rows) == size
-                and size in (schema.get("default"), schema.get("maximum"))
-            ):
-                turns = next(
-                    (a for a in tool.arguments if a in (*NUMBER_ARGUMENTS, *_OFFSETS)), alias
-                )
-                return UnreadPages(
-                    tool.alias,
-                    turns,
-                    f"exactly {size} came, as many as {alias} lets come",
-                    None,
-                    size,
-                    key,
-                )
-    return None
-
-
-def _rows_of(value: Json) -> tuple[str | None, list[Json] | None]:
-    """Return the list of rows in a result, and the key under which the result has it.
-
-    The key is None if the result itself is the list. Return `(None, None)` if the result has no
-    list or several.
-    """
-    if isinstance(value, list):
-        return None, value
-    lists = (
-        [(k, v) for k, v in value.items() if isinstance(v, list)]
-        if isinstance(value, Mapping)
-        else []
+    rows = find_rows(tool.unwrap(last.result))
+    sizes = [alias for alias, role in page_roles(tool).items() if role == "size"]
+    asked = next((last.arguments[alias] for alias in sizes if alias in last.arguments), None)
+    if rows is None or not is_number(asked) or len(rows.rows) != asked:
+        return False
+    if asked == 1 or re.search(rf"(?<![\w.]){asked}(?![\w.])", task):
+        return True
+    has_order = _ORDER.search(f"{tool.protocol.title} {tool.protocol.description}") or any(
+        _SORTS.match(alias) for alias in last.arguments
     )
-    return lists[0] if len(lists) == 1 else (None, None)
+    called = {called_tool(node) for node in ast.walk(program.tree)}
+    return bool(has_order) and called.isdisjoint(_COUNTING)
 
 
-def _only_first_rows(program: Program, tool: str) -> bool:
-    """Return True if the program uses only the first rows of a result.
-
-    It reads `near[0]`, `rows[:3]`, or the first row that fits: `next(row for row in rows if …)`.
-    """
-    tree = program.tree
-    parents = {child: node for node in ast.walk(tree) for child in ast.iter_child_nodes(node)}
-    calls = [node for node in ast.walk(tree) if _is_call_of(node, tool)]
-    return bool(calls) and all(_takes_first_rows(call, tree, parents) for call in calls)
+def page_roles(tool: Tool) -> dict[str, PageRole]:
+    """Return the role of each argument of a tool that pages, keyed by alias."""
+    schemas = {alias: argument_schema(tool, alias) for alias in tool.arguments}
+    return page_arguments(schemas, tool.protocol.input_schema)
 
 
-def _is_call_of(node: ast.AST, tool: str) -> bool:
-    return isinstance(node, ast.Call) and getattr(node.func, "id", None) == tool
-
-
-def _takes_first_rows(
-    node: ast.AST,
-    tree: ast.Module,
-    parents: Mapping[ast.AST, ast.AST],
-    names: frozenset[str] = frozenset(),
-) -> bool:
-    """Return True if the program uses only the first rows of the expression `node`.
-
-    A condition that tests whether there are any rows is allowed, too. `names` are the variables
-    that were already examined because the value was assigned to them.
-    """
-    parent = parents.get(node)
-    match parent:
-        case ast.Subscript(value=value, slice=ast.Constant(value=str())) if value is node:
-            return _takes_first_rows(parent, tree, parents, names)
-        case ast.Subscript(value=value, slice=ast.Constant(value=int(number))) if value is node:
-            return number >= 0
-        case ast.Subscript(
-            value=value, slice=ast.Slice(lower=None, upper=ast.Constant(), step=None)
-        ):
-            return value is node
-        case ast.Assign(targets=[ast.Name(id=name)]) if name not in names:
-            known = names | {name}
-            uses = [use for use in ast.walk(tree) if isinstance(use, ast.Name) and use.id == name]
-            reads = [use for use in uses if isinstance(use.ctx, ast.Load)]
-            return all(_takes_first_rows(use, tree, parents, known) for use in reads)
-        case ast.If(test=test) | ast.IfExp(test=test) | ast.While(test=test):
-            return test is node
-        case ast.UnaryOp(op=ast.Not()):
-            return True
-        case ast.comprehension():
-            return parent.iter is node and _is_first_match(parents[parent], parents)
-        case ast.Call(func=ast.Name(id="iter"), args=[_]):
-            return _is_first_match(parent, parents)
-        case ast.Call(func=ast.Name(id=name), args=[_]) if _is_accessor(name, tree):
-            return _takes_first_rows(parent, tree, parents, names)
-    return False
-
-
-def _is_first_match(node: ast.AST, parents: Mapping[ast.AST, ast.AST]) -> bool:
-    """Return True if `node` is a generator of which `next(…)` takes the first item.
-
-    With a default, as in `next(…, None)`, the result is False. The program then continues if the
-    first page has no match, although a later page may have one.
-    """
-    match parents.get(node):
-        case ast.Call(func=ast.Name(id="next"), args=[only]):
-            return only is node
-    return False
-
-
-_READING = frozenset({"isinstance", "get", "next", "iter", "values", "list"})
-"""Functions that a helper may call which only picks the rows out of a result."""
-
-
-def _is_accessor(name: str, tree: ast.Module) -> bool:
-    """Return True if the program defines a function `name` that only picks the rows of a result.
-
-    It has one argument. An example is `def items(result): return result["items"]`.
-    """
-    for node in tree.body:
-        if isinstance(node, ast.FunctionDef) and node.name == name:
-            calls = [inner for inner in ast.walk(node) if isinstance(inner, ast.Call)]
-            loops = any(isinstance(inner, ast.For | ast.While) for inner in ast.walk(node))
-            names = {getattr(call.func, "id", getattr(call.func, "attr", "")) for call in calls}
-            return len(node.args.args) == 1 and not loops and names <= _READING
-    return False
-
-
-def argument_schema(tool: Tool, alias: str) -> Mapping[str, Any]:
+def argument_schema(tool: Tool, alias: str) -> JsonObject:
     """Return the schema of the argument `alias` of a tool."""
     return resolve(tool.protocol.parameters[tool.arguments[alias]], tool.protocol.input_schema)
 

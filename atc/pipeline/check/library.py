@@ -10,6 +10,7 @@ from collections.abc import Callable
 from functools import partial
 
 from atc.core.messages import format_expression
+from atc.core.tool_calls import PAGES, TOOL_FUNCTIONS
 from atc.pipeline.check import types as t
 from atc.pipeline.check.functions import CallArguments, apply, read_arguments
 from atc.pipeline.check.interpreter import Interpreter
@@ -55,6 +56,8 @@ def call_library(core: Interpreter, name: str, node: ast.Call) -> t.Type:
         if isinstance(callee, t.ToolRef):
             call_tool(core, callee.alias, node, skip=1, partial=name == "functools.partial")
             return t.ANY
+    if name in TOOL_FUNCTIONS and node.args:
+        return _call_for(core, name, node)
     arguments = read_arguments(core, node)
     if name in _ENDS:
         core.frame.env = None
@@ -65,6 +68,22 @@ def call_library(core: Interpreter, name: str, node: ast.Call) -> t.Type:
     if name not in _FIXED:
         core.escape(arguments.every())
     return _FIXED.get(name, t.ANY)
+
+
+def _call_for(core: Interpreter, name: str, node: ast.Call) -> t.Type:
+    """Return the type that `pages(tool, …)` or `with_headers(tool, …)` returns."""
+    callee = core.evaluate(node.args[0])
+    if isinstance(callee, t.ToolRef):
+        value = call_tool(core, callee.alias, node, skip=1)
+        return t.Iterating(value, "generator") if name == PAGES else t.Tuple((value, t.ANY))
+    read_arguments(core, node)
+    match node.args[0]:
+        case ast.Call(func=ast.Name(id=tool), args=[], keywords=keywords) if tool in core.tools:
+            given = "".join(f", {ast.unparse(keyword)}" for keyword in keywords)
+            better = f"{name}({tool}{given})"
+            message = f"{name}() takes the function and its arguments. Write {better}."
+            core.report("wrong-operand", node, message, tool=tool, better=better)
+    return t.ANY
 
 
 def first_items(core: Interpreter, arguments: CallArguments) -> t.Type:

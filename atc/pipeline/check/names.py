@@ -23,8 +23,8 @@ from protocols.tool import Tool
 from protocols.toolbox import Toolbox
 
 PREDEFINED_NAMES = frozenset(dir(builtins)) | {
-    "ToolError", "look", "__name__", "__file__", "__doc__", "__builtins__", "__spec__",
-    "__annotations__",
+    "ToolError", "look", "pages", "with_headers", "__name__", "__file__", "__doc__",
+    "__builtins__", "__spec__", "__annotations__",
     "__package__", "__loader__", "__class__", "__module__", "__qualname__", "reveal_type",
 }  # fmt: skip
 """Names that are available to every program in addition to its tools."""

@@ -69,8 +69,8 @@ def test_a_vain_comparison_raises_a_doubt(answer, source, told):
     ("answer", "results", "how", "told"),
     [
         ("[{'id': 3}, {'id': 4}]", [[{"id": n} for n in range(9)]], {}, "whole record"),
-        ("7", [{"rows": [1, 2], "total": 9}], {}, "cursor"),
-        ("7", [{"rows": [1], "next_cursor": "abc"}], {}, "cursor"),
+        ("7", [{"rows": [1, 2], "total": 9}], {}, "2 of 9"),
+        ("7", [{"rows": [1], "next_cursor": "abc"}], {}, "pages(find, …)"),
         (
             "7",
             [],

@@ -88,7 +88,7 @@ def test_only_small_models_hear_nothing_of_look(small):
 
 @pytest.mark.parametrize("prompt", ["program", "step", "codeact"])
 def test_prompts_explain_printing_and_failing_calls(prompt):
-    values = {"codeact": {"turns": "10"}, "program": {"keys": "", "look": ""}}
+    values = {"codeact": {"turns": "10"}, "program": {"keys": "", "pages": "", "look": ""}}
     text = fill(prompt, **values.get(prompt, {}))
     value = "value" if prompt == "step" else "one value"
     for told in (value, "several", "list", "pairs", "None", "ToolError", ".status", ".body"):

@@ -9,6 +9,7 @@ from atc.pipeline.autofix.paging import unread_pages
 from atc.pipeline.check import check
 from protocols.protocol import Link
 from protocols.toolbox import Toolbox
+from sandbox.page_series import PageSeries
 from sandbox.trace import ToolCall, Trace
 from tests.labs.paths import DATA
 from tests.labs.tools import record, tool
@@ -141,6 +142,25 @@ def rows_tool(name, *, wrapped=False, page=None, most=None, description=""):
     return tool(name, None, parameters, output, optional=parameters, description=description)
 
 
+def pages_of(made, asked, continues):
+    """The builtin `pages`, for a function that notes its calls in `asked`."""
+
+    def pages(function, **arguments):
+        series = PageSeries(made)
+        while arguments is not None:
+            value = function(**arguments)
+            step = series.take(
+                ToolCall(index=0, tool=made.alias, arguments=arguments, line=1, result=value)
+            )
+            if not step.skip:
+                yield value
+            if step.more:
+                continues[len(asked)] = len(asked) - 1
+            arguments = dict(series.following.arguments) if step.more else None
+
+    return pages
+
+
 def answered(source, made, asked):
     """What a program prints, read by pages where that is called for; and whether its result is still doubted."""
 
@@ -163,9 +183,20 @@ def answered(source, made, asked):
     def run(program):
         asked.clear()
         printed = []
-        exec(program.source, {made.alias: call, "print": printed.append})
+        continues = {}
+        exec(
+            program.source,
+            {made.alias: call, "print": printed.append, "pages": pages_of(made, asked, continues)},
+        )
         calls = (
-            ToolCall(index=n, tool=made.alias, arguments=given, line=1, result=result)
+            ToolCall(
+                index=n,
+                tool=made.alias,
+                arguments=given,
+                line=1,
+                result=result,
+                continues=continues.get(n),
+            )
             for n, (given, result) in enumerate(asked)
         )
         return printed[0], unread_pages(program, Trace(calls=tuple(calls)), Toolbox([made]))
@@ -230,7 +261,7 @@ def test_a_responses_key_stays_text_in_mended_programs():
     )
     exec(
         better.source,
-        {"rows": lambda offset=0, **_: {key: [3] if offset else [1, 2]}, "print": printed.append},
+        {"rows": None, "pages": lambda *_: [{key: [1, 2]}, {key: [3]}], "print": printed.append},
     )
     assert printed == [1], better.source
 
