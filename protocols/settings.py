@@ -73,6 +73,20 @@ class Credential:
     """`token_url` and `authorization_url` are needed only if the document names no addresses."""
     device_authorization_url: str = ""
     """Address that issues codes for a sign-in on another device (OAuth 2 device flow)."""
+    ca: str = ""
+    """PEM file with the certificates of an authority that is trusted for `hosts`, and no other."""
+    certificate: str = ""
+    """PEM file with a client certificate for connections to `hosts`, and perhaps its key."""
+    key: str = ""
+    """PEM file with the key of `certificate`, if it is not in the same file."""
+
+    @property
+    def is_sent(self) -> bool:
+        """True if requests carry the credential.
+
+        False if it consists of certificates only, which connections use.
+        """
+        return bool(self.value or self.client_id or self.password)
 
     @property
     def login(self) -> str:

@@ -37,6 +37,7 @@ from atc.core.setting_types import (
     Model,
     Names,
     NotNegative,
+    PathText,
     Prices,
     Secret,
     Text,
@@ -125,12 +126,20 @@ class CredentialEntry(Credential):
     A token is fetched with both, or they are sent with each call for HTTP basic.
     """
     scopes: tuple[Text, ...] = ()
+    ca: PathText = ""
+    """PEM file with the certificates of an authority that is trusted for `hosts`, and no other."""
+    certificate: PathText = ""
+    """PEM file with a client certificate for connections to `hosts`, and perhaps its key."""
+    key: PathText = ""
+    """PEM file with the key of `certificate`, if it is not in the same file."""
 
     @model_validator(mode="after")
     def _require_secret(self) -> Self:
         if bool(self.username) != bool(self.password):
             raise PydanticCustomError("setting", "needs both a username and a password")
-        if not (self.value or self.client_id or self.password):
+        if self.key and not self.certificate:
+            raise PydanticCustomError("setting", "has a key, but needs a certificate, too")
+        if not (self.is_sent or self.ca or self.certificate):
             raise PydanticCustomError(
                 "setting", "needs a value, or a client_id, or a username and a password"
             )

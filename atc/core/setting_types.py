@@ -107,6 +107,9 @@ Prices = Annotated[
 AboveZero = Annotated[float, Field(gt=0, allow_inf_nan=False)]
 Folder = Annotated[Path, AfterValidator(lambda path: path.expanduser().absolute())]
 File = Folder
+PathText = Annotated[
+    str, AfterValidator(lambda text: text and str(Path(text).expanduser().absolute()))
+]
 Model = Annotated[Text, AfterValidator(_resolve_model_path)]
 DatabaseAddress = Annotated[
     str,

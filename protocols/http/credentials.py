@@ -128,6 +128,8 @@ def missing_credential_advice(name: str, scheme: JsonObject, origin: Origin, too
     kind = " (user:password)" if _is_basic(scheme) else ""
     if scheme.get("type") == "oauth2":
         kind = f" (a token{_instead_of_token(as_mapping(scheme.get('flows')))})"
+    if scheme.get("type") == "mutualTLS":
+        kind = " (a client certificate: certificate = 'FILE.pem' and key = 'FILE.pem' for value)"
     variable = variable_of(name)
     key = name if re.fullmatch(r"[A-Za-z0-9_-]+", name) else dumps(name)
     return (

@@ -107,7 +107,8 @@ class DocumentLogin:
     def _may_send(self, name: str) -> bool:
         """Return True if a credential may be sent to the host of the document."""
         safe = self.origin.scheme == "https" or is_loopback(self.origin.host)
-        return safe and self.keyring.settings.credentials[name].may_go_to(self.origin)
+        credential = self.keyring.settings.credentials[name]
+        return safe and credential.is_sent and credential.may_go_to(self.origin)
 
     def _holds(self, name: str, scheme: JsonObject | None = None) -> bool:
         """Return True if a credential can be sent at once, without a sign-in."""

@@ -25,6 +25,7 @@ from protocols.http.credentials import (
 )
 from protocols.http.request_names import normalize_name
 from protocols.http.sign_in_flows import refuse_unlisted_host
+from protocols.http.tls_files import TlsFiles, tls_files_for
 from protocols.http.token_file import TokenFile
 from protocols.http.transport import Transport
 from protocols.schema import JsonObject
@@ -96,11 +97,17 @@ class Keyring:
             environment = {} if f"mcp.{known_as}" in settings.problems else server.env
             self.mask.add(*(value for name, value in environment.items() if is_secret(name, value)))
         near = self.homes if settings.near_hosts else None
-        self.transport = Transport(max_body_bytes=settings.max_body_bytes, homes=near)
+        self.transport = Transport(
+            max_body_bytes=settings.max_body_bytes, homes=near, tls_files=self.tls_files
+        )
         self.tokens = TokenFile(settings.tokens)
         self.access_tokens = AccessTokens(settings, self.transport, self.mask, self.tokens)
         self._stale = False
         """True if a credential was refused or missing, so that all are read again."""
+
+    def tls_files(self, origin: Origin) -> TlsFiles:
+        """Return the user's own certificates for connections to an origin."""
+        return tls_files_for(origin, self.settings.credentials.values())
 
     def secrets(self, wanted: Wanted, *, tool: str) -> list[RequestSecret]:
         """Return the secrets that a request of `tool` must carry.
@@ -126,6 +133,7 @@ class Keyring:
         return [
             self.secret(name, wanted.schemes.get(declared, {}), wanted.origin, tool)
             for declared, name in chosen.items()
+            if self.settings.credentials[name].is_sent
         ]
 
     def sign_in(self, wanted: Wanted, *, tool: str) -> list[SignIn]:
@@ -139,7 +147,10 @@ class Keyring:
         for declared, name in chosen.items():
             scheme = wanted.schemes.get(declared, {})
             place = self.settings.places.get(name, "")
-            if name in self._usable and needs_token(self._usable[name], scheme):
+            if not self.settings.credentials[name].is_sent:
+                refuse_unlisted_host(name, self.settings.credentials[name], wanted.origin, tool)
+                done.append(SignIn(credential=name, place=place, token=False))
+            elif name in self._usable and needs_token(self._usable[name], scheme):
                 refuse_unlisted_host(name, self._usable[name], wanted.origin, tool)
                 credential = self.complete(name)
                 self.access_tokens.token(name, credential, scheme, anew=True)
@@ -198,6 +209,7 @@ class Keyring:
         secrets = [
             build_request_secret(name, credentials[name], wanted.schemes.get(declared, {}))
             for declared, name in self.chosen(wanted).items()
+            if credentials[name].is_sent
         ]
         return list(dict.fromkeys((one.place, one.name) for one in secrets))
 

@@ -17,6 +17,7 @@ from protocols.http.connections import DeadlineAdapter, Exchange, running
 from protocols.http.decoding import UndecodableBody, decompressor_for
 from protocols.http.lookup import NameResolver, UnreachableAddress
 from protocols.http.request import HttpRequest
+from protocols.http.tls_files import TlsFiles
 from protocols.response import Answer
 from protocols.urls import Origin, is_loopback, split_url
 
@@ -56,13 +57,15 @@ class Transport:
         homes: set[str] | None,
         root: str = "",
         ssl_context: ssl.SSLContext | None = None,
+        tls_files: Callable[[Origin], TlsFiles] | None = None,
     ) -> None:
         """Create a transport that reads bodies of at most `max_body_bytes`.
 
         `homes` are the hosts that may be on this machine or its networks, and `root` is the host
         that the user named; see `NameResolver`. `ssl_context` replaces the certificates that
-        `requests` trusts.
+        `requests` trusts. `tls_files` returns the user's own certificates for an origin.
         """
+        self._tls_files = tls_files
         self.near: set[str] = set()
         """Hosts that turned out to be on this machine or its networks."""
         self._names = NameResolver(homes, root=root)
@@ -105,6 +108,8 @@ class Transport:
         time of `time.monotonic`. If `stall_seconds` is set, each piece of 64 KiB must also arrive
         within that time.
         """
+        if self._tls_files and (problem := self._tls_files(origin).problem):
+            return Answer(trouble=problem, sent=False, unreachable=True)
         running.exchange = exchange = Exchange(origin, deadline, self._names, self.near)
         prepared = requests.PreparedRequest()
         try:
@@ -145,7 +150,12 @@ class Transport:
         Cached, because reading the environment takes as long as a call.
         """
         if origin not in self._routes:
-            self._routes[origin] = route_to(origin)
+            route = dict(route_to(origin))
+            files = self._tls_files(origin) if self._tls_files else TlsFiles()
+            route["verify"] = files.ca or route["verify"]
+            if files.certificate:
+                route["cert"] = (files.certificate, files.key)
+            self._routes[origin] = route
         return self._routes[origin]
 
     def _read_whole_body(

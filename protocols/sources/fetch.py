@@ -122,7 +122,11 @@ def _fetch_address(url: str, homes: set[str], *, near: bool, login: DocumentLogi
     except ValueError as error:
         raise SourceUnavailable(_explain_failure(where, str(error))) from None
     with closing(
-        Transport(max_body_bytes=MAX_BYTES, homes={origin.host} if near else None)
+        Transport(
+            max_body_bytes=MAX_BYTES,
+            homes={origin.host} if near else None,
+            tls_files=login.keyring.tls_files if login else None,
+        )
     ) as transport:
         download = partial(_download, url, origin, transport)
         secrets = login.first_secrets() if login else []
