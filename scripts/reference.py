@@ -22,7 +22,7 @@ from pathlib import Path
 import click
 
 from atc.cli.main import cli
-from atc.core import config, limit_settings
+from atc.core import config, limit_settings, setting_tables
 
 REFERENCE = Path(__file__).resolve().parent.parent / "docs" / "reference"
 
@@ -93,8 +93,8 @@ def settings_page() -> str:
     ]
     for kind, title in (
         (config.Config, ""),
-        (config.CredentialEntry, "credentials.NAME"),
-        (config.McpEntry, "mcp.NAME"),
+        (setting_tables.CredentialEntry, "credentials.NAME"),
+        (setting_tables.McpEntry, "mcp.NAME"),
         (limit_settings.LimitSettings, "limits"),
         (limit_settings.SourceLimitEntry, "source_limits.NAME"),
     ):

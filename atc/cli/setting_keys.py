@@ -12,8 +12,9 @@ from typing import Any
 import click
 
 from atc.cli.toml_edit import KeyPath
-from atc.core.config import SETTINGS, TABLES, CredentialEntry, McpEntry
+from atc.core.config import SETTINGS, TABLES
 from atc.core.limit_settings import LIMITS, SourceLimitEntry
+from atc.core.setting_tables import CredentialEntry, McpEntry
 from atc.core.setting_types import SECRET_PLACES, without_password
 from atc.settings.reading import LISTS
 from protocols.naming import closest_spellings

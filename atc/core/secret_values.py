@@ -7,10 +7,11 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from atc.core.config import Config, CredentialEntry, InvalidConfig
+from atc.core.config import Config, InvalidConfig
 from atc.core.env_file import read_env_file
 from atc.core.keyring_secrets import read_keyring
 from atc.core.secret_commands import COMMAND, run_command
+from atc.core.setting_tables import CredentialEntry
 from atc.core.setting_types import SECRET_PLACES
 from protocols.settings import Credential
 

@@ -7,7 +7,8 @@ import pytest
 
 from atc import Agent, Config, Invoker, InvokeSettings, Toolbox, load_tools
 from atc.agent.run_start import RunOptions
-from atc.core.config import CredentialEntry, InvalidConfig
+from atc.core.config import InvalidConfig
+from atc.core.setting_tables import CredentialEntry
 from atc.store import Store
 from protocols.protocol import McpBinding, ToolProtocol
 from protocols.settings import Credential, McpServer

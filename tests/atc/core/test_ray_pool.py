@@ -27,9 +27,10 @@ from ray.cluster_utils import Cluster  # noqa: E402 - needs ray
 import atc  # noqa: E402
 import probing.probe  # noqa: E402
 from atc.core import ray_pool as scale  # noqa: E402
-from atc.core.config import Config, CredentialEntry  # noqa: E402
+from atc.core.config import Config  # noqa: E402
 from atc.core.parallel import Threads  # noqa: E402
 from atc.core.secret_values import portable  # noqa: E402
+from atc.core.setting_tables import CredentialEntry  # noqa: E402
 from atc.pipeline.retrieve.document import ToolDocument  # noqa: E402
 from atc.pipeline.retrieve.expand import expand_all  # noqa: E402
 from atc.pipeline.retrieve.index import ToolIndex  # noqa: E402

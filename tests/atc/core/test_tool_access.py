@@ -1,6 +1,7 @@
 """Settings of calls."""
 
-from atc.core.config import Config, CredentialEntry
+from atc.core.config import Config
+from atc.core.setting_tables import CredentialEntry
 from atc.core.tool_access import call_settings
 
 

@@ -6,8 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from atc.core.config import Config, CredentialEntry, InvalidConfig, public
+from atc.core.config import Config, InvalidConfig, public
 from atc.core.limit_settings import LIMITS, LimitSettings
+from atc.core.setting_tables import CredentialEntry
 from atc.core.tool_access import call_settings, program_limits
 from atc.settings.reading import read_settings
 
