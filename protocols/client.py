@@ -8,7 +8,6 @@ from __future__ import annotations
 import inspect
 import math
 import random
-import shlex
 import time
 from collections.abc import AsyncIterator, Callable, Mapping
 from dataclasses import replace
@@ -18,8 +17,7 @@ from typing import NoReturn, Self
 
 from protocols.documentation import docs_page
 from protocols.effects import SAFE
-from protocols.errors import CredentialMissing, InvalidProtocol, Outcome, ToolError
-from protocols.http.access_tokens import SignInFailed
+from protocols.errors import InvalidProtocol, Outcome, ToolError
 from protocols.http.credentials import (
     MASK,
     Mask,
@@ -29,10 +27,11 @@ from protocols.http.credentials import (
 )
 from protocols.http.curl import curl_command
 from protocols.http.document_login import DocumentLogin
-from protocols.http.filled_parameters import fixed_headers, wanted_by, without_filled
-from protocols.http.oauth import Keyring, SignIn
+from protocols.http.filled_parameters import fixed_headers, without_filled
+from protocols.http.oauth import Keyring
 from protocols.http.redirects import follow_redirects
 from protocols.http.request import HttpRequest, RequestBuilder
+from protocols.http.tool_login import ToolLogin
 from protocols.mcp import Servers
 from protocols.pace import Paces, announced_pause
 from protocols.protocol import HttpBinding, McpBinding, ProgramBinding, PythonBinding, ToolProtocol
@@ -156,8 +155,8 @@ class Invoker:
         if not isinstance(call, HttpCall) or tool.fresh is not None:
             return tool
         self.homes |= call.homes
-        protocol = self.hide_filled(tool.protocol, call.account)
-        bound = self.bind(protocol, account=call.account, source=call.source)
+        protocol = self.hide_filled(tool.protocol, call.login.account)
+        bound = self.bind(protocol, account=call.login.account, source=call.login.source)
         return replace(tool, protocol=protocol, call=bound)
 
     def close(self) -> None:
@@ -190,8 +189,6 @@ class HttpCall:
         account: str,
         source: str,
     ) -> None:
-        self.account = account
-        self.source = source
         self._protocol = protocol
         self._binding = binding
         self._keyring = keyring
@@ -213,9 +210,9 @@ class HttpCall:
         self._secret_headers = tuple(
             one.name for one in self._fixed if is_secret(one.name, one.value)
         )
-        self._wanted = wanted_by(binding, protocol, account)
+        self._login = ToolLogin(protocol, binding, keyring, account=account, source=source)
         self._reserved = [
-            *keyring.placements(self._wanted),
+            *keyring.placements(self._login.wanted),
             *((one.place, one.name) for one in self._fixed),
         ]
 
@@ -243,11 +240,11 @@ class HttpCall:
         """
         request = self._build(arguments, idempotency_key, query)
         mask = self._keyring.mask
-        secrets = self._secrets()
+        secrets = self._login.secrets()
         answer, committed = self._exchange(request, secrets)
         if answer.status == 401 and secrets and not committed:  # refused, so nothing was done
             self._keyring.reject(secret.credential for secret in secrets)
-            renewed = self._secrets()
+            renewed = self._login.secrets()
             if renewed != secrets:
                 secrets = renewed
                 answer, committed = self._exchange(request, secrets)
@@ -277,37 +274,10 @@ class HttpCall:
         """Hosts that calls may reach although they are on this machine or its networks."""
         return self._keyring.homes
 
-    def _secrets(self) -> list[RequestSecret]:
-        """Return the secrets of a call. Raises `CredentialMissing` if one cannot be had."""
-        try:
-            return self._keyring.secrets(self._wanted, tool=self._protocol.name)
-        except SignInFailed as failure:
-            raise CredentialMissing(f"{failure.body} Test it with: {self._login}") from None
-
-    def sign_in(self) -> list[SignIn]:
-        """Sign in anew with each credential of a call that needs a token.
-
-        Raises:
-            CredentialMissing: a credential cannot be had. The tokens of before are kept.
-        """
-        return self._keyring.sign_in(self._wanted, tool=self._protocol.name)
-
     @property
-    def needed(self) -> tuple[str, ...]:
-        """The names of the credentials that the document declares, whether configured or not."""
-        return self._binding.credential_names
-
-    @property
-    def login_key(self) -> tuple[object, ...] | None:
-        """A value that is equal for tools with the same sign-in; None for those without one."""
-        if not (self.needed or self.credentials):
-            return None
-        return self._plan.origin, self.account, self._binding.credentials, self.credentials
-
-    @property
-    def _login(self) -> str:
-        """The command that tests the credentials of the tool's source."""
-        return f"atc tools login {shlex.quote(self.source) if self.source else 'SOURCE'}"
+    def login(self) -> ToolLogin:
+        """The credentials of the tool."""
+        return self._login
 
     @property
     def credentials(self) -> tuple[str, ...]:
@@ -315,7 +285,7 @@ class HttpCall:
 
         A call without credentials may send headers with secrets; then these are their names.
         """
-        return tuple(self._keyring.chosen(self._wanted).values()) or self._secret_headers
+        return tuple(self._keyring.chosen(self._login.wanted).values()) or self._secret_headers
 
     @property
     def has_secrets(self) -> bool:
@@ -331,15 +301,17 @@ class HttpCall:
         problem = one_line(self._keyring.mask(answer.problem))
         if answer.unreachable:
             return f"{tool}: {problem}."
-        if not sent or answer.status not in (401, 403):
+        if answer.status not in (401, 403):
             return None
+        if not sent:
+            return self._login.sibling_advice(answer.status)
         places = {name: self._keyring.place_of(name) for name in sent}
         if sent == self._secret_headers:
             places = dict.fromkeys(sent, "a header of your settings")
         elif answer.status == 401:
             self._keyring.reject(sent)
         return refused_credential_remedy(
-            tool, self._plan.origin, answer.status, problem, places, test=self._login
+            tool, self._plan.origin, answer.status, problem, places, test=self._login.command
         )
 
     def check(self, arguments: JsonObject) -> None:

@@ -87,6 +87,9 @@ class HttpBinding:
     credentials to send together; an empty one means that no credential is needed. The user's
     configuration maps a name to a value and to the hosts that may see it. `schemes` maps a name to
     its OpenAPI security scheme, which says how the credential is sent.
+
+    `sibling_credentials` is set if the document declares nothing about this tool, but credentials
+    for most others. They are sent only if the user agreed.
     """
 
     __pydantic_config__ = _CAMEL
@@ -98,6 +101,7 @@ class HttpBinding:
     media: str = ""
     accept: tuple[str, ...] = ()
     credentials: tuple[str | tuple[str, ...], ...] = ()
+    sibling_credentials: tuple[str | tuple[str, ...], ...] = ()
     schemes: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     idempotency_header: str | None = None
 

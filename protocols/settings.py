@@ -231,6 +231,8 @@ class InvokeSettings:
     """Function that opens the address of a sign-in page. None if no person can sign in."""
     show_device_code: Callable[[DeviceSignIn], object] | None = None
     """Function that shows a person where to type a code. None if no person can sign in."""
+    agreements: Path | None = None
+    """File for agreements to send credentials of sibling tools. None keeps them in memory."""
     tokens: Path | None = None
     """File for OAuth tokens. None keeps them in memory."""
 

@@ -34,11 +34,15 @@ def login(source: str | None, **flags: Any) -> None:
     later commands. A key or a password that is sent with each call is tested with a tool that only
     reads and needs no arguments, if there is one. If a sign-in fails, the token of before is kept.
 
+    Where a document declares a login for most tools and nothing for others, you are asked on a
+    terminal if the others get it, too. The answer is kept for this host and this login.
+
     Without SOURCE, the sources of the settings are used. The exit status is 3 if a credential is
     missing or refused.
     """
     config = load_config({"tools": (source,) if source else (), **flags})
     with wiring.open_toolbox(config, saved=False) as toolbox:
+        _ask_about_siblings(toolbox)
         results = [_try_login(tools) for tools in _group_by_credentials(toolbox)]
     rows = [(row["credential"], row["state"], row["detail"]) for row in results]
     output.print_result(results, rows)
@@ -48,11 +52,27 @@ def login(source: str | None, **flags: Any) -> None:
         sys.exit(ExitCode.ENVIRONMENT)
 
 
+def _ask_about_siblings(toolbox: Toolbox) -> None:
+    """Ask the person whether tools that declare no login get that of the others.
+
+    Without a terminal nobody is asked, and nothing changes.
+    """
+    asked: set[str] = set()
+    for tool in toolbox.values():
+        if not isinstance(tool.call, HttpCall):
+            continue
+        question = tool.call.login.sibling_question()
+        if question and question not in asked:
+            asked.add(question)
+            if output.has_person() and output.confirmed(question):
+                tool.call.login.agree()
+
+
 def _group_by_credentials(toolbox: Toolbox) -> Iterator[list[Tool]]:
     """Yield the HTTP tools, grouped by the host and the credentials that they send or need."""
     groups: dict[object, list[Tool]] = {}
     for tool in toolbox.values():
-        if isinstance(tool.call, HttpCall) and (key := tool.call.login_key):
+        if isinstance(tool.call, HttpCall) and (key := tool.call.login.key):
             groups.setdefault(key, []).append(tool)
     yield from groups.values()
 
@@ -61,10 +81,10 @@ def _try_login(tools: list[Tool]) -> dict[str, Any]:
     """Sign in with the credentials of tools that all send the same, and return the report."""
     call = tools[0].call
     assert isinstance(call, HttpCall)
-    names = ", ".join(call.credentials or call.needed)
+    names = ", ".join(call.credentials or call.login.needed)
     report = {"credential": names, "state": "failed", "seconds": None}
     try:
-        done = call.sign_in()
+        done = call.login.sign_in()
     except CredentialMissing as error:
         return {**report, "detail": error.body}
     tokens = [one for one in done if one.token]

@@ -301,7 +301,7 @@ def invoke_settings(config: Config) -> InvokeSettings:
         confirm_start=may_start,
         open_browser=show_page if has_person() else None,
         show_device_code=show_code if has_person() else None,
-        tokens=state_folder(config) / "sign-ins.json" if config.lend_credentials else None,
+        logins=state_folder(config) if config.lend_credentials else None,
     )
 
 

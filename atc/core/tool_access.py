@@ -26,11 +26,12 @@ def call_settings(
     confirm_start: Callable[[McpServer], bool] | None = None,
     open_browser: Callable[[str], object] | None = None,
     show_device_code: Callable[[DeviceSignIn], object] | None = None,
-    tokens: Path | None = None,
+    logins: Path | None = None,
 ) -> InvokeSettings:
     """Return the settings for tool calls that follow from the configuration.
 
-    The arguments after `config` are fields of the returned `InvokeSettings`. If a secret cannot be
+    `logins` is the folder in which tokens and agreements about logins are
+    kept. The other arguments are fields of the returned `InvokeSettings`. If a secret cannot be
     read, only the calls that need it fail. If the setting `lend_credentials` is off, tools get no
     credentials, headers or MCP servers.
     """
@@ -72,7 +73,8 @@ def call_settings(
         servers=known.mcp,
         open_browser=open_browser,
         show_device_code=show_device_code,
-        tokens=tokens,
+        tokens=logins and logins / "sign-ins.json",
+        agreements=logins and logins / "agreed-logins.json",
     )
 
 

@@ -17,8 +17,6 @@ from protocols.sources.factories import Factory
 from protocols.sources.kinds import Which
 from protocols.toolbox import Toolbox
 
-_TOKENS = "sign-ins.json"
-"""The file in the state folder with the OAuth tokens."""
 _NAMED_HERE = "named by the program"
 Credentials = Mapping[str, Mapping[str, Any]]
 """Credentials of a program, keyed by name: tables as in the settings, such as `{"value":
@@ -57,8 +55,8 @@ def open_invoker(config: Config, *, is_users: bool) -> Invoker:
     shared with the commands of `atc`.
     """
     confirm = (lambda _: True) if config.start_servers else None
-    tokens = config.state_dir / _TOKENS if is_users and config.lend_credentials else None
-    return Invoker(call_settings(config, confirm_start=confirm, tokens=tokens))
+    state = config.state_dir if is_users and config.lend_credentials else None
+    return Invoker(call_settings(config, confirm_start=confirm, logins=state))
 
 
 def load_tools(

@@ -14,6 +14,7 @@ from typing import NoReturn
 
 from protocols.errors import CredentialMissing
 from protocols.http.access_tokens import AccessTokens, SignInFailed
+from protocols.http.agreements import Agreements
 from protocols.http.credentials import (
     Alternatives,
     Mask,
@@ -102,6 +103,7 @@ class Keyring:
         )
         self.tokens = TokenFile(settings.tokens)
         self.access_tokens = AccessTokens(settings, self.transport, self.mask, self.tokens)
+        self.agreements = Agreements(settings.agreements)
         self._stale = False
         """True if a credential was refused or missing, so that all are read again."""
 

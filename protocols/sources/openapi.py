@@ -21,7 +21,11 @@ from protocols.sources.openapi_responses import (
     success_statuses,
     text_body,
 )
-from protocols.sources.openapi_security import credentials_of, scheme_of
+from protocols.sources.openapi_security import (
+    Alternatives,
+    security_fields,
+    sibling_credentials,
+)
 from protocols.sources.openapi_servers import server_of, swagger_server
 from protocols.sources.operation import (
     OperationArguments,
@@ -80,6 +84,7 @@ class _Reader:
         self._base_url = base_url
         self._document = OpenApiDocument(content, where)
         self._sent = Schemas(self._document, hidden="readOnly")
+        self._siblings: Alternatives = []
         self._received = Schemas(self._document, hidden="writeOnly")
 
     def protocols(self, hide: Hide) -> list[ToolProtocol]:
@@ -98,6 +103,7 @@ class _Reader:
             raise SourceUnavailable(
                 f"{self._where} describes no operations: its 'paths' are missing or empty."
             )
+        self._siblings = sibling_credentials(operations.values())
         named = dict(zip(operation_names(operations), operations.items(), strict=True))
         links = self._links({name: operation for name, (_, operation) in named.items()})
         protocols = [
@@ -200,7 +206,10 @@ class _Reader:
             name,
             method,
             url,
-            bound={"accept": accepted_media(responses), **self._security(operation, server)},
+            bound={
+                "accept": accepted_media(responses),
+                **security_fields(self._document, operation, server, self._siblings),
+            },
             title=plain_text(operation.get("summary")),
             description=plain_text(operation.get("description")),
             output_schema={"type": "null"} if method == "HEAD" else output,
@@ -221,27 +230,6 @@ class _Reader:
             extra=extra_of(operation, responses.get(success, {})),
         )
         return replace(protocol, input_schema=self._sent.complete(protocol.input_schema))
-
-    def _security(self, operation: JsonObject, server: str) -> dict[str, Any]:
-        """Return the fields of an `HttpBinding` that say which secrets an operation needs.
-
-        They are the credentials and their security schemes. The name of the operation's header for
-        idempotency keys, if any, is returned with them.
-        """
-        credentials = credentials_of(self._content, operation)
-        schemes = {
-            one: scheme_of(self._document, one, server) for names in credentials for one in names
-        }
-        headers = {
-            one["name"].lower(): one["name"]
-            for one in operation["parameters"]
-            if one.get("in") == "header"
-        }
-        return {
-            "credentials": tuple(names[0] if len(names) == 1 else names for names in credentials),
-            "schemes": {one: scheme for one, scheme in schemes.items() if scheme},
-            "idempotency_header": headers.get("idempotency-key"),
-        }
 
     # --- requests
 

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from typing import Any, TypeAlias
 from urllib.parse import urljoin
 
 from protocols.schema import JsonObject, as_mapping, items_of_type
 from protocols.sources.document import OpenApiDocument
 
+Alternatives: TypeAlias = list[tuple[str, ...]]
+"""Alternative credentials, each a tuple of names to send together."""
 _FLOWS = {
     "application": "clientCredentials",
     "accessCode": "authorizationCode",
@@ -22,7 +25,49 @@ Swagger 2 has no device flow.
 _ADDRESSES = ("authorizationUrl", "deviceAuthorizationUrl", "tokenUrl", "refreshUrl")
 
 
-def credentials_of(content: JsonObject, operation: JsonObject) -> list[tuple[str, ...]]:
+def security_fields(
+    document: OpenApiDocument, operation: JsonObject, server: str, siblings: Alternatives
+) -> dict[str, Any]:
+    """Return the fields of an `HttpBinding` that say which secrets an operation needs.
+
+    They are the credentials and their security schemes. `siblings` are the credentials of other
+    operations, for an operation that declares nothing. The name of the operation's header for
+    idempotency keys, if any, is returned with them.
+    """
+    credentials = credentials_of(document.content, operation)
+    others = [] if credentials else siblings
+    schemes = {
+        one: scheme_of(document, one, server) for names in (*credentials, *others) for one in names
+    }
+    headers = {
+        one["name"].lower(): one["name"]
+        for one in operation["parameters"]
+        if one.get("in") == "header"
+    }
+    return {
+        "credentials": _single_names(credentials),
+        "sibling_credentials": _single_names(others),
+        "schemes": {one: scheme for one, scheme in schemes.items() if scheme},
+        "idempotency_header": headers.get("idempotency-key"),
+    }
+
+
+def _single_names(credentials: Alternatives) -> tuple[str | tuple[str, ...], ...]:
+    """Return alternatives in which a name that is sent alone is a text."""
+    return tuple(names[0] if len(names) == 1 else names for names in credentials)
+
+
+def sibling_credentials(operations: Iterable[JsonObject]) -> Alternatives:
+    """Return the alternatives that most operations of a document declare; [] if none does."""
+    declared = [
+        tuple(tuple(map(str, one)) for one in items_of_type(operation.get("security"), Mapping))
+        for operation in operations
+    ]
+    count = Counter(one for one in declared if one and all(one))
+    return list(count.most_common(1)[0][0]) if count else []
+
+
+def credentials_of(content: JsonObject, operation: JsonObject) -> Alternatives:
     """Return the alternative credentials of an operation, each a tuple of names to send together.
 
     An empty tuple means that no credential is needed.

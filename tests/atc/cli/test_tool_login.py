@@ -100,6 +100,21 @@ def test_a_refused_sign_in_names_the_test(shop, settings, atc_, monkeypatch):
     assert err.strip().endswith(f"Incorrect password. Test it with: atc tools login {url}")
 
 
+def test_a_person_decides_about_siblings(shop, settings, atc_, monkeypatch):
+    url = f"{shop.url}/openapi.json"
+    questions = []
+    monkeypatch.setitem(DOCUMENT["paths"], "/stock", {"get": {"operationId": "list_stock"}})
+    monkeypatch.setattr("atc.cli.output.confirmed", lambda text: bool(questions.append(text)) or 1)
+    assert atc_("tools", "login", url)[0] == 0
+    assert questions == [], "nobody is at a terminal"
+    monkeypatch.setattr("atc.cli.output.has_person", lambda: True)
+    assert atc_("tools", "login", url)[0] == 0
+    assert atc_("tools", "login", url)[0] == 0
+    assert [one.partition(".")[0] for one in questions] == [f"The document of {shop.netloc[:3]}"]
+    assert "declares the login 'login' for most of its tools" in questions[0]
+    assert "agreed-logins.json" in {one.name for one in (settings / "state").iterdir()}
+
+
 def test_a_missing_credential_is_told(shop, settings, atc_):
     (settings / "user" / "atc" / "config.toml").write_text("")
     code, out, _ = atc_("tools", "login", f"{shop.url}/openapi.json")
