@@ -28,11 +28,15 @@ class CallLimits:
     """
     source: str = ""
     """The host or MCP server for which a limit was set, or "" if all of them are those of all."""
+    time_option: str = ""
+    """The option that sets `call_seconds` instead of the setting, such as `--timeout`, or ""."""
 
     def replaced_by(self, own: SourceLimits, source: str) -> CallLimits:
         """Return these limits with those that were set for one source, a host or MCP server."""
         given = {one.name: getattr(own, one.name) for one in fields(SourceLimits)}
-        return replace(self, source=source, **{k: v for k, v in given.items() if v is not None})
+        changes = {name: value for name, value in given.items() if value is not None}
+        time_option = "" if own.call_seconds else self.time_option
+        return replace(self, source=source, time_option=time_option, **changes)
 
     @property
     def max_response_bytes(self) -> int:
@@ -42,7 +46,7 @@ class CallLimits:
     @property
     def time_advice(self) -> str:
         """How to allow a call more time, as the end of a sentence."""
-        return f"allow more with {self._setting('call_seconds')}"
+        return f"allow more with {self.time_option or self._setting('call_seconds')}"
 
     @property
     def size_advice(self) -> str:

@@ -32,6 +32,7 @@ from protocols.http.oauth import Keyring
 from protocols.http.redirects import follow_redirects
 from protocols.http.request import HttpRequest, RequestBuilder
 from protocols.http.tool_login import ToolLogin
+from protocols.http.transport import LATE
 from protocols.mcp import Servers
 from protocols.pace import Paces, announced_pause
 from protocols.protocol import HttpBinding, McpBinding, ProgramBinding, PythonBinding, ToolProtocol
@@ -363,9 +364,9 @@ class HttpCall:
             with self._pace.call(most_seconds=left):
                 deadline = min(deadline, time.monotonic() + self._limits.call_seconds)
                 answer, last = follow_redirects(request, send)
-            if answer.status is None and time.monotonic() >= deadline:
-                advice = f"{self._limits.call_seconds:g} s; {self._limits.time_advice}"
-                answer = replace(answer, trouble=f"{answer.trouble}: {advice}")
+            if answer.trouble.endswith(LATE):
+                within = f" within {self._limits.call_seconds:g} s; {self._limits.time_advice}"
+                answer = replace(answer, trouble=answer.trouble.removesuffix(LATE) + within)
             pause = self._heed_pause(answer)
             jitter = random.uniform(0.5, 1.5)  # noqa: S311 - not used for security
             wait = pause if pause is not None else _BACKOFF_SECONDS * 2**attempt * jitter

@@ -197,6 +197,8 @@ class InvokeSettings:
     """True if tools may call services on this machine and its networks."""
     timeout_seconds: float = CALL_SECONDS
     """Time-out of one call with its retries, until the last byte of the body."""
+    time_option: str = ""
+    """The option that sets `timeout_seconds`, or "" if the setting `call_seconds` sets it."""
     max_body_bytes: int = round(MAX_RESPONSE_MB * MEGABYTE)
     """Maximum size of a response body after decompression."""
     requests_per_second: float | None = None
@@ -246,6 +248,7 @@ class InvokeSettings:
             max_response_mb=self.max_body_bytes / MEGABYTE,
             requests_per_second=self.requests_per_second,
             concurrent_calls=self.concurrent_calls,
+            time_option=self.time_option,
         )
         source = next((one for one in sources if one in self.source_limits), None)
         return limits if source is None else limits.replaced_by(self.source_limits[source], source)

@@ -54,7 +54,10 @@ def invoker_for(config: Config, settings: ProbeSettings) -> Invoker:
     """Return an invoker that sends each call once, because the probing has its own retries."""
     wiring.say_withheld(config)
     own = replace(
-        wiring.invoke_settings(config), retries=0, timeout_seconds=settings.timeout_seconds
+        wiring.invoke_settings(config),
+        retries=0,
+        timeout_seconds=settings.timeout_seconds,
+        time_option="--timeout",
     )
     return Invoker(own)
 

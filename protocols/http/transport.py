@@ -22,6 +22,8 @@ from protocols.response import Answer
 from protocols.urls import Origin, is_loopback, split_url
 
 MAX_ERROR_BYTES: Final = 65_536
+LATE: Final = " in time"
+"""The end of `Answer.trouble` if the time of a request was over."""
 _CHUNK = 65_536  # bytes
 _PASSING = (429, 500, 502, 503, 504)
 Take: TypeAlias = Callable[[Answer, Iterator[bytes]], Answer]
@@ -239,7 +241,7 @@ def _failed_answer(error: Exception, origin: Origin, *, sent: bool) -> Answer:
     )
     if isinstance(error, TimeoutError | requests.Timeout | urllib3.exceptions.TimeoutError):
         what = "no complete answer from" if sent else "no connection to"
-        trouble = f"{what} {origin.netloc} in time"
+        trouble = f"{what} {origin.netloc}{LATE}"
         return Answer(trouble=trouble, sent=sent, passing=not sent, unreachable=not sent)
     reason = _innermost_cause(error)
     if sent:

@@ -1,5 +1,7 @@
 """Limits of calls, of all sources and of one."""
 
+from dataclasses import replace
+
 import pytest
 
 from protocols.call_limits import SourceLimits
@@ -14,6 +16,9 @@ def test_a_source_may_have_limits_of_its_own():
     limits = settings.limits_of("crm", "api.example.org")
     assert (limits.call_seconds, limits.requests_per_second) == (90.0, 2.0)
     assert limits.max_response_bytes == 1_234_567
+    probed = replace(settings, time_option="--timeout")
+    assert probed.limits_of("other.example.org").time_advice == "allow more with --timeout"
+    assert probed.limits_of("api.example.org").time_advice == limits.time_advice
     assert limits.time_advice == 'allow more with source_limits."api.example.org".call_seconds'
 
 

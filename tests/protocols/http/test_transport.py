@@ -178,8 +178,8 @@ def test_the_time_for_a_call_is_bounded(script):
         assert 0.2 < time.monotonic() - began < PATIENCE
         assert (error.outcome, error.status, len(server.seen)) == ("unknown", None, 1)
         assert error.body == (
-            f"no complete answer from {server.netloc} in time: 0.25 s; allow more with"
-            " limits.call_seconds (--call-seconds)"
+            f"no complete answer from {server.netloc} within 0.25 s;"
+            " allow more with limits.call_seconds (--call-seconds)"
         )
 
 
