@@ -6,9 +6,9 @@ Each is given to `atc run` by a model on loopback that knows only this program, 
 checked, corrected, run and doubted as any other. A model that is asked again repeats its program.
 
 A wrong answer is `marked` if `atc` doubts it, and `silent` if not. A program that calls a function
-which the prompt does not offer counts only if its task has no other program. `--atc` measures the
-`atc` of another checkout. The exit status is 1 if an answer is silently wrong, or if fewer than 95
-in 100 are right.
+which the prompt does not offer counts only if its task has no other program. A task has the worst
+grade of its programs. `--atc` measures the `atc` of another checkout. The exit status is 1 if an
+answer is silently wrong, or if fewer than 95 in 100 tasks are right.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from benchmarks.services import (
     moto,
     shop,
 )
-from benchmarks.services.grading import GRADES
+from benchmarks.services.grading import GRADES, Grade
 from benchmarks.services.play import PlayedProgram, play_program
 from benchmarks.services.service import RunningService
 from benchmarks.services.service_tasks import load_service_tasks
@@ -103,17 +103,16 @@ def play_service(
 def summarize(played: Sequence[PlayedProgram]) -> dict[str, Any]:
     """Return the report: the grades of each service, and all that was not right."""
     counted = list(_counted(played))
-    grades = Counter(one.grade for one in counted)
-    right = grades["right"] / len(counted) if counted else 0.0
     names = dict.fromkeys(one.service for one in played)
+    total = _count(counted)
+    tasks = total["tasks"]
+    right = tasks.get("right", 0) / max(1, sum(tasks.values()))
     return {
         "suite": "services",
-        "passed": right >= _LEAST_RIGHT and not grades["silent"],
-        "programs": len(counted),
-        "share_right": right,
-        "asked_again": sum(one.requests > 1 for one in counted),
+        "passed": right >= _LEAST_RIGHT and "silent" not in tasks,
+        "share_of_tasks_right": right,
         "services": {name: _count(one for one in counted if one.service == name) for name in names},
-        "total": _count(counted),
+        "total": total,
         "not_right": [_describe(one) for one in counted if one.grade != "right"],
         "asked_again_but_right": [
             _describe(one) for one in counted if one.grade == "right" and one.requests > 1
@@ -129,9 +128,23 @@ def _counted(played: Sequence[PlayedProgram]) -> Iterator[PlayedProgram]:
             yield one
 
 
-def _count(played: Iterable[PlayedProgram]) -> dict[str, int]:
-    found = Counter(one.grade for one in played)
-    return {"programs": found.total()} | {grade: found[grade] for grade in GRADES if found[grade]}
+def _count(played: Iterable[PlayedProgram]) -> dict[str, Any]:
+    """Return how many tasks and programs have each grade, and how often a model was asked again."""
+    programs = list(played)
+    worst: dict[tuple[str, str], Grade] = {}
+    for one in programs:
+        task = (one.service, one.task)
+        worst[task] = max(worst.get(task, "right"), one.grade, key=GRADES.index)
+    return {
+        "tasks": _count_grades(worst.values()),
+        "programs": _count_grades(one.grade for one in programs),
+        "asked_again": sum(one.requests > 1 for one in programs),
+    }
+
+
+def _count_grades(grades: Iterable[Grade]) -> dict[str, int]:
+    found = Counter(grades)
+    return {grade: found[grade] for grade in GRADES if found[grade]}
 
 
 def _describe(one: PlayedProgram) -> str:

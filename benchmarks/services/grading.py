@@ -7,12 +7,13 @@ from collections.abc import Mapping
 from contextlib import suppress
 from typing import Any, Literal, get_args
 
-Grade = Literal["right", "unsure", "marked", "silent", "no answer", "not offered"]
+Grade = Literal["right", "unsure", "not offered", "no answer", "marked", "silent"]
 """`right`: solved with the true answer. `unsure`: the true answer, but not `solved`. `marked`: a
 wrong answer that `atc` doubts or does not call solved. `silent`: a wrong answer without a mark.
 `not offered`: the prompt does not mention a function that the program needs.
 """
 GRADES: tuple[Grade, ...] = get_args(Grade)
+"""All grades, the best first."""
 
 
 def grade_report(report: Mapping[str, Any], truth: Any, *, written: bool = True) -> Grade:
