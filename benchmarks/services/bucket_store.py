@@ -16,6 +16,8 @@ def list_objects(
     """List objects of a bucket in the order of their keys, at most 1000 at a time.
 
     If `IsTruncated` is true, pass `NextContinuationToken` as `continuation_token` for more.
+
+    read_only = True
     """
     more = {} if continuation_token is None else {"ContinuationToken": continuation_token}
     found = _s3.list_objects_v2(Bucket=bucket, Prefix=prefix, MaxKeys=max_keys, **more)
@@ -24,12 +26,18 @@ def list_objects(
 
 
 def get_object(bucket: str, key: str) -> bytes:
-    """Download the content of an object."""
+    """Download the content of an object.
+
+    read_only = True
+    """
     return bytes(_s3.get_object(Bucket=bucket, Key=key)["Body"].read())
 
 
 def head_object(bucket: str, key: str) -> dict[str, Any]:
-    """Show size, media type, ETag, time of change and metadata of an object."""
+    """Show size, media type, ETag, time of change and metadata of an object.
+
+    read_only = True
+    """
     found = _s3.head_object(Bucket=bucket, Key=key)
     names = ("ContentLength", "ContentType", "ETag", "LastModified", "Metadata")
     return {name: found[name] for name in names}
