@@ -23,7 +23,7 @@ from sandbox.trace import ToolCall
 
 _BRACKETS = re.compile(r"\(((?:[A-Z0-9]{2,6})(?:(?:, | and | or )[A-Z0-9]{2,6})*)\)")
 _NUMBERED = re.compile(r"(?<![\w-])(?=[A-Z]*\d)(?=\d*[A-Z])[A-Z0-9]{4,}(?![\w-])")
-_AFTER_NAME = re.compile(r"(?<!\w)[^\W_a-z]\w*\W*$")
+_AFTER_NAME = re.compile(r"(?<!\w)[^\W\d_a-z]\w*\W*$")
 _SMALL_WORDS = frozenset({"a", "an", "and", "for", "in", "of", "on", "the", "to"})
 """Words that an abbreviation may leave out."""
 
@@ -89,7 +89,8 @@ def _only_values(calls: Sequence[ToolCall]) -> set[str]:
 def _find_codes_in_brackets(task: str) -> Iterator[str]:
     """Yield the codes in brackets after a name, except abbreviations of the words before them.
 
-    After a word in lower case, as in "budget (USD)", a code is a unit or format.
+    After a word in lower case or a number, as in "budget (USD)" and "March 2026 (UTC)", a code is a
+    unit, a format or a time zone.
     """
     for found in _BRACKETS.finditer(task):
         before = _before(task, found)

@@ -35,6 +35,7 @@ def text(source, result=None, **arguments):
         ("Flights of N14228", ["N14228"]),
         ("The code of the airport (IATA)", []),  # the documentation names this format
         ("The budget (USD)", []),  # a unit, since no name stands before it
+        ("Flights in March 2026 (UTC)", []),
     ],
 )
 def test_a_code_that_names_something_is_missed(task, unused):
