@@ -22,6 +22,8 @@ from protocols.validate import first_error
 
 EvidenceLevel = Literal["declared", "observed", "guessed"]
 Location = Literal["path", "query", "header", "cookie", "body", "form"]
+McpMethod = Literal["tools/call", "resources/read", "resources/list"]
+"""What a tool of an MCP server asks of the server."""
 BODYLESS = ("GET", "HEAD", "OPTIONS", "DELETE")
 """HTTP methods whose arguments go into the query by default."""
 _CAMEL = ConfigDict(alias_generator=to_camel)  # as documents spell keys
@@ -137,10 +139,15 @@ class PythonBinding:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class McpBinding:
-    """A call of `tool` on the MCP server with the name `server` in the configuration."""
+    """A request to the MCP server with the name `server` in the configuration.
+
+    By default it calls the server's tool `tool`. With another `method` of MCP it reads or lists the
+    server's resources, and `tool` is only a name.
+    """
 
     server: str
     tool: str
+    method: McpMethod = "tools/call"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

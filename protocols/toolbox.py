@@ -74,6 +74,25 @@ class Toolbox(Mapping[str, Tool]):
     def __repr__(self) -> str:
         return f"Toolbox({', '.join(self._tools)})"
 
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """Sentences about what of the sources and of their results is left out.
+
+        They may become more while tools are called. If this toolbox was selected from a larger one,
+        they are about the larger one.
+        """
+        return self._sentences("notes")
+
+    @property
+    def repairs(self) -> tuple[str, ...]:
+        """Sentences about mistakes in the schemas of tools, which were dropped."""
+        return self._sentences("repairs")
+
+    def _sentences(self, kind: str) -> tuple[str, ...]:
+        tools = self._whole._tools.values()  # noqa: SLF001 - another toolbox
+        found = (getattr(tool.call, kind, ()) for tool in tools)
+        return tuple(dict.fromkeys(sentence for each in found for sentence in each))
+
     def find(self, name: str, *, suggest: bool = True) -> Tool:
         """Return the tool with this alias, or with another name that settings may use for it.
 

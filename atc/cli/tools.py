@@ -41,6 +41,8 @@ def list_(**flags: Any) -> None:
     with wiring.open_toolbox(config) as toolbox:
         rows = [(tool.alias, effect(tool), describe_tool(tool)) for tool in toolbox.values()]
         output.print_result([tool_document(tool) for tool in toolbox.values()], rows)
+        for sentence in (*toolbox.notes, *toolbox.repairs):
+            output.say(f"{sentence[:1].upper()}{sentence[1:]}")
         for name, tool, why in check_saved_tools(toolbox, wiring.saved_folder(config)):
             if tool is None:
                 output.say(f"The saved tool {name} is not offered: {why}.")

@@ -239,6 +239,8 @@ class Run:
         for attempt in [one for one in self.attempts if one.answer is not None][-1:]:
             for note in response_notes(attempt, parts.toolbox, task=self.task):
                 self.meter.note(note)
+        for note in parts.toolbox.notes:
+            self.meter.note(note)
         status: Status = "failed"
         if self.paused or (orphans and not parts.accept_orphans):
             status = "paused"

@@ -137,18 +137,20 @@ class Gateway:
     def overview(self, client: str = "") -> str:
         """Return a text about all tools: their stubs if these are short (see `DESCRIBED_TOKENS`).
 
-        Otherwise the text has only the number of tools and their sources.
+        Otherwise the text has only the number of tools and their sources. What of the sources is
+        left out is said at the end.
         """
         tools = self.tools(client)
+        notes = "".join(f"\n\nNote: {note}" for note in tools.notes)
         if (
             len(tools) * 10 <= DESCRIBED_TOKENS
             and token_estimate(text := stubs(tools)) <= DESCRIBED_TOKENS
         ):
-            return text
+            return text + notes
         counts = Counter(tool.source for tool in tools.values())
         sources = ", ".join(f"{name or 'tools'} ({count})" for name, count in counts.most_common(8))
         more = f" and {len(counts) - 8} more sources" if len(counts) > 8 else ""
-        return f"{len(tools)} tools: {sources}{more}. Search, then describe, then run."
+        return f"{len(tools)} tools: {sources}{more}. Search, then describe, then run.{notes}"
 
     def search_tools(
         self, query: str, limit: int = _SEARCHED, **asking: Unpack[Asking]

@@ -2,51 +2,40 @@
 
 from __future__ import annotations
 
-import re
 import shlex
 import threading
-from collections.abc import Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from functools import partial
 from importlib.util import find_spec
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, TypeVar
 
 from protocols.call_limits import CallLimits
-from protocols.errors import (
-    CredentialMissing,
-    InvalidProtocol,
-    Outcome,
-    SourceUnavailable,
-    ToolError,
-)
+from protocols.errors import CredentialMissing, Outcome, SourceUnavailable, ToolError
 from protocols.http.credentials import add_secrets, refused_credential_remedy
 from protocols.http.oauth import Keyring, Wanted
 from protocols.http.request import HttpRequest, refuse_unless_json
 from protocols.mcp.call import McpCall, with_limit_advice
+from protocols.mcp.endings import ConnectionEnded
+from protocols.mcp.requests import ask_tool, describe_change, list_all
+from protocols.mcp.resources import resource_tools
+from protocols.mcp.tool_list import read_tools
 from protocols.naming import identifier
 from protocols.pace import Paces
-from protocols.protocol import Annotations, McpBinding, ToolProtocol
-from protocols.response import Answer, UnreadableBody, one_line, read_body, to_json
-from protocols.schema import Json, JsonObject, as_mapping, dumps
+from protocols.protocol import McpBinding, ToolProtocol
+from protocols.response import one_line, to_json
+from protocols.schema import Json, JsonObject
 from protocols.settings import McpServer, headers_of
 from protocols.urls import is_url, split_url
-from protocols.validate import is_schema
 
 if TYPE_CHECKING:
     from protocols.mcp.connection import Connection
 
+T = TypeVar("T")
 _MAX_ANSWER = 65_536  # characters that are kept of an error's text
 _MAX_REMEDY = 2_000  # characters; the last lines of a server's log are part of it
-_UNSURE = re.compile(
-    r"timed?[ -]?out|timeout|ECONNRESET"
-    r"|\b(EPIPE|broken pipe|deadline exceeded|connection (reset|closed|aborted|lost)"
-    r"|socket hang up|fetch failed|other side closed|closed connection"
-    r"|(unexpected|premature) (EOF|close)|disconnected"
-    r"|(status|code|http|error)\W{0,3}5\d\d|internal server error"
-    r"|bad gateway|service unavailable)\b",
-    re.IGNORECASE,
-)
-"""Error texts which show that the tool itself does not know if its own request took effect."""
+_MOST_NOTES = 50
+"""Maximum number of notes about one server. Its results could give rise to any number."""
 
 
 def is_mcp(text: str) -> bool:
@@ -66,12 +55,24 @@ class _ServerEntry:
     """Why the server cannot be used; empty if it can."""
     connection: Connection | None = None
     lock: threading.Lock = field(default_factory=threading.Lock)
+    tool_names: frozenset[str] = frozenset()
+    """Names of the tools that the server had when its list was read."""
+    notes: dict[str, None] = field(default_factory=dict)
+    """Sentences about what of the server's tools and results is left out, in their order."""
+    repairs: tuple[str, ...] = ()
+    """Sentences about mistakes in the schemas of the server's tools."""
 
     def drop(self) -> None:
         """Close the connection to the server, if there is one, and forget it."""
         if self.connection is not None:
             self.connection.close()
             self.connection = None
+
+    def note(self, *sentences: str) -> None:
+        """Add sentences to the notes."""
+        for sentence in sentences:
+            if len(self.notes) < _MOST_NOTES:
+                self.notes.setdefault(sentence)
 
 
 class Servers:
@@ -97,8 +98,7 @@ class Servers:
 
         Raises:
             SourceUnavailable: the server may not or cannot be started, does not answer or has no
-                tools, its name is taken, or the SDK is not installed.
-            InvalidProtocol: a tool has no name.
+                usable tools, its name is taken, or the SDK is not installed.
         """
         found, server = self._parse_source(text)
         confirm = self._settings.confirm_start
@@ -117,20 +117,29 @@ class Servers:
             )
         entry = self._known[found] if found else _ServerEntry(server)
         try:
-            connection = self._connect(entry)
-            tools = connection.tools()
+            raw_tools, resources = self._exchange(entry, list_all, reads=True)
         except ToolError as error:
             entry.drop()
             problem = error.body.rstrip(".")
             raise SourceUnavailable(
                 f"the MCP server {server.masked_text!r} gives no tools: {problem}."
             ) from error
-        known_as = name or found or identifier(connection.name or "mcp")
+        own_name = entry.connection.name if entry.connection is not None else ""
+        known_as = name or found or identifier(own_name or "mcp")
         self._register(entry, known_as, text, may_replace=bool(name or found))
-        if not tools:
-            raise SourceUnavailable(f"the MCP server {known_as!r} ({text}) has no tools.")
         trusted = server.trusted or self._settings.trust_annotations
-        return known_as, [_protocol(tool, known_as, trusted=trusted) for tool in tools]
+        listed = read_tools(raw_tools, known_as, trusted=trusted)
+        entry.tool_names = frozenset(tool.name for tool in listed.protocols)
+        entry.note(*listed.left_out)
+        entry.repairs = listed.repaired
+        if isinstance(resources, str):
+            entry.note(f"the MCP server {known_as!r}: its resources are left out: {resources}.")
+            resources = ([], [])
+        reading = resource_tools(*resources, known_as, entry.tool_names, trusted=trusted)
+        if not listed.protocols and not reading:
+            problem = f"the MCP server {known_as!r} ({text}) has no tools."
+            raise SourceUnavailable(" ".join((problem, *listed.left_out)))
+        return known_as, [*listed.protocols, *reading]
 
     def _register(
         self, entry: _ServerEntry, known_as: str, text: str, *, may_replace: bool
@@ -164,6 +173,7 @@ class Servers:
         """
         tool, name = protocol.name, binding.server
         mask = self._keyring.mask
+        reads = reads or binding.method != "tools/call"
         failed: Outcome = "refused" if reads else "unknown"
 
         def call(arguments: JsonObject) -> Json:
@@ -174,12 +184,13 @@ class Servers:
                     f"; add [mcp.{name}] with its command or url to your settings."
                 )
                 raise ToolError(None, problem, outcome="not_run", remedy=problem)
-            known = self._known[name]
-            limits = self._limits(known)
+            entry = self._known[name]
+            limits = self._limits(entry)
+            ask = partial(ask_tool, protocol, binding, arguments, note=entry.note, failed=failed)
             try:
                 with self._paces.of(f"mcp:{name}", limits).call(most_seconds=limits.call_seconds):
-                    result = self._connect(known).call(binding.tool, arguments, failed=failed)
-                return mask.result(to_json(_value(result, protocol.output_schema, failed=failed)))
+                    value = self._exchange(entry, ask, reads=reads)
+                return mask.result(to_json(value))
             except CredentialMissing:
                 raise
             except ToolError as lost:
@@ -196,7 +207,43 @@ class Servers:
             except TypeError as error:
                 raise ToolError(None, one_line(mask(f"{tool}: {error}")), outcome=failed) from None
 
-        return McpCall(call, partial(self._has_secrets, name))
+        return McpCall(
+            call,
+            partial(self._has_secrets, name),
+            partial(self._notes, name),
+            partial(self._repairs, name),
+        )
+
+    def _exchange(self, entry: _ServerEntry, ask: Callable[[Connection], T], *, reads: bool) -> T:
+        """Return the result of `ask`, which is called with an open connection to a server.
+
+        If the session or the connection has ended, it is called once more with a new one, provided
+        that the server has not taken the request, or that it only reads (`reads`).
+        """
+        try:
+            return ask(self._connect(entry))
+        except ConnectionEnded as ended:
+            if not reads and ended.outcome != "not_run":
+                raise
+            return ask(self._connect(entry))
+
+    def _notes(self, name: str) -> tuple[str, ...]:
+        """Return sentences about what of a server's tools and results is left out.
+
+        This starts no server and sends nothing.
+        """
+        entry = self._known.get(name)
+        if entry is None:
+            return ()
+        connection = entry.connection
+        changed = connection.changed_tools if connection is not None else None
+        if changed is not None:
+            entry.note(*describe_change(name, entry.tool_names, changed))
+        return tuple(map(self._keyring.mask, entry.notes))
+
+    def _repairs(self, name: str) -> tuple[str, ...]:
+        """Return sentences about mistakes in the schemas of a server's tools."""
+        return self._known[name].repairs if name in self._known else ()
 
     def _has_secrets(self, name: str) -> bool:
         """Return True if the server of this name is given a secret, such as a stored sign-in."""
@@ -265,9 +312,11 @@ class Servers:
             ToolError: no connection can be opened.
         """
         with known.lock:
-            if known.connection is not None and not known.connection.closed:
+            if known.connection is not None and not known.connection.has_ended:
                 return known.connection
-            known.drop()
+            if known.connection is not None:  # other calls may still wait for their answers
+                known.connection.retire()
+                known.connection = None
             problem = known.problem
             if find_spec("mcp") is None:
                 problem = "the MCP SDK is not installed: pip install 'automatic-tool-chain[mcp]'"
@@ -298,102 +347,3 @@ class Servers:
         names = [name for name, entry in self._known.items() if entry is known]
         origins = split_url(known.server.url)[0].names if known.server.url else ()
         return self._settings.limits_of(*names, *(origin.netloc for origin in origins))
-
-
-def _value(result: JsonObject, schema: JsonObject | None, *, failed: Outcome) -> Json:
-    """Return the value that programs get from the result of an MCP tool.
-
-    It is the structured content, else the only content block, else the list of blocks. Text that is
-    JSON is decoded unless `schema` expects text. Images, audio and binary files are replaced by a
-    description with their size in bytes.
-
-    Raises:
-        ToolError: the result is an error. Its outcome is *refused*, which means that nothing was
-            done, or the value of `failed` if the text of the error leaves this open.
-    """
-    if result.get("isError"):
-        text = "\n".join(str(block.get("text", "")) for block in result.get("content", ())).strip()
-        text = text or (
-            dumps(found) if (found := result.get("structuredContent")) else "no explanation"
-        )
-        raise ToolError(
-            None, text, outcome=failed if _UNSURE.search(text) else "refused", answer=text
-        )
-    if result.get("structuredContent") is not None:
-        return result["structuredContent"]
-    values = [_block(block, schema) for block in result.get("content", ())]
-    return values[0] if len(values) == 1 else values or None
-
-
-def _block(block: JsonObject, schema: JsonObject | None) -> Json:
-    """Return the value of one content block of an MCP result, as programs get it.
-
-    Text is decoded if it is JSON; other content is described.
-    """
-    if block.get("type") == "text":
-        text = str(block.get("text", ""))
-        try:
-            return read_body(
-                Answer(status=200, headers={}, body=text.encode("utf-8", "replace")), schema
-            )
-        except UnreadableBody:  # the text does not fit the schema; it is passed on unchanged
-            return text
-    described = {"type": block.get("type"), **block.get("resource", block)}
-    base64 = described.pop("data", None) or described.pop("blob", None)
-    found = {
-        key: value
-        for key, value in described.items()
-        if key not in ("_meta", "annotations", "icons")
-    }
-    return found | (
-        {"bytes": len(base64) * 3 // 4 - base64[-2:].count("=")} if isinstance(base64, str) else {}
-    )
-
-
-# --- descriptions of tools: hints are not trusted by default
-
-
-def _trusted_annotations(hints: JsonObject, *, trusted: bool) -> Annotations:
-    """Return the annotations of a tool, based on the hints that its MCP server gives.
-
-    MCP says that hints are untrusted. A hint that asks for more care is always used. One that asks
-    for less (read-only) is used only if the server is trusted.
-    """
-    annotations = Annotations.from_hints(hints)
-    if not trusted:
-        annotations = Annotations(read_only=False).with_stricter_hints(annotations)
-    reads_only = bool(annotations.read_only and not annotations.destructive)
-    return replace(annotations, read_only=reads_only)
-
-
-def _protocol(tool: JsonObject, server: str, *, trusted: bool) -> ToolProtocol:
-    """Return the description of one tool from the list of tools that an MCP server sends."""
-    if not (name := str(tool.get("name", ""))):
-        raise InvalidProtocol(f"the MCP server {server!r}", "one of its tools has no name.")
-    schema = as_mapping(tool.get("inputSchema"))
-    hints = as_mapping(tool.get("annotations"))
-    # If the schema as a whole is invalid, keep the arguments whose schemas are valid.
-    properties = as_mapping(schema.get("properties"))
-    parts = {key: _usable_schema(part) or {} for key, part in properties.items()}
-    return ToolProtocol(
-        name=name,
-        title=str(tool.get("title") or hints.get("title") or ""),
-        description=str(tool.get("description") or "").strip(),
-        input_schema={
-            "type": "object",
-            "properties": {},
-            **(_usable_schema(schema) or {"properties": parts}),
-        },
-        output_schema=_usable_schema(tool.get("outputSchema")),
-        annotations=_trusted_annotations(hints, trusted=trusted),
-        binding=McpBinding(server=server, tool=name),
-        collection=server,
-    )
-
-
-def _usable_schema(schema: Json) -> dict[str, Any] | None:
-    """Return a schema without `$schema` and `$id`, or None if it is not a valid schema."""
-    if not isinstance(schema, Mapping):
-        return None
-    own = {key: part for key, part in schema.items() if key not in ("$schema", "$id")}
-    return own if is_schema(own) else None

@@ -19,7 +19,7 @@ class LimitedStream(httpx2.AsyncByteStream):
     Reading more raises an error.
     """
 
-    def __init__(self, stream: Any, most_bytes: int) -> None:
+    def __init__(self, stream: Any, most_bytes: float) -> None:
         self._stream = stream
         self._most_bytes = most_bytes
 
@@ -36,7 +36,7 @@ class LimitedStream(httpx2.AsyncByteStream):
         await self._stream.aclose()
 
 
-def _size_error(limit: int) -> httpx2.StreamError:
+def _size_error(limit: float) -> httpx2.StreamError:
     return httpx2.StreamError(f"the answer is over the limit of {limit:,} bytes")
 
 
@@ -51,7 +51,7 @@ class DecompressedStream(httpx2.AsyncByteStream):
         self,
         answer: httpx2.Response,
         *,
-        most_bytes: int,
+        most_bytes: float,
         most_lines: float,
         deadline: float,
         note: Callable[[str], None],

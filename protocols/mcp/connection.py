@@ -6,11 +6,11 @@ This module is imported only when a server is connected, because the SDK is larg
 
 from __future__ import annotations
 
-import asyncio
 import logging
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+import threading
+from collections.abc import Awaitable, Callable, Mapping
 from concurrent.futures import CancelledError
-from contextlib import ExitStack, asynccontextmanager, suppress
+from contextlib import ExitStack, suppress
 from functools import partial
 from typing import Any
 from weakref import finalize
@@ -18,33 +18,31 @@ from weakref import finalize
 import anyio
 from anyio.from_thread import start_blocking_portal
 from mcp import MCPError
-from mcp.client import Client
-from mcp_types import (
-    CONNECTION_CLOSED,
-    INVALID_PARAMS,
-    METHOD_NOT_FOUND,
-    CallToolRequest,
-    CallToolRequestParams,
-    CallToolResult,
-)
-from pydantic import BaseModel, ValidationError
+from mcp_types import CONNECTION_CLOSED, INVALID_PARAMS, METHOD_NOT_FOUND
 
 from protocols.call_limits import CallLimits
 from protocols.errors import Outcome, ToolError
 from protocols.http.oauth import Keyring
 from protocols.http.redirect_page import SIGN_IN_SECONDS
+from protocols.mcp.endings import ConnectionEnded, error_ends_session
 from protocols.mcp.http import DENIED, over_http
 from protocols.mcp.log import ServerLogTail
+from protocols.mcp.session import Session, open_session
+from protocols.mcp.sse import NoEventStream
 from protocols.mcp.stdio import over_stdio
 from protocols.response import one_line
-from protocols.schema import JsonObject, dumps
+from protocols.schema import Json, JsonObject, as_mapping
 from protocols.settings import McpServer
 
 # Without a handler, the SDK's log (each invalid line) would be printed on the terminal.
 logging.getLogger("mcp").addHandler(logging.NullHandler())
 _NOT_RUN = (METHOD_NOT_FOUND, INVALID_PARAMS)
-_MOST_PAGES = 100  # pages of a list of tools; a server may never end it
-_MOST_CHARACTERS = 50_000_000  # size of the list as JSON
+_NOT_ABOUT_TRANSPORT = (401, 403, 407, 429)
+"""Statuses from 400 to 499 after which the older transport is not tried."""
+_CLOSED = "Connection closed"
+"""How a message of the SDK about a connection that is gone begins."""
+_INTERRUPTED = "SSE stream"
+"""How a message of the SDK about one response that was interrupted begins."""
 
 
 class Connection:
@@ -64,109 +62,163 @@ class Connection:
         """Connect to a server, whose calls have `limits`.
 
         Requests to a server with a `url` carry `headers`. Without a `credential`, the server may
-        ask for a sign-in.
+        ask for a sign-in. A server that does not take a message at its address is tried with the
+        older HTTP+SSE transport.
 
         Raises:
             ToolError: no connection was made within the setting `start_seconds`. A sign-in gets
                 `SIGN_IN_SECONDS` in addition.
         """
         self.closed = False
-        """True if the connection was closed or the server has ended."""
+        """True if the connection was closed, or a call found that it or its session has ended."""
+        self.changed_tools: list[Json] | None = None
+        """The server's list of tools after it said that the list has changed, else None."""
         self._seconds = limits.call_seconds
         self._start_seconds = keyring.settings.start_seconds
-        seconds = self._start_seconds
         self._log = ServerLogTail()
+        self._is_remote = bool(server.url)
+        self._calls = 0  # that wait for an answer
+        self._is_retired = False
+        self._lock = threading.Lock()
+        seconds = self._start_seconds
+        if server.url and keyring.settings.open_browser and not server.credential:
+            seconds += SIGN_IN_SECONDS
+        transports: list[Callable[[], Any]]
+        if server.url:
+            connect = partial(over_http, server, headers, keyring, self._log, limits)
+            transports = [connect, partial(connect, older=True)]
+        else:
+            most = limits.max_response_bytes
+            transports = [partial(over_stdio, server, self._log, most_bytes=most)]
         with ExitStack() as stack:
-            if server.url:
-                transport: Any = over_http(server, headers, keyring, self._log, limits)
-                seconds += (
-                    SIGN_IN_SECONDS
-                    if keyring.settings.open_browser and not server.credential
-                    else 0
-                )
-            else:
-                transport = over_stdio(server, self._log, most_bytes=limits.max_response_bytes)
             self._portal = stack.enter_context(start_blocking_portal(name="mcp"))
-            try:
-                connecting = self._portal.wrap_async_context_manager(
-                    _open_client(transport, seconds)
-                )
-                self._client = stack.enter_context(connecting)
-            except Exception as error:
-                cause: BaseException = error
-                while isinstance(cause, BaseExceptionGroup):
-                    cause = cause.exceptions[0]
-                problem = one_line(str(cause)) or type(cause).__name__
-                problem = (
-                    "it did not answer in time" if isinstance(cause, TimeoutError) else problem
-                )
-                problem = self._with_last_words(problem)
-                raise ToolError(None, problem, outcome="not_run", remedy=problem) from error
+            self._session = self._open(transports, stack, seconds)
             ended = ExitStack()
             ended.enter_context(suppress(Exception))  # the connection may have ended by itself
             ended.push(stack.pop_all())
             # Runs at interpreter exit at the latest, which would otherwise wait for the thread.
             self._end = finalize(self, ended.close)
 
+    def _open(
+        self, transports: list[Callable[[], Any]], stack: ExitStack, seconds: float
+    ) -> Session:
+        """Return a session over the first of the transports that the server speaks.
+
+        Raises:
+            ToolError: it speaks none of them.
+        """
+        problems: list[str] = []
+        for transport in transports:
+            try:
+                opening = open_session(transport(), seconds, self._heed_new_list)
+                return stack.enter_context(self._portal.wrap_async_context_manager(opening))
+            except Exception as error:  # noqa: BLE001 - of the SDK, the transport or the system
+                problems.append(self._explain(error))
+                status = self._log.status or 0
+            if not 400 <= status < 500 or status in _NOT_ABOUT_TRANSPORT:
+                break
+        problem = "; as a server of the older HTTP+SSE transport: ".join(problems)
+        raise ToolError(None, problem, outcome="not_run", remedy=problem)
+
+    def _explain(self, error: Exception) -> str:
+        """Return why no session was opened, on one line."""
+        cause: BaseException = error
+        while isinstance(cause, BaseExceptionGroup):
+            cause = cause.exceptions[0]
+        if isinstance(cause, NoEventStream):
+            return str(cause)
+        problem = one_line(str(cause)) or type(cause).__name__
+        if isinstance(cause, TimeoutError):
+            problem = "it did not answer in time"
+        return self._with_last_words(problem)
+
     @property
     def name(self) -> str:
         """The name that the server gives itself, or "" if it has none."""
-        return getattr(self._client.server_info, "name", "")
+        return self._session.name
 
-    def tools(self) -> list[dict[str, Any]]:
+    @property
+    def has_resources(self) -> bool:
+        """True if the server says that it has resources."""
+        return self._session.has_resources
+
+    @property
+    def has_ended(self) -> bool:
+        """True if no call can be sent over this connection any more."""
+        return self.closed or self._session.has_ended
+
+    def tools(self) -> list[Json]:
         """Return the server's list of tools as MCP's JSON.
 
         Raises `ToolError` if the server does not send it.
         """
-        found: list[dict[str, Any]] = self._wait(self._list_tools, seconds=self._start_seconds)
+        found: list[Json] = self._wait(self._session.list_tools, seconds=self._start_seconds)
         return found
 
-    async def _list_tools(self) -> list[dict[str, Any]]:
-        """Return the tools on all pages of the server's list of tools, as MCP's JSON."""
-        found = list[dict[str, Any]]()
-        cursor = None
-        size = 0
-        for _ in range(_MOST_PAGES):
-            page = await self._client.list_tools(cursor=cursor)
-            tools = [*map(_to_json, page.tools)]
-            found += tools
-            size += len(dumps(tools))
-            if size > _MOST_CHARACTERS:
-                raise ToolError(
-                    None, f"its list of tools is over the limit of {_MOST_CHARACTERS:,} characters"
-                )
-            if not (cursor := page.next_cursor):
-                return found
-        raise ToolError(None, f"its list of tools does not end within {_MOST_PAGES} pages")
+    def resources(self) -> tuple[list[Json], list[Json]]:
+        """Return the server's resources and the templates of resources as MCP's JSON.
+
+        Raises `ToolError` if the server does not send them.
+        """
+
+        async def ask() -> tuple[list[Json], list[Json]]:
+            resources = await self._session.list_resources()
+            try:
+                return resources, await self._session.list_templates()
+            except MCPError as error:
+                if error.code != METHOD_NOT_FOUND:
+                    raise
+                return resources, []
+
+        found: tuple[list[Json], list[Json]] = self._wait(ask, seconds=self._seconds)
+        return found
 
     def call(self, tool: str, arguments: JsonObject, *, failed: Outcome) -> JsonObject:
-        """Call a tool and return MCP's result as JSON.
-
-        The result is not validated against the tool's schema.
+        """Call a tool and return MCP's result as the server sent it.
 
         Raises:
+            ConnectionEnded: the session or the connection has ended.
             ToolError: there is no result. If the server sent an error, `answer` is its text. The
                 outcome is then *refused* if the error says that nothing was done, else the value of
                 `failed`.
         """
-        # Not `call_tool`: it rejects a result that violates the tool's schema.
-        request = CallToolRequest(
-            params=CallToolRequestParams(name=tool, arguments=dict(arguments))
-        )
-        asked = partial(self._client.session.send_request, request, CallToolResult)
-        return _to_json(self._wait(asked, seconds=self._seconds, failed=failed))
+        ask = partial(self._session.call_tool, tool, arguments)
+        return as_mapping(self._wait(ask, seconds=self._seconds, failed=failed))
+
+    def read_resource(self, uri: str) -> JsonObject:
+        """Read a resource and return MCP's result. Raises what `call` raises."""
+        ask = partial(self._session.read_resource, uri)
+        return as_mapping(self._wait(ask, seconds=self._seconds, failed="refused"))
 
     def close(self) -> None:
         """Close the connection, and end a server that this process started. May be called twice."""
         self.closed = True
         self._end()
 
+    def retire(self) -> None:
+        """Close the connection as soon as no call waits for its answer."""
+        self.closed = True
+        with self._lock:
+            self._is_retired = True
+            is_idle = self._calls == 0
+        if is_idle:
+            self._end()
+
+    def _count(self, change: int) -> None:
+        """Count the calls that wait for an answer. The last one ends a retired connection."""
+        with self._lock:
+            self._calls += change
+            is_last = self._is_retired and self._calls == 0
+        if is_last:
+            self._end()
+
     def _wait(
-        self, asked: Callable[[], Awaitable[Any]], *, seconds: float, failed: Outcome = "unknown"
+        self, ask: Callable[[], Awaitable[Any]], *, seconds: float, failed: Outcome = "unknown"
     ) -> Any:
         """Run a request to the server on the event loop's thread, and wait for its result.
 
         Raises:
+            ConnectionEnded: the session or the connection has ended.
             ToolError: the request failed, or took longer than `seconds`. If the server answered
                 with an error, the outcome is *refused* if the error says that nothing was done,
                 else the value of `failed`.
@@ -174,52 +226,58 @@ class Connection:
 
         async def answered() -> Any:
             with anyio.fail_after(seconds):
-                return await asked()
+                return await ask()
 
+        self._count(1)
         try:
             future = self._portal.start_task_soon(answered)
         except RuntimeError:
-            raise ToolError(None, "its connection is closed", outcome="not_run") from None
+            self._count(-1)
+            self.closed = True
+            raise ConnectionEnded("its connection is closed", "not_run") from None
         try:
             return future.result()
         except CancelledError:
-            problem = "the connection ended"
+            self.closed = True
+            raise ConnectionEnded(
+                self._with_last_words("the connection ended"), "unknown"
+            ) from None
         except TimeoutError:
             problem = f"no answer within {seconds:g} s"
-        except ValidationError as error:
-            problem = f"its answer is none that MCP knows ({error.error_count()} errors)"
+            raise ToolError(None, problem, outcome="unknown") from None
+        except ConnectionEnded:
+            self.closed = True
+            raise
         except MCPError as error:
-            if error.code == DENIED and error.data in (401, 403):
-                # The next call connects again, with the credential as it is then.
-                self.closed = self.closed or error.data == 401
-                raise ToolError(error.data, error.message, outcome="refused") from None
-            if error.code != CONNECTION_CLOSED:
-                # The SDK itself also creates errors with other codes.
-                outcome = "refused" if error.code in _NOT_RUN else failed
-                raise ToolError(
-                    None, error.message, outcome=outcome, answer=error.message
-                ) from None
-            # Another message means that only one HTTP response was interrupted.
-            self.closed = self.closed or error.message == "Connection closed"
-            problem = self._with_last_words(error.message)
+            raise self._error_of(error, failed) from None
         finally:
             future.cancel()
-        raise ToolError(None, problem, outcome="unknown")
+            self._count(-1)
+
+    def _error_of(self, error: MCPError, failed: Outcome) -> ToolError:
+        """Return the error of a call for which the server, or the SDK, gave an error."""
+        if error.code == DENIED and error.data in (401, 403):
+            # The next call connects again, with the credential as it is then.
+            self.closed = self.closed or error.data == 401
+            return ToolError(error.data, error.message, outcome="refused")
+        if self._is_remote and error_ends_session(error.code, error.message):
+            self.closed = True
+            problem = "the server knows the session no more"
+            return ConnectionEnded(self._with_last_words(problem), "not_run")
+        # Servers use the code that the SDK has chosen for this, too.
+        if error.code == CONNECTION_CLOSED and error.message.startswith((_CLOSED, _INTERRUPTED)):
+            self.closed = self.closed or error.message.startswith(_CLOSED)
+            return ConnectionEnded(self._with_last_words(error.message), "unknown")
+        # The SDK itself also creates errors with other codes.
+        outcome = "refused" if error.code in _NOT_RUN else failed
+        return ToolError(None, error.message, outcome=outcome, answer=error.message)
+
+    async def _heed_new_list(self, session: Session) -> None:
+        """Read the server's list of tools again, because it has changed."""
+        with suppress(MCPError, ToolError):
+            self.changed_tools = await session.list_tools()
 
     def _with_last_words(self, problem: str) -> str:
         """Return an error message with the last lines of the server's log appended."""
         lines = self._log.last_lines()
         return f"{problem} (it said: {lines})" if lines else problem
-
-
-@asynccontextmanager
-async def _open_client(transport: Any, seconds: float) -> AsyncIterator[Client]:
-    """Yield a client of the SDK that is connected. `seconds` limits the time to connect."""
-    async with asyncio.timeout(seconds) as limit, Client(transport, cache=None) as client:
-        limit.reschedule(None)
-        yield client
-
-
-def _to_json(value: BaseModel) -> dict[str, Any]:
-    """Return an object of the MCP SDK as MCP's JSON."""
-    return value.model_dump(by_alias=True, mode="json", exclude_none=True)

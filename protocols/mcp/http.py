@@ -1,6 +1,6 @@
-"""Streamable HTTP transport for one MCP server, on top of the SDK's.
+"""HTTP transports for one MCP server: streamable HTTP through the SDK, or the older HTTP+SSE.
 
-It also carries the requests of a sign-in. Each host name is resolved once, and later requests go
+They also carry the requests of a sign-in. Each host name is resolved once, and later requests go
 to the same address. Each response has a deadline and a size limit after decompression. The SDK
 follows no redirect to another origin.
 """
@@ -12,14 +12,14 @@ import math
 import time
 from collections import deque
 from collections.abc import AsyncIterator, Mapping
-from contextlib import AsyncExitStack, ExitStack, asynccontextmanager
+from contextlib import AsyncExitStack, ExitStack, asynccontextmanager, suppress
 from typing import Any
 
 import anyio
 import anyio.to_thread
 import httpx2
 from mcp.client.auth import OAuthClientProvider
-from mcp.client.streamable_http import streamable_http_client
+from mcp.client.streamable_http import MCP_SESSION_ID, streamable_http_client
 from mcp.shared.auth import (
     AuthorizationCodeResult,
     OAuthClientInformationFull,
@@ -37,7 +37,11 @@ from protocols.http.oauth import Keyring
 from protocols.http.redirect_page import RedirectPage
 from protocols.http.transport import route_to
 from protocols.mcp.bodies import DecompressedStream, LimitedStream
+from protocols.mcp.endings import SESSION_ENDED, status_ends_session
 from protocols.mcp.log import ServerLogTail
+from protocols.mcp.sse import over_sse
+from protocols.response import parse_json
+from protocols.schema import as_mapping
 from protocols.settings import McpServer
 from protocols.urls import Origin, split_url
 
@@ -65,11 +69,17 @@ async def over_http(
     keyring: Keyring,
     log: ServerLogTail,
     limits: CallLimits,
+    *,
+    older: bool = False,
 ) -> AsyncIterator[Any]:
     """Connect to a server and yield the streams with its messages, as the SDK's transport does.
 
     Each request carries `headers`. `log` receives the problem with the last response. `limits` are
-    those of the calls of the server.
+    those of the calls of the server. If `older` is True, the HTTP+SSE transport of 2024 is used,
+    see `protocols.mcp.sse`.
+
+    Raises:
+        NoEventStream: `older` is True, and the server does not speak that transport.
     """
     url = server.url
     settings = keyring.settings
@@ -82,6 +92,7 @@ async def over_http(
         seconds=seconds,
         log=log,
         signs_in=not server.credential,
+        older=older,
     )
     with ExitStack() as stack:
         auth = None
@@ -93,10 +104,12 @@ async def over_http(
         sent = {"Accept-Encoding": ACCEPTED, **headers}
         client = httpx2.AsyncClient(headers=sent, timeout=None, transport=exchanges, auth=auth)
         limit = limits.max_response_bytes
-        async with (
-            client,
-            streamable_http_client(url, http_client=client, max_sse_event_size=limit) as streams,
-        ):
+        transport: Any = (
+            over_sse(url, client, most_bytes=limit)
+            if older
+            else streamable_http_client(url, http_client=client, max_sse_event_size=limit)
+        )
+        async with client, transport as streams:
             yield streams
 
 
@@ -111,13 +124,17 @@ class LimitedTransport(httpx2.AsyncBaseTransport):
         seconds: float,
         log: ServerLogTail,
         signs_in: bool = True,
+        older: bool = False,
     ) -> None:
         """Create a transport that allows `seconds` and `max_bytes` for each response.
 
         Event streams that do not belong to a call have only the size limit. If `signs_in` is False,
-        a status 401 or 403 becomes an error of the call, and starts no sign-in.
+        a status 401 or 403 becomes an error of the call, and starts no sign-in. If `older` is True,
+        one event stream has all answers, so that only each event is limited, and every message
+        belongs to a session.
         """
         self._signs_in = signs_in
+        self._older = older
         self._names = names
         self._limit = max_bytes
         self._seconds = seconds
@@ -152,10 +169,24 @@ class LimitedTransport(httpx2.AsyncBaseTransport):
             self._note(f"nothing within {seconds:g} s")
             return httpx2.Response(504, request=request)
         self._note(f"HTTP {answer.status_code}" if answer.is_error else "")
-        if answer.status_code in (401, 403) and not self._signs_in and request.method == "POST":
+        is_message = request.method == "POST"
+        if is_message:
+            self._log.status = answer.status_code
+        if answer.status_code in (401, 403) and not self._signs_in and is_message:
             await answer.aclose()
-            return _denial(answer.status_code, request)
-        answer.stream = LimitedStream(answer.stream, self._limit)
+            return _error_response(answer.status_code, request, DENIED)
+        response = self._limited(answer, request, deadline=math.inf if pushed else deadline)
+        if is_message and response.is_client_error and self._has_session(request):
+            return await _heed_end(response, request)
+        return response
+
+    def _limited(
+        self, answer: httpx2.Response, request: httpx2.Request, *, deadline: float
+    ) -> httpx2.Response:
+        """Return a response whose body is decompressed and limited."""
+        endless = self._older and deadline == math.inf
+        limit = math.inf if endless else self._limit
+        answer.stream = LimitedStream(answer.stream, limit)
         headers = httpx2.Headers(
             [one for one in answer.headers.multi_items() if one[0].lower() not in _DECODED]
         )
@@ -164,12 +195,16 @@ class LimitedTransport(httpx2.AsyncBaseTransport):
         events = headers["content-type"].lower() == "text/event-stream"
         body = DecompressedStream(
             answer,
-            most_bytes=self._limit,
-            most_lines=_MOST_LINES if events else math.inf,
-            deadline=math.inf if pushed else deadline,
+            most_bytes=limit,
+            most_lines=_MOST_LINES if events and not endless else math.inf,
+            deadline=deadline,
             note=self._note,
         )
         return httpx2.Response(answer.status_code, headers=headers, stream=body, request=request)
+
+    def _has_session(self, request: httpx2.Request) -> bool:
+        """Return True if a message belongs to a session, so that it may be refused with it."""
+        return self._older or MCP_SESSION_ID in request.headers
 
     async def aclose(self) -> None:
         """Close all connections."""
@@ -260,11 +295,25 @@ class LimitedTransport(httpx2.AsyncBaseTransport):
         self._log.replace(problem)
 
 
-def _denial(status: int, request: httpx2.Request) -> httpx2.Response:
-    """Return a response with the JSON-RPC error `DENIED`."""
-    error = {"code": DENIED, "message": f"HTTP {status}", "data": status}
+def _error_response(status: int, request: httpx2.Request, code: int) -> httpx2.Response:
+    """Return a response with a JSON-RPC error whose `data` is the status."""
+    error = {"code": code, "message": f"HTTP {status}", "data": status}
     message = {"jsonrpc": "2.0", "id": None, "error": error}
     return httpx2.Response(status, json=message, request=request)
+
+
+async def _heed_end(response: httpx2.Response, request: httpx2.Request) -> httpx2.Response:
+    """Return an error response to a message of a session, or `SESSION_ENDED` if it says that."""
+    try:
+        text = (await response.aread()).decode("utf-8", "replace")
+    except httpx2.StreamError:
+        text = ""
+    code = None
+    with suppress(ValueError):
+        code = as_mapping(as_mapping(parse_json(text)).get("error")).get("code")
+    if status_ends_session(response.status_code, text, code):
+        return _error_response(response.status_code, request, SESSION_ENDED)
+    return response
 
 
 def _origin_of(url: str) -> Origin:

@@ -18,6 +18,8 @@ class ServerLogTail:
 
     def __init__(self) -> None:
         self._end = b""
+        self.status: int | None = None
+        """Status of the last response of an HTTP server to a message."""
 
     def add(self, data: bytes) -> None:
         """Append bytes to the log, and drop old ones if it becomes too long."""

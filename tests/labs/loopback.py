@@ -43,7 +43,7 @@ class Seen:
 @dataclass
 class Reply:
     status: int = 200
-    body: Any = None  # bytes as they are, anything else as JSON
+    body: Any = None  # bytes as they are, an iterator as a stream of bytes, anything else as JSON
     headers: Mapping[str, str] = field(default_factory=dict)
 
     @property
@@ -82,6 +82,14 @@ def serving(
             server.seen.append(seen)
             reply = answer(seen)
             self.send_response(reply.status)
+            if isinstance(reply.body, Iterator):
+                self.close_connection = True
+                self.send_header("Content-Type", "text/event-stream")
+                self.end_headers()
+                with suppress(OSError):  # the client goes away
+                    for piece in reply.body:
+                        self.wfile.write(piece)
+                return
             given = {
                 "Content-Type": "application/json",
                 "Content-Length": str(len(reply.content)),

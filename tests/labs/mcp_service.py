@@ -141,6 +141,8 @@ def main():
             json.dumps({**reply, "jsonrpc": "2.0", "id": message["id"]}, separators=(",", ":")),
             flush=True,
         )
+        if message.get("params", {}).get("arguments") == {"what": "leave"}:
+            return
 
 
 main()

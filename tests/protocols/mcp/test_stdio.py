@@ -86,7 +86,8 @@ def test_the_tools_of_all_pages_are_protocols(notes):
             "blob",
             {"type": "resource", "uri": "file:///x.bin", "mimeType": "application/x", "bytes": 4},
         ),
-        ("structured", {"result": [1, 2]}),
+        ("structured", {"structured": {"result": [1, 2]}, "text": "no"}),
+        ("odd", 1),
         ("nothing", None),
         ("noise", "noise"),
         ("secret", {"echo": "***"}),
@@ -107,7 +108,6 @@ def test_a_departing_result_is_passed_on(notes):
         ("unsure", "refused", "unknown", "status code 503"),
         ("reset", "refused", "unknown", "read ECONNRESET"),
         ("code", "refused", "refused", '{"code": ?"E42"}'),
-        ("odd", "unknown", "unknown", "its answer is none that MCP knows"),
     ],
 )
 def test_what_is_known_of_a_failure(notes, what, read, write, says):
@@ -133,7 +133,7 @@ def test_arguments_that_are_not_json_are_not_sent(notes):
 def test_calls_from_several_threads(notes):
     with ThreadPoolExecutor(20) as pool:
         found = list(pool.map(lambda n: notes["get_anything"].call({"what": f"{n}"}), range(20)))
-    assert found == [f"{n}" for n in range(20)]
+    assert found == [*map(str, range(20))]
 
 
 def test_a_command_gets_a_clean_environment(monkeypatch):
@@ -262,6 +262,29 @@ def test_a_server_that_dies_is_started_again(tmp_path):
     assert len(pids) == 2
     assert all(map(gone, pids))
     assert journal.read_text().count("write_anything") == 1, "no call is sent twice"
+
+
+def test_a_server_that_left_is_started_again(tmp_path):
+    journal = tmp_path / "notes"
+    with Invoker(settings(trust_annotations=True)) as invoker:
+        box = load_tools(f"{COMMAND} {journal}", invoker=invoker)
+        for number, name in enumerate(["get_anything", "write_anything"]):
+            assert box["get_anything"].call({"what": "leave"}) == "leave"
+            assert gone([line for line in journal.read_text().split() if line.isdigit()][number])
+            wait_for_end(invoker)
+            assert box[name].call({"what": "x"}) == "x"
+        error = failure(box["get_anything"], what="die")
+        assert "out of paper" in error.body
+    assert journal.read_text().split("\n").count("get_anything") == 5, "a read is repeated once"
+    assert journal.read_text().count("write_anything") == 1
+
+
+def wait_for_end(invoker):
+    """Wait until the connection of the only server has noticed that it has ended."""
+    [entry] = invoker.servers._known.values()
+    deadline = time.monotonic() + PATIENCE
+    while not entry.connection.has_ended and time.monotonic() < deadline:
+        time.sleep(0.02)
 
 
 def test_closing_leaves_no_process_thread_or_descriptor(tmp_path):
