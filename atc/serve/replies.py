@@ -58,6 +58,8 @@ class RunReply(TypedDict, total=False):
     """The values that the program passed to `look`, in a list."""
     unknown_writes: list[str]
     orphans: list[str]
+    notes: list[str]
+    """What was not done as the settings ask, and what of tools and results is left out."""
     next: str
     result: JsonValue
     error: str | None
@@ -116,6 +118,8 @@ def run_reply(solution: Solution, handle: str, shorten: Callable[[Json], JsonVal
         reply["unknown_writes"] = [*map(call_line, solution.unknown_writes)]
     if solution.orphans:
         reply["orphans"] = [*map(call_line, solution.orphans)]
+    if solution.notes:
+        reply["notes"] = [*solution.notes[:8]]
     if is_declined(solution):
         reply["status"] = "declined"
     elif solution.status == "paused":

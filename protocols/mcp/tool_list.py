@@ -30,8 +30,8 @@ class ToolList:
 def read_tools(tools: Sequence[Json], server: str, *, trusted: bool) -> ToolList:
     """Return the tools in a list of tools of MCP. `server` is the name of the server in bindings.
 
-    A tool with a mistake in its schemas is usable. An entry without a name, and a second tool of
-    the same name, are left out.
+    A tool with a mistake in its schemas is usable. An entry without a name, a second tool of
+    the same name, and a tool that runs only as a task are left out.
     """
     found: dict[str, ToolProtocol] = {}
     named = f"the MCP server {server!r}"
@@ -45,6 +45,9 @@ def read_tools(tools: Sequence[Json], server: str, *, trusted: bool) -> ToolList
             left_out.append(f"{named}: {problem}.")
         elif name in found:
             left_out.append(f"{named}: a second tool with the name {name!r} is left out.")
+        elif as_mapping(as_mapping(tool).get("execution")).get("taskSupport") == "required":
+            problem = f"the tool {name!r} is left out, because it runs only as a task of MCP"
+            left_out.append(f"{named}: {problem}, which atc does not start.")
         else:
             found[name], problems = _read_tool(tool, name, server, trusted=trusted)
             repaired += [f"{named}: {problem}" for problem in problems]

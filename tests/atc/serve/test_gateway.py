@@ -339,6 +339,23 @@ def test_mistakes_of_the_model_are_told_as_results(gateway):
     assert called.endswith("API functions are called by run_program.")
 
 
+class Noted:
+    """A call of a tool whose source left something out."""
+
+    notes = ("the MCP server 's': a second tool with the name 'a' is left out.",)
+
+    def __call__(self, arguments):
+        return {"n": 1}
+
+
+def test_what_a_source_leaves_out_is_said(open_gateway):
+    noted = replace(tool("count", output={"type": "object"}), call=Noted())
+    gateway = open_gateway(tools=Toolbox([noted, tool("other")]))
+    assert gateway.overview().endswith(f"\n\nNote: {Noted.notes[0]}")
+    reply = gateway.run_program("print(count()['n'])")
+    assert (reply["status"], reply["notes"]) == ("solved", [*Noted.notes])
+
+
 def test_many_tools_are_described_in_600_tokens(open_gateway):
     async def listed(client):
         tools = (await client.list_tools()).tools

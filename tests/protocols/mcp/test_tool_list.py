@@ -10,12 +10,14 @@ from protocols.sources import load_tools
 from tests.labs.loopback import serving
 from tests.labs.mcp_http import McpAnswers, tool
 
+TASK = "as a task of MCP, which atc does not start"
 ODD = [
     5,
     {"inputSchema": {"type": "object"}},
     {"name": " "},
     tool("total"),
     tool("total", description="another"),
+    tool("research", execution={"taskSupport": "required"}),
     tool("find file", None, None, title=7, description=["x"]),
     tool(
         "broken",
@@ -37,6 +39,7 @@ def test_odd_entries_are_left_out_by_name():
         "the MCP server 'stub': entry 2 of its list of tools is left out, because it has no usable name.",
         "the MCP server 'stub': entry 3 of its list of tools is left out, because it has no usable name.",
         "the MCP server 'stub': a second tool with the name 'total' is left out.",
+        f"the MCP server 'stub': the tool 'research' is left out, because it runs only {TASK}.",
     )
     [repair] = box.repairs
     assert repair.startswith(
