@@ -220,6 +220,8 @@ def _argument_notes(tools: Toolbox) -> Iterator[str]:
     """
     notes: dict[str, str] = {}
     for tool in tools.values():
+        if name := tool.unclear_own_name:
+            notes[tool.alias] = f"its name is {json.dumps(name)}"
         for alias in tool.arguments:
             if name := tool.unclear_name(alias):
                 notes[alias] = f"sent as {json.dumps(name)}"

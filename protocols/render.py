@@ -226,6 +226,8 @@ def _function(tool: Tool, shapes: Shapes, among: Toolbox, *, whole: bool = True)
         notes.append(f"    optional: {_name_few([a for a in tool.arguments if a not in required])}")
     if detail.comments and (headers := named_headers(protocol)):
         notes.append(f"    response headers, by with_headers(): {', '.join(headers)}")
+    if name := tool.unclear_own_name:
+        notes.insert(0, f"    its name at {tool.source or 'its source'}: {json.dumps(name)}")
     returns = "Any"
     if (root := protocol.output_schema) is not None:
         hint = tool.wrapper or re.sub("^(get_)?(list_)?(search_)?", "", tool.alias)

@@ -254,6 +254,17 @@ class Tool:
         """Original names of the arguments, keyed by alias, in declared order."""
         return argument_aliases(list(self.protocol.parameters))
 
+    @property
+    def unclear_own_name(self) -> str:
+        """The name in the source if the alias does not show it, else "".
+
+        This is so if another tool has a name that differs only in characters that an alias cannot
+        have, such as `list files` and `list_files`.
+        """
+        usual = identifier(self.protocol.name)
+        is_shown = usual in (self.alias, self.protocol.name)
+        return "" if is_shown else self.protocol.name
+
     def unclear_name(self, alias: str) -> str:
         """Return the original name of an argument if its alias does not show it, else "".
 

@@ -8,7 +8,15 @@ from contextlib import suppress
 
 from protocols.errors import Outcome, ToolError
 from protocols.response import parse_json
-from protocols.schema import Json, JsonObject, all_types, as_mapping, dumps, type_name
+from protocols.schema import (
+    Json,
+    JsonObject,
+    all_types,
+    as_mapping,
+    dumps,
+    type_name,
+    unwrap_schema,
+)
 
 _UNSURE = re.compile(
     r"timed?[ -]?out|timeout|ECONNRESET"
@@ -112,10 +120,12 @@ def text_value(text: str, schema: JsonObject | None) -> Json:
     unless `schema` asks for a value of its type and does not allow text: `3.10` is a version, not a
     number. A schema that allows nothing but text leaves every text as it is.
     """
-    wanted = all_types(schema, schema) if schema else ()
+    is_container = text.lstrip()[:1] in ("{", "[")
+    # Text is never an object that wraps one field, but it may be that field.
+    asked = schema if is_container else unwrap_schema(schema)
+    wanted = all_types(asked, schema) if schema else ()
     if wanted == ("string",):
         return text
-    is_container = text.lstrip()[:1] in ("{", "[")
     if not is_container and (not wanted or "string" in wanted):
         return text
     with suppress(ValueError):

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping
+from functools import cached_property
 from typing import Any
 from urllib.parse import unquote
 
@@ -22,6 +23,7 @@ from protocols.schema import (
     JsonObject,
     as_mapping,
     items_of_type,
+    iter_parts,
     iter_reference_targets,
     resolve,
     resolve_pointer,
@@ -114,7 +116,8 @@ class SchemaReader:
 
         A reference without a target allows any value.
         """
-        if not isinstance(ref, str) or resolve_pointer(self._root, unquote(ref)) is None:
+        target = self._find(ref)
+        if target is None:
             self._problems[f"the reference {ref!r:.100} leads nowhere"] = None
             return beside
         if ref not in self._names:
@@ -122,11 +125,29 @@ class SchemaReader:
             name = self._names[ref] = self._free(last.strip("_") or "schema")
             self._definitions[name] = True  # until it is read: it may refer to itself
             depth, self._depth = self._depth, 0
-            self._definitions[name] = self._convert(resolve_pointer(self._root, unquote(ref)))
+            self._definitions[name] = self._convert(target)
             self._depth = depth
-        target = {"$ref": f"#/$defs/{self._names[ref]}"}
+        found = {"$ref": f"#/$defs/{self._names[ref]}"}
         # Old drafts ignore what stands beside a reference; documents mean it.
-        return {**target, **beside} if "allOf" not in beside else {"allOf": [target, beside]}
+        return {**found, **beside} if "allOf" not in beside else {"allOf": [found, beside]}
+
+    def _find(self, ref: Json) -> Json:
+        """Return the schema that a reference names by its place or its id, or None."""
+        if not isinstance(ref, str):
+            return None
+        target = resolve_pointer(self._root, unquote(ref))
+        return self._identified.get(ref) if target is None else target
+
+    @cached_property
+    def _identified(self) -> dict[str, Json]:
+        """The schemas that have an id or an anchor, keyed by the reference that names them."""
+        found: dict[str, Json] = {}
+        for part in iter_parts(self._root):
+            for key, sign in (("$id", ""), ("id", ""), ("$anchor", "#"), ("$dynamicAnchor", "#")):
+                named = part.get(key) if isinstance(part, Mapping) else None
+                if isinstance(named, str) and named:
+                    found.setdefault(f"{sign}{named}", part)
+        return found
 
     def _keywords(self, raw: JsonObject) -> dict[str, Any]:
         """Return the keywords of a schema, converted, without its reference."""

@@ -97,6 +97,13 @@ def test_stubs_tell_names_that_aliases_lose():
         assert text.count("sent as") == 1
 
 
+def test_stubs_tell_names_of_similar_tools():
+    box = Toolbox([tool("list files"), tool("list_files"), tool("list-all")])
+    for text in (stubs(box, detail=DETAILS[-1]), "\n".join(compact_lines(box))):
+        assert text.count("its name") == 1
+        assert '"list files"' in text
+
+
 def test_an_unchanged_tool_name_needs_no_number():
     given_tools = [("a-b", "one"), ("a_b", "one"), ("a_b", "two")]
     assert tool_aliases(given_tools) == ["one_a_b_2", "one_a_b", "two_a_b"]

@@ -74,7 +74,8 @@ def test_a_server_of_the_settings_may_be_trusted(sdk, own_folders, atc_):
         f"[mcp.notes]\ncommand = {list(COMMAND)!r}\ntrusted = true\nenv = {{A = 'b'}}\n",
     )
     code, stdout, stderr = atc_("tools", "list", "--tools", "mcp:notes")
-    assert (code, stderr) == (0, "")
+    named = "The MCP server 'notes': the input schema of 'get_broken' has mistakes"
+    assert (code, stderr[: len(named)], stderr.count("\n")) == (0, named, 1)
     assert "weather            reads" in stdout, stdout
     unset = "[mcp.notes]\ncommand = ['x']\nenv = { K = 'env:NOT_THERE' }\n[credentials.other]\nvalue = 'env:NOR_THIS'\n"
     settings(own_folders, unset + "hosts = ['api.example.org']\n")

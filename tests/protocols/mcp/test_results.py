@@ -95,6 +95,7 @@ def test_text_stays_text(sent):
         ("3.10", {"type": "number"}, 3.1),
         ("42", {"type": "number"}, 42),
         ("4.2", {"type": "integer"}, "4.2"),
+        ("42", {"properties": {"n": {"type": "number"}}, "required": ["n"]}, 42),
         ("true", {"anyOf": [{"type": "boolean"}, {"type": "null"}]}, True),
         ("[1]", {"type": "string"}, "[1]"),
         ("[1]", {"type": ["string", "null"]}, "[1]"),

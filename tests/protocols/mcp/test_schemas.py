@@ -32,6 +32,8 @@ def of(schema):
             {"x": 1},
         ),
         (SELF, {"child": {"child": {}}}, {"child": {"child": 1}}),
+        ({**of({"$ref": "#name"}), "$defs": {"N": {"$anchor": "name", **X}}}, {"x": ""}, {"x": 1}),
+        ({**of({"$ref": "name"}), "definitions": {"N": {"$id": "name", **X}}}, {"x": ""}, {"x": 1}),
         ({"type": ["object", "null"], "properties": {"x": X}}, {"x": ""}, {"x": 1}),
         (of({"type": "number", "minimum": 0, "exclusiveMinimum": True}), {"x": 0.1}, {"x": 0}),
         (of({"maximum": 5, "exclusiveMaximum": False}), {"x": 5}, {"x": 6}),
