@@ -237,7 +237,7 @@ class Servers:
             return ()
         connection = entry.connection
         changed = connection.changed_tools if connection is not None else None
-        if changed is not None:
+        if changed is not None and entry.tool_names:
             entry.note(*describe_change(name, entry.tool_names, changed))
         return tuple(map(self._keyring.mask, entry.notes))
 

@@ -14,6 +14,7 @@ from protocols.schema import (
     all_types,
     as_mapping,
     dumps,
+    iter_parts,
     type_name,
     unwrap_schema,
 )
@@ -83,11 +84,13 @@ def find_lost_parts(result: JsonObject, *, is_declared: bool) -> tuple[str, ...]
     lost = []
     blocks = _content_blocks(result)
     structured = result.get("structuredContent")
-    if structured is not None and is_declared:
-        texts = [block for block in blocks if _text_of_block(block)]
-        if texts and not _says_the_same(texts, structured):
+    if structured is not None and is_declared and not _says_the_same(blocks, structured):
+        said = [*iter_parts(structured)]
+        unsaid = [block for block in blocks if block not in said and _text_of_block(block) != ""]
+        texts = {part.strip() for part in said if isinstance(part, str)}
+        if any((_text_of_block(block) or "").strip() not in {"", *texts} for block in unsaid):
             lost.append("the text beside its structured answer")
-        if any(_text_of_block(block) is None for block in blocks):
+        if any(_text_of_block(block) is None for block in unsaid):
             lost.append("the images, files or other blocks beside its structured answer")
     further = [key for key in result if key not in _KNOWN_KEYS]
     if further and (blocks or structured is not None):
@@ -219,11 +222,13 @@ def _text_of_block(block: Json) -> str | None:
 
 
 def _says_the_same(texts: Sequence[Json], structured: Json) -> bool:
-    """Return True if text blocks say nothing but the structured content.
+    """Return True if blocks say nothing but the structured content.
 
-    This is so if they are its JSON, or that of the only field in it, together or a block for each
-    item.
+    This is so if all are texts which are its JSON, or that of the only field in it, together or a
+    block for each item.
     """
+    if any(_text_of_block(block) is None for block in texts):
+        return False
     values = [_decoded(_text_of_block(block) or "") for block in texts]
     meant = [structured]
     if isinstance(structured, dict) and len(structured) == 1:

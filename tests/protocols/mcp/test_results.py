@@ -79,6 +79,8 @@ def test_what_a_declared_form_loses_is_named():
         "the further fields 'total'",
     )
     assert find_lost_parts({"total": 1}, is_declared=False) == ()
+    inside = {"content": [text("a "), IMAGE], "structuredContent": {"content": ["a", IMAGE]}}
+    assert find_lost_parts(inside, is_declared=True) == ()
 
 
 @pytest.mark.parametrize(
