@@ -66,6 +66,7 @@ class SchemaReader:
         self._free = FreeNames()
         self._names: dict[str, str] = {}  # of definitions, keyed by reference
         self._definitions: dict[str, Any] = {}
+        self._waiting: list[tuple[str, Json]] = []  # definitions that are not converted yet
         self._problems: dict[str, None] = {}
         self._depth = 0
 
@@ -84,6 +85,9 @@ class SchemaReader:
                 self._problems["it is no schema"] = None
             return None
         schema = self._convert(self._root)
+        while self._waiting:  # not by recursion: references may form a long chain
+            name, target = self._waiting.pop()
+            self._definitions[name] = self._convert(target)
         if not isinstance(schema, dict):
             return None
         top = dict(resolve(schema, {"$defs": self._definitions}))
@@ -123,10 +127,7 @@ class SchemaReader:
         if ref not in self._names:
             last = re.sub(r"[^A-Za-z0-9_.-]+", "_", unquote(ref).rsplit("/", 1)[-1])
             name = self._names[ref] = self._free(last.strip("_") or "schema")
-            self._definitions[name] = True  # until it is read: it may refer to itself
-            depth, self._depth = self._depth, 0
-            self._definitions[name] = self._convert(target)
-            self._depth = depth
+            self._waiting.append((name, target))
         found = {"$ref": f"#/$defs/{self._names[ref]}"}
         # Old drafts ignore what stands beside a reference; documents mean it.
         return {**found, **beside} if "allOf" not in beside else {"allOf": [found, beside]}

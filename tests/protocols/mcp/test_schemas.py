@@ -97,3 +97,10 @@ def test_no_schema_takes_any_arguments(raw):
 def test_output_schemas_are_of_any_type(raw, expected):
     schema, _ = read_output_schema(raw)
     assert schema is None if expected is None else expected.items() <= schema.items()
+
+
+def test_a_long_chain_of_references_is_read():
+    chain = {f"d{n}": of({"$ref": f"#/$defs/d{n + 1}"}) for n in range(5_000)}
+    schema, problems = read_input_schema({"$ref": "#/$defs/d0", "$defs": chain})
+    assert list(schema["properties"]) == ["x"]
+    assert problems == ("the reference '#/$defs/d5000' leads nowhere",)
