@@ -49,8 +49,6 @@ class RunReply(TypedDict, total=False):
     calls: list[str]
     reused: str
     warnings: list[str]
-    notes: list[str]
-    """Sentences about what is there beyond what was read, such as further pages."""
     findings: list[FindingReply]
     fault: FaultReply
     printed: JsonValue
@@ -59,7 +57,7 @@ class RunReply(TypedDict, total=False):
     unknown_writes: list[str]
     orphans: list[str]
     notes: list[str]
-    """What was not done as the settings ask, and what of tools and results is left out."""
+    """What was not done as the settings ask, and what was left out or left unread."""
     next: str
     result: JsonValue
     error: str | None

@@ -129,7 +129,7 @@ def measure(server: Server, home: Path) -> Measured:
         for name, arguments in server.calls(home):
             given = arguments
             if name == "read_resource":
-                given = {"uri": tools["list_resources"].send({})["resources"][0]["uri"]}
+                given = {"uri": tools["list_resources"].send_for_value({})["resources"][0]["uri"]}
             problems[name] = find_problem(tools[name], given, server.expected.get(name))
     own = {name for name, tool in tools.items() if _calls_tool(tool)}
     usable = {name for name, problem in problems.items() if not problem}

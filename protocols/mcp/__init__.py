@@ -195,11 +195,10 @@ class Servers:
                 raise
             except ToolError as lost:
                 answer = None if lost.answer is None else mask(lost.answer)
-                problem = with_limit_advice(mask(lost.body), limits)
-                text = answer or f"{tool}: the MCP server {name!r}: {problem}"
+                text = answer or f"{tool}: the MCP server {name!r}: {mask(lost.body)}"
                 raise ToolError(
                     lost.status,
-                    one_line(text),
+                    one_line(with_limit_advice(text, limits)),
                     outcome=lost.outcome,
                     answer=answer and answer[:_MAX_ANSWER],
                     remedy=self._remedy(tool, binding, lost),

@@ -45,6 +45,8 @@ class McpCall:
 
 def with_limit_advice(problem: str, limits: CallLimits) -> str:
     """Return why a call failed. If it exceeded a limit, name the setting of the limit."""
-    if "over the limit of" in problem:
+    if f"over the limit of {limits.max_response_bytes:,} bytes" in problem:
         return f"{problem}; {limits.size_advice}"
-    return f"{problem}; {limits.time_advice}" if "no answer within" in problem else problem
+    if f"no answer within {limits.call_seconds:g} s" in problem:
+        return f"{problem}; {limits.time_advice}"
+    return problem

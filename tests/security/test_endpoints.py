@@ -365,7 +365,9 @@ def called(url, **settings):
 def test_an_mcp_answer_has_a_limit_after_decompression():
     bomb = Reply(body=gzip.compress(LARGE), headers={"Content-Encoding": "gzip"})
     with serving(speaking_mcp(tools_call=bomb)) as server:
-        assert "over the limit of 8,388,608 bytes" in called(server.url)
+        said = called(server.url)
+    assert "over the limit of 16,000,000 bytes" in said
+    assert "allow more with limits.max_response_mb" in said
 
 
 @pytest.mark.usefixtures("mcp")
@@ -509,13 +511,13 @@ def test_a_stream_of_events_ends_with_its_call():
         Invoker(InvokeSettings(timeout_seconds=3.0, start_seconds=6.0)) as invoker,
     ):
         box = load_tools(f"mcp:{server.url}/mcp", invoker=invoker)
-        with pytest.raises(ToolError, match="no answer within 3 s"):
+        with pytest.raises(ToolError, match=r"within 3 s; allow more with limits\.call_seconds"):
             box["look"].call({})
         assert closed.wait(PATIENCE)
 
 
 ON_STDOUT = {
-    "a line over the limit of 8,388,608 bytes": "for _ in range(16):\n    sys.stdout.write('x' * 1_000_000)\n",
+    "a line over the limit of 8,000,000 bytes": "for _ in range(16):\n    sys.stdout.write('x' * 1_000_000)\n",
     "over 5,000 requests before one was answered": (
         """sys.stdout.write('{"jsonrpc": "2.0", "id": 1, "method": "ping"}\\n' * 50_000)\n"""
     ),
@@ -527,7 +529,9 @@ ON_STDOUT = {
 def test_what_a_command_writes_has_limits(tmp_path, problem, code):
     server = tmp_path / "server.py"
     server.write_text(f"import sys, time\n{code}sys.stdout.flush()\ntime.sleep(3600)\n")
-    settings = InvokeSettings(confirm_start=lambda _: True, start_seconds=PATIENCE)
+    settings = InvokeSettings(
+        confirm_start=lambda _: True, start_seconds=PATIENCE, max_body_bytes=8_000_000
+    )
     with Invoker(settings) as invoker, pytest.raises(SourceUnavailable, match=problem):
         load_tools(f"mcp:{sys.executable} {server}", invoker=invoker)
 
