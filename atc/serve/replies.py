@@ -105,8 +105,6 @@ def run_reply(solution: Solution, handle: str, shorten: Callable[[Json], JsonVal
     reply.update(_describe_calls(last.calls))
     if warnings := _warnings(last, printed):
         reply["warnings"] = warnings[:8]
-    if solution.notes:
-        reply["notes"] = list(solution.notes[:8])
     reply.update(_describe_failure(last))
     if last.answer is None and printed:
         reply["printed"] = shorten(printed)
