@@ -18,6 +18,7 @@ from typing import Any, NamedTuple
 
 from atc.agent import Agent
 from atc.core.config import Config
+from atc.core.text import count
 from atc.core.types import Solution
 from atc.models.scripted import ScriptedModel
 from benchmarks.paging.services import WAYS, Way, make_records, serve
@@ -139,7 +140,7 @@ def describe(verdict: Verdict) -> str:
     """Return a verdict in a few words, such as `right (3 requests)`."""
     words = "right" if verdict.right else "wrong"
     words += " and marked" if verdict.marked else ""
-    return f"{words} ({verdict.requests} requests)"
+    return f"{words} ({count(verdict.requests, 'request')})"
 
 
 if __name__ == "__main__":
