@@ -14,19 +14,12 @@ from typing import Literal, NamedTuple
 
 import jsonschema_rs
 
-from protocols.naming import split_words
+from protocols.pagination import find_rows, may_page, read_signs
 from protocols.protocol import HttpBinding
 from protocols.schema import Json, JsonObject, iter_parts, resolve, types, wrapper_key
 from protocols.tool import Tool
 from protocols.validate import BoundedValidator
 from protocols.verifiers import record_fields
-
-_PAGING = split_words(
-    "page per_page page_size pagesize limit offset cursor after before start skip top first max "
-    "max_results count"
-)
-"""Parameters for paging. A tool that has one may return only some of the records, even if the
-parameter is left out."""
 
 
 class Verification(NamedTuple):
@@ -222,31 +215,19 @@ def _matching_records(named: JsonObject, records: Sequence[JsonObject]) -> list[
 def _is_whole(read: Tool, response: Json) -> bool:
     """Return True if a response contains all records and not only one page of them.
 
-    Paging fields in the response, such as `total` or `next`, decide this. Without such fields, the
-    response is incomplete if the tool has paging parameters.
+    What the response says about pages decides this. If it says nothing, it is incomplete if the
+    tool has an argument that pages, or one that sets a boundary (`before`).
     """
-    evidence = []
-    if isinstance(response, Mapping):
-        longest = max(
-            (len(part) for part in response.values() if isinstance(part, list)), default=0
-        )
-        for key, value in response.items():
-            name = key.lower()
-            if name in ("pages", "total_pages", "page_count") and isinstance(value, int):
-                evidence.append(value <= 1)
-            elif name in ("total", "total_count", "total_results", "count") and isinstance(
-                value, int
-            ):
-                evidence.append(value <= longest)
-            elif (
-                "next" in name
-                or "cursor" in name
-                or name in ("has_more", "hasmore", "more", "truncated")
-            ):
-                evidence.append(not value)
-    return (
-        all(evidence) if evidence else not _PAGING & set(map(str.lower, read.protocol.parameters))
-    )
+    signs = read_signs(response, {})
+    rows = find_rows(response)
+    if signs.more is not None:
+        return not signs.more
+    if signs.pages is not None:
+        return signs.pages <= 1
+    total = signs.total if signs.total is not None else signs.numbers.get("count")
+    if total is not None and rows is not None:
+        return total <= len(rows.rows)
+    return not any(may_page(name) or name.lower() == "before" for name in read.protocol.parameters)
 
 
 sorted_json = json.JSONEncoder(
