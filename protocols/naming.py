@@ -153,13 +153,13 @@ _COMPARISONS = {
 }  # fmt: skip
 """Words for the operators in names such as `DateSent>`, whose meaning an identifier would lose."""
 _OPERATOR = re.compile(r"<=|>=|!=|==|<>|[<>=!]")
+_MOST_SPELLED = 3
+"""Maximum number of operators, and of signs, in a name in which they become words."""
 _SIGNS = {
     "+": "plus", "-": "minus", "*": "star", "%": "percent", "&": "and", "|": "or", "~": "tilde",
-    "@": "at", "$": "dollar", "#": "hash", "^": "caret", "?": "maybe",
+    "@": "at", "$": "dollar", "#": "hash", "^": "caret",
 }  # fmt: skip
 """Words for signs in names that are otherwise equal. A minus is one only before the name."""
-_MOST_SPELLED = 4
-"""Maximum number of operators or signs of one name that become words; the others are left out."""
 
 
 def identifier(name: str) -> str:
@@ -171,8 +171,9 @@ def identifier(name: str) -> str:
     `match`) are allowed.
     """
     folded = unicodedata.normalize("NFKC", name)
-    spelled = _OPERATOR.sub(lambda sign: f"_{_COMPARISONS[sign[0]]}_", folded, count=_MOST_SPELLED)
-    kept = re.sub(r"\W+", "_", spelled)
+    if len(_OPERATOR.findall(folded)) <= _MOST_SPELLED:
+        folded = _OPERATOR.sub(lambda sign: f"_{_COMPARISONS[sign[0]]}_", folded)
+    kept = re.sub(r"\W+", "_", folded)
     if not (kept.isascii() or kept.isidentifier() or ("_" + kept).isidentifier()):
         kept = re.sub(r"[^0-9A-Za-z_]+", "_", kept)
     if kept.startswith("__"):  # Python mangles or reserves these
@@ -185,10 +186,10 @@ def identifier(name: str) -> str:
 
 def _spell_signs(name: str) -> str:
     """Return a name with its signs as words: `+1` → `plus_1`, `@id` → `at_id`."""
-    spelled = re.sub(
-        r"^-|[+*%&|~@$#^?]", lambda sign: f"_{_SIGNS[sign[0]]}_", name, count=_MOST_SPELLED
-    )
-    return spelled.lstrip("_")
+    signs = re.compile(r"^-|[+*%&|~@$#^]")
+    if len(signs.findall(name)) > _MOST_SPELLED:
+        return name
+    return signs.sub(lambda sign: f"_{_SIGNS[sign[0]]}_", name).lstrip("_")
 
 
 def argument_aliases(names: Sequence[str]) -> dict[str, str]:
