@@ -9,8 +9,9 @@ import threading
 import time
 from collections.abc import Mapping
 from contextlib import suppress
+from dataclasses import replace
 from typing import Any
-from urllib.parse import quote_plus, urlencode
+from urllib.parse import quote_plus, urlencode, urljoin
 
 from protocols.errors import CredentialMissing
 from protocols.http.credentials import Mask
@@ -23,25 +24,30 @@ from protocols.http.transport import Transport
 from protocols.response import Answer, one_line, parse_json
 from protocols.schema import JsonObject
 from protocols.settings import Credential, DeviceSignIn, InvokeSettings
-from protocols.urls import split_url
+from protocols.urls import is_url, split_url
 
 _TOKEN_SECONDS = 30.0  # time-out of a token request
 _LONGEST_SECONDS = 10 * 365 * 86_400.0  # a longer lifetime of a token is ignored
 _EARLY_SECONDS = 30.0  # a token is replaced at most this long before it expires
 _EARLY_PART = 0.1  # and at most this part of its lifetime before
 _DEFAULT_SECONDS = 3600  # lifetime of a token that needs no person, if the server names none
+_REFUSED_SECONDS = 60.0  # time for which refused secrets are not sent again
 _DEVICE_GRANT = "urn:ietf:params:oauth:grant-type:device_code"
 _POLL_SECONDS = 5.0  # time between two questions for a device's token, if the server names none
 _DEVICE_SECONDS = 900.0  # lifetime of a device code, if the server names none
 
 
 class _Refused(Exception):
-    """An endpoint gave no token. `error` is its error code or "", and `problem` says why."""
+    """An endpoint gave no token. `error` is its error code or "", and `problem` says why.
 
-    def __init__(self, error: str, problem: str) -> None:
+    `is_final` is True if the endpoint would refuse the same request again.
+    """
+
+    def __init__(self, error: str, problem: str, *, is_final: bool = False) -> None:
         super().__init__(problem)
         self.error = error
         self.problem = problem
+        self.is_final = is_final
 
 
 class SignInFailed(CredentialMissing):
@@ -62,6 +68,8 @@ class AccessTokens:
         self._transport = transport
         self._mask = mask
         self._lock = threading.Lock()
+        self._refusals: dict[str, tuple[Credential, str, float]] = {}
+        """Secrets that a server refused, with its message and the time, keyed like tokens."""
 
     def token(
         self, name: str, credential: Credential, scheme: JsonObject, *, anew: bool = False
@@ -81,6 +89,8 @@ class AccessTokens:
             stored = self._file.get(key)
             if stored.get("access_token") and not _is_over(stored) and not anew:
                 return str(stored["access_token"])
+            if not anew and (problem := self._recent_refusal(key, credential)):
+                raise SignInFailed(problem)
             flow = choose_flow(name, credential, scheme)
             self._mask.add(credential.login, credential.client_secret)
             try:
@@ -90,10 +100,23 @@ class AccessTokens:
                 place = self._settings.places.get(name, "")
                 shown = f"{name!r} ({place})" if place else repr(name)
                 problem = f"no token for the credential {shown}: {refusal.problem}."
+                if refusal.is_final:
+                    self._refusals[key] = (credential, problem, time.monotonic())
                 raise SignInFailed(problem) from None
-            kept = {"refresh_token": stored.get("refresh_token"), **token}
+            # Only these fields: some servers name others as this file does.
+            renewal = token.get("refresh_token") or stored.get("refresh_token")
+            kept = {"access_token": token["access_token"], "refresh_token": renewal}
             self._file.save(key, kept | _expiry(token, flow))
             return str(token["access_token"])
+
+    def _recent_refusal(self, key: str, credential: Credential) -> str:
+        """Return why the same secrets were refused a moment ago; "" if they were not.
+
+        A program that calls again and again must not have the account locked.
+        """
+        refused, problem, at = self._refusals.get(key, (None, "", 0.0))
+        recent = refused == credential and time.monotonic() - at < _REFUSED_SECONDS
+        return problem if recent else ""
 
     def has(self, name: str, credential: Credential) -> bool:
         """Return True if a token is stored that has not expired."""
@@ -225,12 +248,19 @@ class AccessTokens:
         if answer.succeeded and isinstance(token, str) and token and token.isprintable():
             return found
         error = found.get("error")
-        raise _Refused(error if isinstance(error, str) else "", self._explain(url, answer, wanted))
+        raise _Refused(
+            error if isinstance(error, str) else "",
+            self._explain(url, answer, wanted),
+            is_final=answer.status in (400, 401, 403, 422),
+        )
 
     def _post(
         self, url: str, form: Mapping[str, str], *, basic: tuple[str, str] | None = None
     ) -> Answer:
-        """Send a form, with a client's id and secret as HTTP Basic if given. Follow no redirect."""
+        """Send a form, with a client's id and secret as HTTP Basic if given.
+
+        One redirect is followed, and only within the origin: web frameworks add a slash by it.
+        """
         headers = {**DEFAULT_HEADERS, "Content-Type": "application/x-www-form-urlencoded"}
         if basic is not None:
             client = ":".join(map(quote_plus, basic)).encode()
@@ -239,7 +269,16 @@ class AccessTokens:
             method="POST", url=url, headers=headers, body=urlencode(form).encode()
         )
         origin, _ = split_url(url)
-        return self._transport.send(request, origin, deadline=time.monotonic() + _TOKEN_SECONDS)
+        deadline = time.monotonic() + _TOKEN_SECONDS
+        answer = self._transport.send(request, origin, deadline=deadline)
+        place = urljoin(url, answer.headers.get("location", ""))
+        if answer.status not in (307, 308) or not is_url(place):
+            return answer
+        with suppress(ValueError):
+            if split_url(place)[0] == origin:
+                request = replace(request, url=place.partition("#")[0])
+                return self._transport.send(request, origin, deadline=deadline)
+        return answer
 
     def _explain(self, url: str, answer: Answer, wanted: str) -> str:
         """Return why a response has no token. Secrets that the service repeats are masked."""

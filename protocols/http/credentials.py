@@ -132,12 +132,15 @@ def missing_credential_advice(name: str, scheme: JsonObject, origin: Origin, too
         kind = " (a client certificate: certificate = 'FILE.pem' and key = 'FILE.pem' for value)"
     variable = variable_of(name)
     key = name if re.fullmatch(r"[A-Za-z0-9_-]+", name) else dumps(name)
+    secret = f"value = {dumps(f'env:{variable}')}"
+    if {*as_mapping(scheme.get("flows"))} == {"password"}:
+        secret = f'username = "YOUR NAME", password = {dumps(f"env:{variable}")}'
     return (
         f"{tool} needs the credential {name!r}{kind}, which is not configured "
         f"({docs_page('reference/configuration#credentials')}); add [credentials.{key}] to your "
         f"own settings file, which 'atc config show' names, by this line at its top, and set the "
         f"variable {variable}: credentials.{key} = "
-        f"{{ value = {dumps(f'env:{variable}')}, hosts = {dumps([host_entry(origin)])} }}"
+        f"{{ {secret}, hosts = {dumps([host_entry(origin)])} }}"
     )
 
 

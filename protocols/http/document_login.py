@@ -81,7 +81,13 @@ class DocumentLogin:
         page = docs_page("reference/configuration#documents-behind-a-login")
         if self.problem:
             return f"its credential was not sent: {self.problem}"
-        names = [*self.keyring.placed(self._wanted), self._unplaced()]
+        name = self._unplaced()
+        names = [*self.keyring.placed(self._wanted), name]
+        if names == [name] and name is not None and not self._holds(name):
+            return (
+                f"its credential {name!r} needs a sign-in, whose address only the document has; set"
+                f" credentials.{name}.token_url, or its prefix ({page})"
+            )
         if sent := next(filter(None, names), None):
             place = self.keyring.place_of(sent)
             return (

@@ -101,7 +101,7 @@ def test_a_password_signs_in_at_the_declared_address(tmp_path, declared):
 
 
 def test_an_expired_token_is_refreshed_or_replaced(tmp_path):
-    shop = Shop(expires_in="1e-3", refresh_token="again")
+    shop = Shop(expires_in="1e-3", refresh_token="again", expires_at="2026-01-01T00:00:00Z")
     with serving(shop) as server:
         document = flows3("password", tokenUrl="token", refreshUrl="refresh")
         kept = {"tokens": tmp_path / "tokens.json"}
@@ -125,9 +125,30 @@ def test_a_wrong_password_is_not_shown(tmp_path):
         me = tool(tmp_path, document, server, login(server, password="looking-glass"))
         with pytest.raises(CredentialMissing) as caught:
             me.call({})
+        with pytest.raises(CredentialMissing):
+            me.call({})
+        assert len(server.seen) == 1, "a second wrong try could lock the account"
+        assert me.call.login.command.startswith("atc tools login")
+        with pytest.raises(CredentialMissing):
+            me.call.login.sign_in()
+        assert len(server.seen) == 2, "a person may try at once"
     assert "no token for the credential 'login'" in str(caught.value)
     assert "answered 422: " in str(caught.value)
     assert "looking-glass" not in repr(vars(caught.value)) + str(caught.value)
+
+
+def test_a_redirect_within_the_origin_is_followed_once(tmp_path):
+    shop = Shop()
+
+    def answer(request):
+        if request.path == "/v1/token":
+            return Reply(307, headers={"Location": "/v1/token/"})
+        return shop(request)
+
+    with serving(answer) as server:
+        document = flows3("password", tokenUrl="token")
+        assert tool(tmp_path, document, server, login(server)).call({}) == {"name": "alice"}
+        assert [one.path for one in server.seen] == ["/v1/token", "/v1/token/", "/v1/me"]
 
 
 @pytest.mark.parametrize("by", ["tokenUrl", "refreshUrl", "redirect", "verification_uri"])

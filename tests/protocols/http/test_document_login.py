@@ -94,6 +94,13 @@ def test_no_other_host_gets_the_login(given):
         assert SECRET not in "".join(request.everything for request in thief.seen)
 
 
+def test_a_sign_in_without_an_address_is_told():
+    with serving(lambda _: PAGE) as server, pytest.raises(SourceUnavailable) as caught:
+        load(server, value="", username="ada", password=SECRET)
+    assert "needs a sign-in, whose address only the document has" in str(caught.value)
+    assert SECRET not in "".join(request.everything for request in server.seen)
+
+
 @pytest.mark.parametrize("refusal", [PAGE, challenge("Bearer"), Reply(403)])
 def test_a_refused_login_is_named(refusal):
     with serving(lambda _: refusal) as server, pytest.raises(SourceUnavailable) as caught:
