@@ -12,7 +12,7 @@ from typing import Any
 
 from protocols.http.credentials import RequestSecret
 from protocols.http.oauth import Keyring, Wanted
-from protocols.http.request_names import normalize_name
+from protocols.http.request_names import same_place
 from protocols.protocol import HttpBinding, ToolProtocol
 from protocols.settings import InvokeSettings, headers_of
 from protocols.urls import Origin, split_url
@@ -32,7 +32,7 @@ def wanted_by(binding: HttpBinding, protocol: ToolProtocol, account: str) -> Wan
         offered=binding.credentials,
         schemes=binding.schemes,
         parameters=frozenset(
-            (place, normalize_name(binding.wire_name(name)))
+            same_place(place, binding.wire_name(name))
             for name, place in names.items()
             if place in _PLACES
         ),
@@ -60,11 +60,11 @@ def without_filled(protocol: ToolProtocol, keyring: Keyring, account: str) -> To
         return protocol
     sent = [(one.place, one.name) for one in fixed_headers(keyring.settings, wanted.origin)]
     sent += keyring.placements(wanted)
-    places = {(place, normalize_name(name)) for place, name in sent}
+    places = {same_place(place, name) for place, name in sent}
     filled = {
         name
         for name in protocol.parameters
-        if (binding.location(name), normalize_name(binding.wire_name(name))) in places
+        if same_place(binding.location(name), binding.wire_name(name)) in places
     }
     return _without(protocol, filled) if filled else protocol
 

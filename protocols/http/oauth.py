@@ -24,7 +24,7 @@ from protocols.http.credentials import (
     missing_credential_advice,
     needs_token,
 )
-from protocols.http.request_names import normalize_name
+from protocols.http.request_names import same_place
 from protocols.http.sign_in_flows import refuse_unlisted_host
 from protocols.http.tls_files import TlsFiles, tls_files_for
 from protocols.http.token_file import TokenFile
@@ -46,7 +46,7 @@ class Wanted:
     schemes: Mapping[str, JsonObject] = field(default_factory=dict)
     """OpenAPI security schemes, keyed by credential."""
     parameters: frozenset[tuple[str, str]] = frozenset()
-    """Location and normalized name of each header, query parameter and cookie of the tool."""
+    """Each header, query parameter and cookie of the tool, as `same_place` returns it."""
     account: str = ""
     """The name that the user gave to the source. It chooses among accounts, see `Keyring`."""
 
@@ -181,7 +181,7 @@ class Keyring:
         found = usable[0] if usable else {}
         for one in self.placed(wanted):
             place, key = self.settings.credentials[one].placement
-            declared = (place, normalize_name(key)) in wanted.parameters
+            declared = same_place(place or "header", key or "Authorization") in wanted.parameters
             if declared or not any(wanted.alternatives):
                 found.setdefault(one, one)
         return found

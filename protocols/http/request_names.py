@@ -57,6 +57,14 @@ def normalize_name(name: str) -> str:
     return re.sub(r"[\W_]+", "", plain) or plain
 
 
+def same_place(place: str, name: str) -> tuple[str, str]:
+    """Return a key that is equal for names under which every server reads the same value.
+
+    They are the same location and name; only headers do not depend on the case.
+    """
+    return place, name.lower() if place == "header" else name
+
+
 def by_reading(names: Iterable[RequestName]) -> dict[tuple[str, str], list[RequestName]]:
     """Return the given names, keyed by each (location, name) under which a server may read them."""
     found: dict[tuple[str, str], list[RequestName]] = defaultdict(list)

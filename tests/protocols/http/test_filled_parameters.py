@@ -28,7 +28,9 @@ def load(tmp_path, server, *, parameters=None, security=None, **settings):
 
 
 def credential(server, place):
-    return Credential(value=KEY, hosts=(server.netloc,), place=place, name=PLACES[place].lower())
+    name = PLACES[place]
+    name = name.lower() if place == "header" else name
+    return Credential(value=KEY, hosts=(server.netloc,), place=place, name=name)
 
 
 @pytest.mark.parametrize("place", PLACES)
@@ -70,6 +72,16 @@ def test_a_parameter_is_filled_beside_the_declared_login(tmp_path):
         headers = server.last.headers
         assert (headers["authorization"], headers["x-api-key"]) == ("Bearer l0gin-token", KEY)
         assert "x-other" not in headers
+
+
+@pytest.mark.parametrize("other", [{"header": "x_api_key"}, {"query": "AppId"}])
+def test_another_spelling_fills_nothing(tmp_path, other):
+    with serving() as server:
+        key = Credential(value=KEY, hosts=(server.netloc,), **other)
+        assert load(tmp_path, server, credentials={"key": key}).protocol.required == {
+            "q",
+            *PLACES.values(),
+        }
 
 
 def test_another_hosts_credential_fills_nothing(tmp_path):
