@@ -14,6 +14,7 @@ from atc.settings.reading import load_config
 from protocols.client import HttpCall
 from protocols.errors import CredentialMissing, ToolError
 from protocols.http.oauth import SignIn
+from protocols.protocol import McpBinding
 from protocols.tool import Tool
 from protocols.toolbox import Toolbox
 
@@ -32,7 +33,8 @@ def login(source: str | None, **flags: Any) -> None:
 
     Each credential that the tools of SOURCE send is tested. A token is fetched anew, and kept for
     later commands. A key or a password that is sent with each call is tested with a tool that only
-    reads and needs no arguments, if there is one. If a sign-in fails, the token of before is kept.
+    reads and needs no arguments, if there is one. An MCP server must list its tools. If a sign-in
+    fails, the token of before is kept.
 
     Where a document declares a login for most tools and nothing for others, you are asked on a
     terminal if the others get it, too. The answer is kept for this host and this login.
@@ -44,6 +46,7 @@ def login(source: str | None, **flags: Any) -> None:
     with wiring.open_toolbox(config, saved=False) as toolbox:
         _ask_about_siblings(toolbox)
         results = [_try_login(tools) for tools in _group_by_credentials(toolbox)]
+        results += _list_mcp_logins(toolbox)
     rows = [(row["credential"], row["state"], row["detail"]) for row in results]
     output.print_result(results, rows)
     if not results:
@@ -75,6 +78,18 @@ def _group_by_credentials(toolbox: Toolbox) -> Iterator[list[Tool]]:
         if isinstance(tool.call, HttpCall) and (key := tool.call.login.key):
             groups.setdefault(key, []).append(tool)
     yield from groups.values()
+
+
+def _list_mcp_logins(toolbox: Toolbox) -> Iterator[dict[str, Any]]:
+    """Yield the report of each MCP server that gets a secret, once its tools are loaded."""
+    servers = {
+        tool.protocol.binding.server: tool.place
+        for tool in toolbox.values()
+        if isinstance(tool.protocol.binding, McpBinding) and tool.has_secrets
+    }
+    for name, place in servers.items():
+        detail = f"the server ({place}) listed its tools with this login"
+        yield {"credential": f"mcp:{name}", "state": "ok", "seconds": None, "detail": detail}
 
 
 def _try_login(tools: list[Tool]) -> dict[str, Any]:

@@ -261,7 +261,8 @@ class Servers:
             self._keyring.reject([server.credential])
             place = {server.credential: self._keyring.place_of(server.credential)}
             origin, _ = split_url(server.url)
-            return refused_credential_remedy(tool, origin, 401, "", place)
+            test = f"atc tools login {shlex.quote(f'mcp:{binding.server}')}"
+            return refused_credential_remedy(tool, origin, 401, "", place, test=test)
         if lost.remedy is None:
             return None
         where = f"the MCP server {binding.server!r} ({self.place(binding)})"

@@ -1,12 +1,15 @@
 """`atc tools login`: it signs in, says how long that holds, and loses nothing if that fails."""
 
 import json
+import sys
+from pathlib import Path
 from urllib.parse import parse_qsl
 
 import pytest
 
 from tests.labs.loopback import Reply, serving
 
+SERVICE = Path(__file__).parents[2] / "labs" / "mcp_service.py"
 FLOWS = {"password": {"scopes": {}, "tokenUrl": "token"}}
 SCHEMES = {
     "login": {"type": "oauth2", "flows": FLOWS},
@@ -113,6 +116,15 @@ def test_a_person_decides_about_siblings(shop, settings, atc_, monkeypatch):
     assert [one.partition(".")[0] for one in questions] == [f"The document of {shop.netloc[:3]}"]
     assert "declares the login 'login' for most of its tools" in questions[0]
     assert "agreed-logins.json" in {one.name for one in (settings / "state").iterdir()}
+
+
+def test_an_mcp_server_must_list_its_tools(settings, atc_):
+    command = json.dumps([sys.executable, str(SERVICE)])
+    server = f"[mcp.notes]\ncommand = {command}\nenv = {{ TOKEN = 'env:KEY' }}\n"
+    (settings / "user" / "atc" / "config.toml").write_text(server)
+    code, out, _ = atc_("tools", "login", "mcp:notes")
+    assert code == 0
+    assert out.startswith("mcp:notes  ok  the server (")
 
 
 def test_a_missing_credential_is_told(shop, settings, atc_):

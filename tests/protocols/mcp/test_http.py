@@ -151,7 +151,8 @@ def test_a_refused_credential_is_named_and_read_again():
             error = failure(tool)
             assert (error.status, error.outcome) == (401, "refused")
             told = f"add_note: {server.netloc} refused the credential 'key' (the variable KEY)"
-            assert error.remedy == f"{told} (HTTP 401); renew it."
+            test = "renew it, and test it with: atc tools login mcp:sums"
+            assert error.remedy == f"{told} (HTTP 401); {test}"
             assert tool.call({}) == {"result": 3}
 
 
