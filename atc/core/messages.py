@@ -9,6 +9,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import lru_cache
+from urllib.parse import urlencode
 
 from atc.core.tool_calls import WITH_HEADERS
 from atc.core.types import Finding, Program
@@ -160,10 +161,14 @@ def describe_type(value: Json) -> str:
 def format_tool_call(call: ToolCall, *, most: int = 60) -> str:
     """Return a tool call as text: `get_flights(origin="JFK", page=1)`.
 
-    Each value is cut to `most` characters.
+    Each value is cut to `most` characters. What the call took from the address of a next page
+    follows: `list_repos() at ?cursor=c100`.
     """
     arguments = (f"{name}={snippet(value, most=most)}" for name, value in call.arguments.items())
-    return f"{call.tool}({', '.join(arguments)})"
+    text = f"{call.tool}({', '.join(arguments)})"
+    if not call.query:
+        return text
+    return f"{text} at ?{shorten(urlencode(call.query, doseq=True), most)}"
 
 
 def describe_keys(value: Json) -> str:

@@ -204,7 +204,13 @@ class Passes:
         for unread in found:
             program = read_every_page(attempt.program, unread, self.tools)
             message = f"{unread.tool}: {unread.evidence} was read."
-            attempt = self._replace_program(attempt, program, FIRST_PAGE, message)
+            read = self._replace_program(attempt, program, FIRST_PAGE, message)
+            if read is not attempt:
+                self.run.meter.note(
+                    f"{unread.tool}: the program read only a part ({unread.evidence}), so all"
+                    " pages were read."
+                )
+            attempt = read
         return attempt
 
     def rerun_with_lookup(self, attempt: Attempt) -> Attempt:
