@@ -219,9 +219,10 @@ def _require_success(
         SourceUnavailable: it has none. The message says what to do next.
     """
     if problem := answer.trouble:
-        raise SourceUnavailable(
-            _explain_failure(where, login.keyring.mask(problem) if login else problem)
-        )
+        message = _explain_failure(where, login.keyring.mask(problem) if login else problem)
+        if login and answer.status in REDIRECTS:
+            message += f" It may be a login page: {login.advice()}."
+        raise SourceUnavailable(message)
     if answer.status in (200, 203):
         return
     advice = "check the address"
