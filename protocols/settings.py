@@ -86,7 +86,8 @@ class Credential:
 
         False if it consists of certificates only, which connections use.
         """
-        return bool(self.value or self.client_id or self.password)
+        only_certificates = self.ca or self.certificate
+        return bool(self.value or self.client_id or self.password) or not only_certificates
 
     @property
     def login(self) -> str:

@@ -51,7 +51,8 @@ class CredentialEntry(Credential):
             raise PydanticCustomError("setting", "needs both a username and a password")
         if self.key and not self.certificate:
             raise PydanticCustomError("setting", "has a key, but needs a certificate, too")
-        if not (self.is_sent or self.ca or self.certificate):
+        secrets = self.value, self.client_id, self.password, self.ca, self.certificate
+        if not any(secrets):
             raise PydanticCustomError(
                 "setting", "needs a value, or a client_id, or a username and a password"
             )

@@ -154,7 +154,7 @@ def test_a_command_gets_a_clean_environment(monkeypatch):
 @pytest.mark.parametrize(
     "file",
     [
-        "atc/core/config.py",
+        "atc/core/setting_tables.py",
         "protocols/settings.py",
         "docs/reference/configuration.md",
         "docs/reference/protocols.md",
