@@ -28,6 +28,12 @@ OBJECTS: dict[str, bytes] = {
     "settings/version.txt": b"3.10",
     "settings/code.txt": b"007",
 }
+_KEY = "testing"
+_SIGNED = {
+    "Authorization": f"AWS4-HMAC-SHA256 Credential={_KEY}/20260101/us-east-1/s3/aws4_request,"
+    " SignedHeaders=host, Signature=0"
+}
+"""Headers of an owner's request. moto does not verify the signature."""
 
 
 def _truths() -> dict[str, Any]:
@@ -67,7 +73,7 @@ def run(folder: Path) -> Iterator[RunningService]:
                 list(pool.map(put, OBJECTS.items()))
 
             def text(key: str) -> str:
-                return requests.get(f"{bucket}/{key}", timeout=30).text
+                return requests.get(f"{bucket}/{key}", headers=_SIGNED, timeout=30).text
 
             packages = next((folder / "venv" / "lib").glob("python3*")) / "site-packages"
             yield RunningService(
@@ -75,8 +81,8 @@ def run(folder: Path) -> Iterator[RunningService]:
                 truths=_truths(),
                 variables={
                     "S3_ENDPOINT": url,
-                    "AWS_ACCESS_KEY_ID": "testing",
-                    "AWS_SECRET_ACCESS_KEY": "testing",
+                    "AWS_ACCESS_KEY_ID": _KEY,
+                    "AWS_SECRET_ACCESS_KEY": _KEY,
                     "PYTHONPATH": str(packages),
                 },
                 written={
