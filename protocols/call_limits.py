@@ -9,6 +9,7 @@ MEGABYTE: Final = 1_000_000
 """Bytes of a megabyte, the unit of the setting `max_response_mb`."""
 CALL_SECONDS: Final = 30.0
 MAX_RESPONSE_MB: Final = 16.0
+MAX_FILE_MB: Final = 250.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

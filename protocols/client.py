@@ -5,22 +5,19 @@ Calls follow the user's settings: credentials, allowed hosts and limits.
 
 from __future__ import annotations
 
-import inspect
 import math
 import random
 import time
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import partial
-from itertools import takewhile
 from typing import NoReturn, Self
 
 from protocols.documentation import docs_page
 from protocols.effects import SAFE
-from protocols.errors import InvalidProtocol, Outcome, ToolError
+from protocols.errors import InvalidProtocol, ToolError
 from protocols.http.credentials import (
     MASK,
-    Mask,
     RequestSecret,
     add_secrets,
     refused_credential_remedy,
@@ -29,6 +26,7 @@ from protocols.http.curl import curl_command
 from protocols.http.document_login import DocumentLogin
 from protocols.http.filled_parameters import fixed_headers, without_filled
 from protocols.http.oauth import Keyring
+from protocols.http.received_files import FileReceiver
 from protocols.http.redirects import follow_redirects
 from protocols.http.request import HttpRequest, RequestBuilder
 from protocols.http.tool_login import ToolLogin
@@ -36,6 +34,7 @@ from protocols.http.transport import LATE
 from protocols.mcp import Servers
 from protocols.pace import Paces, announced_pause
 from protocols.protocol import HttpBinding, McpBinding, ProgramBinding, PythonBinding, ToolProtocol
+from protocols.python_call import python_call
 from protocols.response import (
     Answer,
     ToolResponse,
@@ -121,8 +120,12 @@ class Invoker:
                         _raise_not_run,
                         f"{protocol.name} runs {named}, which you did not name; {advice}",
                     )
-                return _python_call(
-                    protocol.name, function, reads=bool(declared), mask=self._keyring.mask
+                return python_call(
+                    protocol.name,
+                    function,
+                    reads=bool(declared),
+                    mask=self._keyring.mask,
+                    most_bytes=self.settings.max_file_bytes,
                 )
             case McpBinding() as binding:
                 return self.servers.bind(protocol, binding, reads=bool(declared))
@@ -207,6 +210,9 @@ class HttpCall:
         names = [one.netloc for one in self._plan.origin.names]
         self._limits = keyring.settings.limits_of(*names)
         self._pace = paces.of(min(names), self._limits)
+        self._files = FileReceiver.of(
+            protocol, keyring.mask, most_bytes=keyring.settings.max_file_bytes
+        )
         self._fixed = fixed_headers(keyring.settings, self._plan.origin)
         self._secret_headers = tuple(
             one.name for one in self._fixed if is_secret(one.name, one.value)
@@ -251,9 +257,7 @@ class HttpCall:
                 answer, committed = self._exchange(request, secrets)
         if answer.succeeded:
             try:
-                value = mask.result(read_body(answer, self._protocol.output_schema, mask=mask))
-                headers = mask.result(kept_headers(answer.headers))
-                return ToolResponse(value, answer.status, headers)
+                return self._response(answer, request.url)
             except UnreadableBody as error:
                 answer = Answer(status=answer.status, trouble=str(error))
         # Raised outside of `except`: the context of the error would contain URLs.
@@ -274,6 +278,25 @@ class HttpCall:
     def homes(self) -> set[str]:
         """Hosts that calls may reach although they are on this machine or its networks."""
         return self._keyring.homes
+
+    def _response(self, answer: Answer, url: str) -> ToolResponse:
+        """Return the response for the answer to a successful request to `url`.
+
+        Raises:
+            UnreadableBody: the body is text that cannot be read as the tool's document says.
+        """
+        mask = self._keyring.mask
+        headers = mask.result(kept_headers(answer.headers))
+        file = self._files.file_of(answer, url)
+        if file is None:
+            try:
+                value = mask.result(read_body(answer, self._protocol.output_schema, mask=mask))
+                return ToolResponse(value, answer.status, headers)
+            except UnreadableBody:
+                file = self._files.binary_of(answer, url)
+                if file is None:
+                    raise
+        return ToolResponse(file, answer.status, headers, {(): file})
 
     @property
     def login(self) -> ToolLogin:
@@ -356,7 +379,7 @@ class HttpCall:
             sent = add_secrets(one, secrets)
             origin = self._plan.origin
             return self._keyring.transport.send(
-                sent, origin, deadline=deadline, limits=self._limits
+                sent, origin, deadline=deadline, limits=self._limits, files=self._files
             )
 
         while True:
@@ -395,48 +418,6 @@ class HttpCall:
             if pause is not None:
                 self._pace.pause(pause)
         return pause
-
-
-async def _collect_async(items: AsyncIterator[object]) -> list[object]:
-    return [item async for item in items]
-
-
-def _python_call(
-    tool: str, function: Callable[..., object], *, reads: bool, mask: Mask
-) -> Callable[[JsonObject], Json]:
-    """Return a function that calls `function` with arguments from JSON and returns JSON.
-
-    Every exception of `function` becomes a `ToolError`. The error says that nothing was changed
-    (*refused*) if the function only reads (`reads`), else that this is *unknown*.
-    """
-    signature = inspect.signature(function)
-    positional = [
-        name for name, one in signature.parameters.items() if one.kind is one.POSITIONAL_ONLY
-    ]
-    failed: Outcome = "refused" if reads else "unknown"
-
-    def call(arguments: JsonObject) -> Json:
-        named = dict(arguments)
-        values = [named.pop(name) for name in takewhile(arguments.__contains__, positional)]
-        try:
-            signature.bind(*values, **named)
-        except TypeError as error:
-            raise ToolError(None, one_line(f"{tool}: {error}"), outcome="not_run") from error
-        try:
-            result = function(*values, **named)
-            result = _collect_async(result) if inspect.isasyncgen(result) else result
-            if inspect.iscoroutine(result):
-                import asyncio  # imported here, because it slows down the start of every command
-
-                result = asyncio.run(result)
-            return mask.result(to_json(result))
-        except ToolError:
-            raise
-        except (Exception, SystemExit) as error:  # all errors of the user's code are tool errors
-            problem = f"{tool}: {type(error).__name__}: {error}".rstrip(": ")
-            raise ToolError(None, one_line(mask(problem)), outcome=failed) from error
-
-    return call
 
 
 __all__ = ["Credential", "InvokeSettings", "Invoker", "to_json"]

@@ -17,10 +17,11 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
+from protocols.file_schemas import is_file_response, takes_file
 from protocols.naming import singular, snake
 from protocols.response_headers import named_headers
 from protocols.schema import resolve, unwrap_schema
-from protocols.shapes import Detail, Shapes
+from protocols.shapes import Detail, Shapes, with_file
 from protocols.tool import Tool
 from protocols.toolbox import Toolbox
 from protocols.truncate import first_sentences
@@ -93,6 +94,8 @@ def _read_signature(tool: Tool, shapes: Shapes) -> _Signature:
     for alias, name in tool.arguments.items():
         schema = resolve(protocol.parameters[name], protocol.input_schema)
         kind = shapes.annotation(schema, protocol.input_schema, hint=f"{tool.alias}_{alias}")
+        if takes_file(schema, protocol.input_schema):
+            kind = with_file(kind)
         shapes.descriptions.setdefault(alias, str(schema.get("description", "")))
         if alias in tool.required:
             required.append(_Argument(alias, kind, ""))
@@ -104,6 +107,7 @@ def _read_signature(tool: Tool, shapes: Shapes) -> _Signature:
     root = protocol.output_schema
     hint = tool.wrapper or re.sub("^(get_)?(list_)?(search_)?", "", tool.alias)
     returns = "" if root is None else shapes.annotation(unwrap_schema(root), root, hint=hint)
+    returns = "File" if is_file_response(root) else returns
     return _Signature((*required, *optional), returns)
 
 

@@ -8,6 +8,8 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from protocols.effects import SAFE
+from protocols.file_names import OCTETS
+from protocols.file_schemas import is_file_response
 from protocols.naming import identifier
 from protocols.protocol import HttpBinding, ToolProtocol, dump
 from protocols.response_headers import named_headers
@@ -204,5 +206,7 @@ def _content(
     schema: JsonObject, components: dict[str, Any], owner: str, declared: Sequence[str] = ()
 ) -> dict[str, Any]:
     usual = "text/plain" if schema == {"type": "string"} else "application/json"
+    if is_file_response(schema):
+        usual = OCTETS
     described = {"schema": _hoist_definitions(schema, owner, components)}
     return dict.fromkeys(declared or (usual,), described)

@@ -146,7 +146,8 @@ def _words(name: str) -> frozenset[str]:
 
 # --- aliases: valid Python identifiers
 
-_RESERVED_TOOL_NAMES = frozenset(dir(builtins)) | {"ToolError", "asyncio", "json", "math", "re"}
+_MODULES = {"ToolError", "File", "asyncio", "json", "math", "re"}
+_RESERVED_TOOL_NAMES = frozenset(dir(builtins)) | _MODULES
 _COMPARISONS = {
     "<=": "lte", ">=": "gte", "!=": "ne", "==": "eq", "<>": "ne", "<": "lt", ">": "gt", "=": "eq",
     "!": "not",

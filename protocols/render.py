@@ -9,14 +9,20 @@ from dataclasses import replace
 from typing import Literal
 
 from protocols.compact import compact_lines
+from protocols.file_schemas import MAY_BE_FILE, is_file_response, takes_file
 from protocols.links import means_another
 from protocols.response_headers import named_headers
 from protocols.schema import resolve, unwrap_schema
-from protocols.shapes import Detail, Shapes
+from protocols.shapes import Detail, Shapes, with_file
 from protocols.tool import Tool
 from protocols.toolbox import Producer, Toolbox
 from protocols.truncate import first_sentences
 
+_FILE_LINE = (
+    "# A File has name, media_type and size; read_text(), lines(), rows() of CSV, json() or"
+    " read_bytes() read it; print(file) hands it to the user."
+)
+_NAMES_FILE = re.compile(r"(-> |: |\[|\| |^)File(?= \||\]|:|,|\)| *$)", re.MULTILINE)
 _WHOLE = 20_000
 """A description of at most this many characters is shown whole if the prompt has room for it."""
 _ALL_VALUES = 100
@@ -77,8 +83,15 @@ def describe_within_budget(
     `docs` selects the kind of description. Details are dropped before tools. If the shortest stubs
     of all tools do not fit, each tool gets one line, and the first ones get stubs as far as there
     is room. There is always at least one tool, and a single tool always has its stub. Of the tools
-    after the first `nearest` ones, only the required arguments are described.
+    after the first `nearest` ones, only the required arguments are described. If a tool takes or
+    returns a file, the first line says what programs do with one.
     """
+    text, described = _describe(tools, budget, docs, nearest)
+    return f"{_FILE_LINE}\n\n{text}" if _NAMES_FILE.search(text) else text, described
+
+
+def _describe(tools: Toolbox, budget: int, docs: Docs, nearest: int | None) -> tuple[str, Toolbox]:
+    """Return the text and the tools of `describe_within_budget`, without a line about files."""
     if docs == "names":
         names = _lines_within_budget(tools, budget)
         return "\n".join(names), tools.only(names)
@@ -232,6 +245,8 @@ def _function(tool: Tool, shapes: Shapes, among: Toolbox, *, whole: bool = True)
     if (root := protocol.output_schema) is not None:
         hint = tool.wrapper or re.sub("^(get_)?(list_)?(search_)?", "", tool.alias)
         returns = shapes.annotation(unwrap_schema(root), root, hint=hint)
+        returns = "File" if is_file_response(root) else returns
+        returns = f"File | {returns}" if root.get(MAY_BE_FILE) else returns
     signature = (
         f"def {tool.alias}({'*, ' if arguments else ''}{', '.join(arguments)}) -> {returns}:"
     )
@@ -268,6 +283,8 @@ def _parameters(
     for alias, name in ordered:
         schema = resolve(protocol.parameters[name], protocol.input_schema)
         annotation = shapes.annotation(schema, protocol.input_schema, hint=f"{tool.alias}_{alias}")
+        if takes_file(schema, protocol.input_schema):
+            annotation = with_file(annotation)
         if alias not in tool.required:
             annotation += f" = {schema.get('default')!r}" if "default" in schema else " = ..."
         parameters.append(f"{alias}: {annotation}")

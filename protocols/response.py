@@ -16,6 +16,7 @@ from typing import Any, Literal
 from pydantic_core import PydanticSerializationError, to_jsonable_python
 
 from protocols.errors import Outcome
+from protocols.files import FilePath, FileValue, Spool
 from protocols.schema import Json, JsonObject, all_types, dumps, loads, type_name
 
 MAX_DEPTH = 200  # levels of nesting in a response; the code that reads it later is recursive
@@ -61,6 +62,8 @@ class Answer:
     """True if the same request may succeed a moment later."""
     unreachable: bool = False
     """True if there was no connection to the service, because of its address or its state."""
+    spool: Spool | None = None
+    """The body, in place of `body`, if it was received as a file."""
 
     @property
     def succeeded(self) -> bool:
@@ -148,6 +151,8 @@ class ToolResponse:
     """The HTTP status, or None if the tool was not called over HTTP."""
     headers: Mapping[str, str] = field(default_factory=dict)
     """The headers that belong to the result, keyed by lower-case name, see `kept_headers`."""
+    files: Mapping[FilePath, FileValue] = field(default_factory=dict)
+    """The files in the value, keyed by their path. In the value, each is its description."""
 
 
 class UnreadableBody(Exception):

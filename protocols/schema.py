@@ -284,17 +284,6 @@ def scalar_schema(schema: Any, root: JsonObject) -> JsonObject:
     return top
 
 
-def is_file(schema: Any, root: JsonObject) -> bool:
-    """Return True if a schema describes the content of a file, or a list of such contents.
-
-    It then has the format `binary` (OpenAPI 3.0) or a binary media type (3.1).
-    """
-    one = scalar_schema(schema, root)
-    return (
-        one.get("format") == "binary" or one.get("contentMediaType") == "application/octet-stream"
-    )
-
-
 def types(schema: JsonObject) -> tuple[str, ...]:
     """Return the JSON types that a schema allows; an empty tuple if it allows any type.
 

@@ -16,6 +16,7 @@ from protocols.call_limits import (
     CallLimits,
     SourceLimits,
 )
+from protocols.files import MAX_FILE_BYTES
 from protocols.secrets.sources import mask_source
 from protocols.urls import Origin
 
@@ -201,7 +202,9 @@ class InvokeSettings:
     time_option: str = ""
     """The option that sets `timeout_seconds`, or "" if the setting `call_seconds` sets it."""
     max_body_bytes: int = round(MAX_RESPONSE_MB * MEGABYTE)
-    """Maximum size of a response body after decompression."""
+    """Maximum size of a response body after decompression. A larger one becomes a file."""
+    max_file_bytes: int = MAX_FILE_BYTES
+    """Maximum size of a response body that becomes a file, after decompression."""
     requests_per_second: float | None = None
     """Maximum rate of requests to one host or MCP server. None: no limit."""
     concurrent_calls: int | None = None

@@ -11,13 +11,13 @@ from functools import reduce
 from itertools import chain, count, islice, takewhile
 from typing import Any
 
+from protocols.file_schemas import is_file
 from protocols.naming import singular
 from protocols.schema import (
     GUESSED_TYPE,
     Json,
     JsonObject,
     as_mapping,
-    is_file,
     resolve,
     scalar_schema,
     types,
@@ -233,8 +233,14 @@ def _wraps_a_list(properties: Mapping[str, Any], root: JsonObject) -> bool:
     )
 
 
+def with_file(annotation: str) -> str:
+    """Return the Python type of an argument that is sent as text and may also be a file."""
+    return re.sub(r"\bstr\b", "File | str", annotation, count=1)
+
+
 def _class_name(text: str) -> str:
     """Return a class name made of the words of a text."""
     words = re.findall(r"[A-Za-z0-9]+", text)
     name = "".join(word[:1].upper() + word[1:] for word in words) or "Shape"
+    name = "FileRecord" if name == "File" else name  # `File` is a class of programs
     return name if name.isidentifier() and not keyword.iskeyword(name) else f"Shape{name}"

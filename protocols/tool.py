@@ -11,12 +11,13 @@ from hashlib import sha256
 from typing import Literal, Protocol, cast
 
 from protocols.errors import ToolError
+from protocols.files import FileValue, files_in
 from protocols.naming import (
     argument_aliases,
     identifier,
     tool_aliases,
 )
-from protocols.protocol import Binding, HttpBinding, ToolProtocol
+from protocols.protocol import Binding, HttpBinding, McpBinding, ToolProtocol
 from protocols.response import ToolResponse
 from protocols.schema import Json, JsonObject, wrapper_key
 from protocols.worlds import Effect, Fresh, World
@@ -114,7 +115,7 @@ class Tool:
 
         value = self.world.send(self.qualified, arguments, send, steps=self.is_step)
         # The tools that a factory has made do not use `send`.
-        return received[-1] if received else ToolResponse(value)
+        return received[-1] if received else ToolResponse(value, files=files_in(value))
 
     def send_for_value(self, arguments: JsonObject) -> Json:
         """Call the tool and return only the value of its response. Otherwise the same as `send`."""
@@ -131,6 +132,8 @@ class Tool:
             response = ToolResponse(call(arguments, idempotency_key=key))
         else:
             response = ToolResponse(self.call(arguments))
+        if isinstance(response.value, FileValue) or isinstance(self.protocol.binding, McpBinding):
+            response = replace(response, files=files_in(response.value))
         result = self.unwrap(response.value)
         if self._is_refusal(result):
             raise ToolError(None, result if isinstance(result, str) else json.dumps(result))
@@ -310,6 +313,8 @@ class Tool:
 
         This is the value at the key `wrapper`, if the tool has one, and else the whole response.
         """
+        if isinstance(response, FileValue):
+            return response
         if self.wrapper is not None and isinstance(response, Mapping) and self.wrapper in response:
             return response[self.wrapper]
         return response

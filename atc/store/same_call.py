@@ -25,6 +25,7 @@ from unicodedata import normalize
 from urllib.parse import parse_qsl, unquote
 
 from protocols.errors import AtcError
+from protocols.http.file_bodies import StreamedBody
 from protocols.http.request import DEFAULT_HEADERS, HttpRequest, RequestBuilder
 from protocols.protocol import HttpBinding, McpBinding, PythonBinding
 from protocols.schema import Json, JsonObject
@@ -162,6 +163,8 @@ def _body(request: HttpRequest) -> Iterator[tuple[str, Json]]:
     A body without fields, such as a JSON list, is yielded as one value with the name "".
     """
     body = request.body or b""
+    if isinstance(body, StreamedBody):
+        body = body.with_digests()
     media = request.headers.get("Content-Type", "")
     if not body:
         return

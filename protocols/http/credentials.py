@@ -265,6 +265,13 @@ class Mask:
             text = text.replace(spelling, MASK)
         return text
 
+    @property
+    def spelled_bytes(self) -> tuple[bytes, ...]:
+        """All spellings of secrets that are too long to be common words, the longest first."""
+        surely = [value for value in self._values if len(value) >= _UNMISTAKABLE]
+        known = {spelling.encode() for value in surely for spelling in encoded_forms(value)}
+        return tuple(sorted(known, key=lambda text: (-len(text), text)))
+
     def result(self, value: Json) -> Json:
         """Return the result of a successful call with all secrets in it masked.
 

@@ -6,6 +6,7 @@ import shlex
 from collections.abc import Iterable
 
 from protocols.http.credentials import Mask, RequestSecret, variable_of
+from protocols.http.file_bodies import shown_body
 from protocols.http.request import DEFAULT_HEADERS, HttpRequest
 
 _CURL = {"header": ("-H", ": "), "cookie": ("-b", "="), "query": ("--url-query", "=")}
@@ -14,7 +15,8 @@ _CURL = {"header": ("-H", ": "), "cookie": ("-b", "="), "query": ("--url-query",
 def curl_command(request: HttpRequest, secrets: Iterable[RequestSecret], mask: Mask) -> str:
     """Return a `curl` command that sends a request with these secrets.
 
-    It contains shell variables in place of credentials; see `variable_of`.
+    It contains shell variables in place of credentials; see `variable_of`. A file is shown as `@`
+    and its name.
     """
     method = {"GET": [], "HEAD": ["--head"]}.get(request.method, ["-X", request.method])
     words = ["curl", *method, mask(request.url)]
@@ -22,7 +24,7 @@ def curl_command(request: HttpRequest, secrets: Iterable[RequestSecret], mask: M
         words += ["-H", f"{name}: {mask(value)}"] if DEFAULT_HEADERS.get(name) != value else []
     command = shlex.join(words)
     if request.body is not None:
-        text = mask(request.body.decode())
+        text = mask(shown_body(request.body))
         lines = (
             text.replace("\\", "\\\\").replace("'", "\\'").replace("\r", "\\r").replace("\n", "\\n")
         )

@@ -15,17 +15,26 @@ from typing import Any, Final, Literal
 from urllib.parse import quote, unquote, unquote_plus
 
 from requests.structures import CaseInsensitiveDict
-from urllib3 import encode_multipart_formdata
-from urllib3.fields import RequestField
 
 from protocols.errors import InvalidProtocol, ToolError
+from protocols.file_names import OCTETS
+from protocols.file_schemas import is_file
+from protocols.files import FileValue
 from protocols.http.decoding import ACCEPTED
+from protocols.http.file_bodies import (
+    Body,
+    StreamedBody,
+    holds_file,
+    media_of_parts,
+    multipart_body,
+    with_base64,
+)
 from protocols.http.path_arguments import PathRule, has_dot_segment
 from protocols.http.request_names import RequestName, by_reading, contradicts
 from protocols.http.values import iter_deep_object_pairs, join_items, text_pairs, url_encode
 from protocols.naming import split_words
 from protocols.protocol import HttpBinding, ToolProtocol
-from protocols.schema import Json, JsonObject, is_file, resolve, types
+from protocols.schema import Json, JsonObject, resolve, types
 from protocols.urls import split_url
 
 DEFAULT_HEADERS: Final = {
@@ -44,7 +53,6 @@ _COOKIE_SAFE = (
 )
 
 _MULTIPART = "multipart/form-data"
-_FILE_MEDIA = "application/octet-stream"
 _OBJECTS = {"query": "query", "form": "form", "whole_body": "field"}
 """Locations at which an object is sent field by field, mapped to the location of the fields."""
 
@@ -61,7 +69,7 @@ class HttpRequest:
     method: str
     url: str
     headers: Mapping[str, str] = field(default_factory=lambda: dict(DEFAULT_HEADERS))
-    body: bytes | None = None
+    body: Body = None
 
 
 class RequestBuilder:
@@ -96,7 +104,7 @@ class RequestBuilder:
             if "x-atc-join" in schema
         }
         forms = {name: schema for name, schema in schemas.items() if self._places[name] == "form"}
-        self._parts = _media_of_parts(protocol, binding, forms, self._joins)
+        self._parts = media_of_parts(protocol, binding, forms, self._joins)
         has_file = any(is_file(schema, protocol.input_schema) for schema in forms.values())
         self._multipart = has_file or binding.media == _MULTIPART
         body = schemas.get(binding.body_argument or "", {})
@@ -169,6 +177,11 @@ class RequestBuilder:
         if place == "path" and f"{{{wire}}}" not in self._template:
             raise self._refusal(f"argument {argument!r} has no place {{{wire}}} in the URL.")
         owner = f"argument {argument!r}"
+        if holds_file(value):
+            if place not in ("form", "whole_body", "body"):
+                raise self._refusal(f"{owner} stands in the {place}, which takes no file.")
+            yield RequestName(place, wire, owner, value, declared)
+            return
         joint = self._joins.get(argument) if place in ("query", "form") else None
         if joint == "[]":
             for name, inner in iter_deep_object_pairs(wire, value):
@@ -293,33 +306,31 @@ class RequestBuilder:
         self._single_line_text(name, items)
         return items
 
-    def _body(self, at: Mapping[str, Mapping[str, Json]]) -> tuple[bytes | None, str]:
+    def _body(self, at: Mapping[str, Mapping[str, Json]]) -> tuple[Body, str]:
         """Return the encoded body and its media type, or (None, "") if the request has no body.
 
         `at` has the values to send, keyed by location (such as `form`) and then by name.
         """
-        if at["form"] and self._multipart:
-            return encode_multipart_formdata(
-                [self._part(name, text) for name, text in text_pairs(at["form"])]
-            )
+        if at["form"] and (self._multipart or any(map(holds_file, at["form"].values()))):
+            return multipart_body(at["form"], self._parts)
         if at["form"]:
             return url_encode(at["form"]).encode(), "application/x-www-form-urlencoded"
         if at["whole_body"]:
             (value,) = at["whole_body"].values()
+            if isinstance(value, FileValue) and not self._media.endswith("json"):
+                is_open = self._media in ("", OCTETS) or "*" in self._media
+                return StreamedBody([value]), value.info.media_type if is_open else self._media
             if isinstance(value, str) and not self._media.endswith("json"):
                 return value.encode(), self._media
         elif at["body"] or "body" in self._used:
             value = at["body"]  # {} if every field is optional and the call gives none
         else:
             return None, ""
+        try:
+            value = with_base64(value)
+        except ValueError as error:
+            raise self._refusal(f"{error}.") from None
         return json.dumps(value, separators=(",", ":")).encode(), self._media
-
-    def _part(self, name: str, text: str) -> RequestField:
-        """Return one field of a multipart body, such as a file."""
-        media = self._parts.get(name)
-        part = RequestField(name, text, filename=name if media == _FILE_MEDIA else None)
-        part.make_multipart(content_type=media)
-        return part
 
     def _single_line_text(self, name: str, value: Json) -> str:
         """Return a value as text for a header, a cookie or the path.
@@ -368,22 +379,6 @@ def _object_fields(
         if "object" in types(top) and name not in skip:
             fields[name] = top.get("properties") or {}
     return fields
-
-
-def _media_of_parts(
-    protocol: ToolProtocol,
-    binding: HttpBinding,
-    forms: Mapping[str, JsonObject],
-    joins: Mapping[str, str],
-) -> dict[str, str]:
-    """Return the media types of the form fields that are not plain text, keyed by field name."""
-    media: dict[str, str] = {}
-    for name, schema in forms.items():
-        if joins.get(name) == "{}":
-            media[binding.wire_name(name)] = "application/json"
-        elif is_file(schema, protocol.input_schema):
-            media[binding.wire_name(name)] = _FILE_MEDIA
-    return media
 
 
 def refuse_unless_json(tool: str, arguments: JsonObject) -> None:

@@ -16,6 +16,7 @@ from protocols.call_limits import CallLimits
 from protocols.http.connections import DeadlineAdapter, Exchange, running
 from protocols.http.decoding import UndecodableBody, decompressor_for
 from protocols.http.lookup import NameResolver, UnreachableAddress
+from protocols.http.received_files import FileReceiver
 from protocols.http.request import HttpRequest
 from protocols.http.tls_files import TlsFiles
 from protocols.response import Answer
@@ -86,13 +87,15 @@ class Transport:
         *,
         deadline: float,
         limits: CallLimits | None = None,
+        files: FileReceiver | None = None,
     ) -> Answer:
         """Send `request` and read the whole response before `deadline` (`time.monotonic`).
 
         The credentials in `request` are meant for `origin` only. `limits` have the maximum size of
-        the body; if they are None, it is that of the transport.
+        the body; if they are None, it is that of the transport. A larger body becomes a file if
+        `files` is given, and otherwise fails the call.
         """
-        take = partial(self._read_whole_body, limits=limits)
+        take = partial(self._read_whole_body, limits=limits, files=files)
         return self.receive(request, origin, deadline=deadline, take=take)
 
     def receive(
@@ -161,7 +164,12 @@ class Transport:
         return self._routes[origin]
 
     def _read_whole_body(
-        self, head: Answer, pieces: Iterator[bytes], *, limits: CallLimits | None
+        self,
+        head: Answer,
+        pieces: Iterator[bytes],
+        *,
+        limits: CallLimits | None,
+        files: FileReceiver | None,
     ) -> Answer:
         """Return the response with its body, which is read from `pieces`.
 
@@ -171,6 +179,8 @@ class Transport:
         succeeded = 200 <= (head.status or 0) < 300
         most = limits.max_response_bytes if limits is not None else self._max_body
         limit = most if succeeded else MAX_ERROR_BYTES
+        if succeeded and files is not None and files.wants(head):
+            return files.receive(head, b"", pieces)
         try:
             for piece in pieces:
                 body += piece
@@ -180,6 +190,8 @@ class Transport:
             if succeeded:  # for an error response the status is enough
                 raise
         if succeeded and len(body) > limit:
+            if files is not None:
+                return files.receive(head, bytes(body), pieces)
             advice = limits.size_advice if limits is not None else "ask for less"
             return Answer(
                 status=head.status,

@@ -17,13 +17,14 @@ from protocols.http.oauth import Keyring, Wanted
 from protocols.http.request import HttpRequest, refuse_unless_json
 from protocols.mcp.call import McpCall, with_limit_advice
 from protocols.mcp.endings import ConnectionEnded
+from protocols.mcp.files import masked_value, sendable_arguments
 from protocols.mcp.requests import ask_tool, describe_change, list_all
 from protocols.mcp.resources import resource_tools
 from protocols.mcp.tool_list import read_tools
 from protocols.naming import identifier
 from protocols.pace import Paces
 from protocols.protocol import McpBinding, ToolProtocol
-from protocols.response import one_line, to_json
+from protocols.response import one_line
 from protocols.schema import Json, JsonObject
 from protocols.settings import McpServer, headers_of
 from protocols.urls import is_url, split_url
@@ -186,11 +187,12 @@ class Servers:
                 raise ToolError(None, problem, outcome="not_run", remedy=problem)
             entry = self._known[name]
             limits = self._limits(entry)
-            ask = partial(ask_tool, protocol, binding, arguments, note=entry.note, failed=failed)
+            sent = sendable_arguments(tool, arguments)
+            ask = partial(ask_tool, protocol, binding, sent, note=entry.note, failed=failed)
             try:
                 with self._paces.of(f"mcp:{name}", limits).call(most_seconds=limits.call_seconds):
                     value = self._exchange(entry, ask, reads=reads)
-                return mask.result(to_json(value))
+                return masked_value(value, mask)
             except CredentialMissing:
                 raise
             except ToolError as lost:

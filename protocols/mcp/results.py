@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 
 from protocols.errors import Outcome, ToolError
+from protocols.mcp.files import file_of_block
 from protocols.response import parse_json
 from protocols.schema import (
     Json,
@@ -143,8 +144,8 @@ def text_value(text: str, schema: JsonObject | None) -> Json:
 def block_value(block: Json, schema: JsonObject | None) -> Json:
     """Return the value of one content block of an MCP result, as programs get it.
 
-    Text becomes what `text_value` says. Images, audio and binary files are described, with their
-    size in bytes. A block of an unknown type becomes what it holds.
+    Text becomes what `text_value` says. Images, audio and binary resources are files. A block of an
+    unknown type becomes what it holds.
     """
     if isinstance(block, str):
         return text_value(block, schema)
@@ -158,7 +159,8 @@ def block_value(block: Json, schema: JsonObject | None) -> Json:
     held = {key: value for key, value in block.items() if key not in _META}
     if kind in _BINARY or kind == "resource":
         inner = as_mapping(held.pop("resource", {}))
-        return _without_bytes({**held, **inner})
+        described = {**held, **inner}
+        return file_of_block(described) or _without_bytes(described)
     if kind == "resource_link":
         return held
     held.pop("type", None)

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from protocols.schema import ANNOTATIONS, JsonObject, as_mapping, is_file, types
+from protocols.file_schemas import is_file
+from protocols.schema import ANNOTATIONS, JsonObject, as_mapping, types
 from protocols.sources.operation import FORM_TYPES, OperationArguments, is_json, plain_text
 from protocols.sources.schemas import Schemas
 

@@ -6,6 +6,8 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
+from protocols.file_names import OCTETS, is_binary_type
+from protocols.file_schemas import FILE_SCHEMA, is_file
 from protocols.schema import JsonObject, all_types, as_mapping
 from protocols.sources.schemas import Schemas
 
@@ -53,13 +55,17 @@ def describes_error(response: JsonObject, schema: JsonObject | None) -> bool:
 
 
 def text_body(content: JsonObject, received: Schemas) -> dict[str, Any] | None:
-    """Return the JSON Schema of a body without a JSON media type, or None if it is not text.
+    """Return the JSON Schema of a body without a JSON media type, or None if it is not known.
 
-    `content` has the declared bodies, keyed by media type. Plain text may have a schema that is not
-    that of a text, such as a number; then the text is read as JSON. Where it should be an object or
-    a list, it may also be just text.
+    `content` has the declared bodies, keyed by media type. A binary body is a file. Plain text may
+    have a schema that is not that of a text, such as a number; then the text is read as JSON. Where
+    it should be an object or a list, it may also be just text.
     """
     kinds = {media.partition(";")[0].strip().lower(): media for media in content}
+    schemas = [received.convert(as_mapping(one).get("schema")) for one in content.values()]
+    is_binary = kinds and all(one == OCTETS or is_binary_type(one) for one in kinds)
+    if is_binary or any(is_file(one, {}) for one in schemas):
+        return dict(FILE_SCHEMA)
     if not any(kind.startswith("text/") or "xml" in kind for kind in kinds):
         return None
     plain = as_mapping(content.get(kinds.get("text/plain", "")))

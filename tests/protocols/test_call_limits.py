@@ -6,7 +6,8 @@ import pytest
 
 from protocols.call_limits import SourceLimits
 from protocols.client import Invoker, InvokeSettings
-from tests.labs.loopback import Reply, failure, http_tool, serving
+from protocols.files import FileValue
+from tests.labs.loopback import Reply, http_tool, serving
 
 
 def test_a_source_may_have_limits_of_its_own():
@@ -28,11 +29,9 @@ def test_a_hosts_own_limit_holds_for_it(name):
         host = server.netloc.replace("127.0.0.1", name)
         own = {host: SourceLimits(max_response_mb=0.001)}
         with Invoker(InvokeSettings(source_limits=own)) as invoker:
-            message = failure(invoker, server.url).body
-            assert "over the limit of 1,000 bytes" in message
-            assert f'source_limits."{host}".max_response_mb' in message
+            assert isinstance(invoker.bind(http_tool(server.url))({}), FileValue)
         with Invoker(InvokeSettings(max_body_bytes=1_000, source_limits={"h": own[host]})) as all_:
-            assert "limits.max_response_mb" in failure(all_, server.url).body
+            assert isinstance(all_.bind(http_tool(server.url))({}), FileValue)
         raised = {host: SourceLimits(max_response_mb=1.0)}
         with Invoker(InvokeSettings(max_body_bytes=1_000, source_limits=raised)) as invoker:
             assert invoker.bind(http_tool(server.url))({}) == "x" * 5_000

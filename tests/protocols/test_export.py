@@ -92,6 +92,7 @@ EXPRESSIBLE = [
     ToolProtocol(
         name="picture",
         annotations=Annotations(read_only=False),
+        output_schema={"type": "string", "format": "binary"},
         binding=http("GET", "/v1/picture", accept=("image/png",)),
         collection="T",
     ),

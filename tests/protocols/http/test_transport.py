@@ -237,26 +237,26 @@ def flood(start, block):
 
 @pytest.mark.parametrize("start", [b"Content-Length: 3000000000\r\n\r\n", b"\r\n"])
 def test_three_gigabytes_are_not_read(start):
-    calls, _ = quick(max_body_bytes=100_000)
+    calls, _ = quick(max_body_bytes=100_000, max_file_bytes=1_000_000)
     with speaking(flood(b"HTTP/1.1 200 OK\r\n" + start, b"x" * 65536)) as server, calls:
         error = failure(calls, server.url)
         assert (error.status, error.outcome) == (200, "refused")
         assert failure(calls, server.url, "POST").outcome == "unknown"
-    assert "the body is over the limit of 100,000 bytes" in error.body
-    assert "limits.max_response_mb (--max-response-mb)" in error.body
+    assert "the body is over 1 MB, the most that a file may have" in error.body
+    assert "raise limits.max_file_mb" in error.body
     assert server.sent < 50_000_000
 
 
 def test_a_compressed_body_is_bounded_after_decompression():
     bomb = gzip.compress(b"0" * 50_000_000)
-    calls, _ = quick(max_body_bytes=1_000_000)
+    calls, _ = quick(max_body_bytes=1_000_000, max_file_bytes=2_000_000)
     with serving(lambda _: Reply(200, bomb, {"Content-Encoding": "gzip"})) as server, calls:
         failure(calls, server.url)  # imports what it needs
         tracemalloc.start()
         error = failure(calls, server.url)
         peak = tracemalloc.get_traced_memory()[1]
         tracemalloc.stop()
-    assert "over the limit" in error.body
+    assert "the most that a file may have" in error.body
     assert peak < 10_000_000
     fits = gzip.compress(b"0" * 1_000_000)
     headers = {"Content-Encoding": "gzip", "Content-Type": "text/plain"}

@@ -3,11 +3,12 @@
 import pytest
 
 from protocols.errors import ToolError
+from protocols.files import file_of_bytes
 from protocols.mcp.results import find_lost_parts, read_contents, read_result, text_value
 
 META = {"path": "a.md"}
 IMAGE = {"type": "image", "data": "AAAA", "mimeType": "image/png"}
-SHOWN = {"type": "image", "mimeType": "image/png", "bytes": 3}
+SHOWN = file_of_bytes(bytes(3), "image.png", "image/png")
 
 
 def text(value):
@@ -131,5 +132,5 @@ def test_contents_of_a_resource():
     assert read_contents({"contents": [{**one, "text": '{"a": 1}'}]}) == {"a": 1}
     assert read_contents({"contents": [one, {"uri": "a:c", "blob": "AAECAw=="}]}) == [
         {"type": "resource", **one},
-        {"type": "resource", "uri": "a:c", "bytes": 4},
+        file_of_bytes(b"\0\1\2\3", "resource"),
     ]

@@ -19,6 +19,7 @@ from mcp.client.stdio import DEFAULT_INHERITED_ENV_VARS
 
 from protocols.client import Credential, Invoker, InvokeSettings
 from protocols.errors import SourceUnavailable, ToolError
+from protocols.files import file_of_bytes
 from protocols.protocol import McpBinding
 from protocols.settings import McpServer
 from protocols.sources import load_tools
@@ -81,11 +82,8 @@ def test_the_tools_of_all_pages_are_protocols(notes):
     [
         ('{"a": [1]}', {"a": [1]}),
         ("{broken", "{broken"),
-        ("several", [{"a": 1}, "plain", {"type": "image", "mimeType": "image/png", "bytes": 3}]),
-        (
-            "blob",
-            {"type": "resource", "uri": "file:///x.bin", "mimeType": "application/x", "bytes": 4},
-        ),
+        ("several", [{"a": 1}, "plain", file_of_bytes(bytes(3), "image.png", "image/png")]),
+        ("blob", file_of_bytes(b"\0\1\2\3", "x.bin", "application/x")),
         ("structured", {"structured": {"result": [1, 2]}, "text": "no"}),
         ("odd", 1),
         ("nothing", None),
@@ -95,6 +93,13 @@ def test_the_tools_of_all_pages_are_protocols(notes):
 )
 def test_what_a_result_is(notes, what, expected):
     assert notes["get_anything"].call({"what": what}) == expected
+
+
+def test_blocks_with_bytes_are_files(notes):
+    response = notes["get_anything"].send({"what": "several"})
+    assert {path: file.whole() for path, file in response.files.items()} == {(2,): bytes(3)}
+    blob = notes["get_anything"].send({"what": "blob"})
+    assert blob.files[()].whole() == b"\0\1\2\3"
 
 
 def test_a_departing_result_is_passed_on(notes):

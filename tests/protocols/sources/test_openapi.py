@@ -296,7 +296,7 @@ def test_read_only_and_write_only_are_respected():
             {"200": json_of({"type": "array"}), "202": {"content": {"application/json": {}}}},
             {"anyOf": [{"type": "array"}, {}]},
         ),
-        ({"200": {"content": {"image/png": {}}}}, None),
+        ({"200": {"content": {"image/png": {}}}}, {"type": "string", "format": "binary"}),
         ({200: json_of({"type": "integer"})}, {"type": "integer"}),
     ],
 )
