@@ -15,14 +15,22 @@ from protocols.tool import Tool
 from protocols.toolbox import Toolbox
 from sandbox.arguments import BadArguments, Contract, contract, shorten
 from sandbox.base import Paused
+from sandbox.call_failures import pause_run, unexpected_error
+from sandbox.files import (
+    ProgramFiles,
+    accept_arguments,
+    large_result,
+    program_paths,
+    program_value,
+)
 from sandbox.journal import Journal
 from sandbox.limits import LONGEST_WAIT_SECONDS, Clock, Limits
 from sandbox.lost_writes import CONFIRMED, PendingWrite, UnconfirmedWrite, WriteResult
 from sandbox.page_series import ONLY_READS, PageSeries, SeriesOfRun
-from sandbox.replies import CallReply, encode, reply_with_value
-from sandbox.trace import Failure, Frame, ToolCall
+from sandbox.replies import CallReply, encode
+from sandbox.trace import Frame, ToolCall
 from sandbox.turns import Turns
-from sandbox.wire import CallRequest, RunEnded, limit_exceeded, protocol_violation
+from sandbox.wire import CallRequest, limit_exceeded, protocol_violation
 
 UNKNOWN_OUTCOME = "UnknownOutcome"
 """Type of the failure that pauses a run because it is unknown whether a call changed data."""
@@ -69,6 +77,7 @@ class Calls:
         self._series = SeriesOfRun()
         self._closed = self._held_back = self._settling = False
         self._turns = Turns(tools)
+        self.files = ProgramFiles(journal.files, limits)
 
     def begin(self, call: CallRequest) -> CallReply | OpenCall:
         """Accept a tool call of the program, and validate its arguments.
@@ -94,7 +103,7 @@ class Calls:
         try:
             if series is not None and tool.protocol.writes:
                 raise BadArguments(ONLY_READS)  # noqa: TRY301 - the same as a wrong argument
-            arguments = terms.accept(given, call.unsendable)
+            arguments = accept_arguments(terms, given, call, self.files)
         except BadArguments as problem:
             arguments = {**given, **call.unsendable}
             error = f"tool {call.tool!r}: {problem} (line {call.line})"
@@ -131,7 +140,7 @@ class Calls:
         if found.error is not None:
             return CallReply(found.index, error=found.error, status=found.status)
         tool.note_answer(found.arguments, found.result)
-        value = tool.unwrap(found.result)
+        value = program_value(tool, found)
         return self._reply(opened, found, value, encode(value))
 
     def finish(self, opened: OpenCall) -> CallReply:
@@ -146,31 +155,40 @@ class Calls:
         try:
             sent = self._deliver_call(opened)
             response = sent.response
-            value = tool.unwrap(response.value)
+            value = response.value if () in response.files else tool.unwrap(response.value)
             encoded = encode(value)
+            if len(encoded) > self._limits.result_bytes and not response.files:
+                value = large_result(tool.alias, encoded)
+                encoded = encode(value)
+                response = replace(response, value=value, files={(): value})
         except ToolError as error:
             return self._fail_call(opened, error)
         except UnconfirmedWrite as problem:
             return self._reply_unknown_outcome(opened, problem)
         except Paused as pause:
             self._fail_call(opened, pause, "not_run")
-            raise _pause_run(opened, type(pause).__name__, str(pause)) from pause
+            raise pause_run(opened.asked, type(pause).__name__, str(pause)) from pause
         except (AtcError, RunOver):
             raise
         except Exception as error:  # noqa: BLE001 - what a tool gave is no JSON
-            return self._fail_call(opened, _unexpected_error(tool, error))
+            return self._fail_call(opened, unexpected_error(tool, error))
         no_response = sent.note == CONFIRMED
-        drift = () if no_response else opened.tool_contract.drift(response.value)
-        call = self._outcome(
+        is_value = not no_response and not response.files
+        drift = opened.tool_contract.drift(response.value) if is_value else ()
+        over = self.files.keep(response.files.values())
+        made = self._outcome(
             opened,
-            result=response.value,
+            result=json.loads(encode(response.value)) if response.files else response.value,
             headers=response.headers,
+            files=tuple(response.files),
             outcome="done",
             drift=drift,
             note=sent.note,
         )
-        self._record(call)
-        return self._reply(opened, call, value, encoded)
+        self._record(made)
+        if over is not None:
+            raise over
+        return self._reply(opened, made, value, encoded)
 
     def stop_sending(self) -> None:
         """Send no more tool calls. Open calls that were not sent yet get the outcome `not_run`."""
@@ -206,12 +224,14 @@ class Calls:
 
     def _reply(self, opened: OpenCall, call: ToolCall, value: Json, encoded: str) -> CallReply:
         """Return the reply to a successful call, with what the program wants beside the value."""
-        reply = reply_with_value(call.index, value, encoded, self._limits)
+        beside: dict[str, Json] = {}
+        if call.files:
+            beside["files"] = self.files.hand_out(value, program_paths(opened.tool, call))
         if opened.wants_headers:
-            return reply._replace(beside={"headers": dict(call.headers)})
-        if opened.series is None:
-            return reply
-        return reply._replace(beside=self._series.take(opened.series, call)._asdict())
+            beside["headers"] = dict(call.headers)
+        elif opened.series is not None:
+            beside |= self._series.take(opened.series, call)._asdict()
+        return CallReply(call.index, encoded, beside=beside)
 
     def _admit(self, call: CallRequest) -> Tool:
         if call.number != len(self.made):
@@ -276,7 +296,9 @@ class Calls:
         except (ToolError, Paused, AtcError):
             raise
         except Exception as error:
-            raise _unexpected_error(tool, error) from error
+            raise unexpected_error(tool, error) from error
+        if response.files:
+            return response
         if not isinstance(response.value, str) and not isinstance(
             tool.protocol.binding, (HttpBinding, McpBinding)
         ):
@@ -301,7 +323,7 @@ class Calls:
             f" ({shorten(reply.error or '', 200)}), and {problem.why}. It is not sent any more."
         )
         # Calls that the program has begun beside this one do not depend on its result.
-        raise _pause_run(opened, UNKNOWN_OUTCOME, message, makes_calls=True) from problem
+        raise pause_run(opened.asked, UNKNOWN_OUTCOME, message, makes_calls=True) from problem
 
     def _fail_call(
         self, opened: OpenCall, error: Exception, outcome: Outcome | None = None
@@ -366,21 +388,3 @@ class Calls:
             within=asked.within,
             **how,
         )
-
-
-def _pause_run(
-    opened: OpenCall, type_: str, message: str, *, makes_calls: bool = False
-) -> RunEnded:
-    asked = opened.asked
-    at = (Frame(line=asked.line),)
-    failure = Failure(kind="paused", type=type_, message=message, call=asked.index, frames=at)
-    return RunEnded(failure, makes_calls=makes_calls)
-
-
-def _unexpected_error(tool: Tool, error: Exception) -> ToolError:
-    """Return a `ToolError` for an unexpected exception that a tool raised.
-
-    If the tool changes data, the outcome is `unknown`: the call may have taken effect.
-    """
-    outcome: Outcome = "unknown" if tool.protocol.writes else "refused"
-    return ToolError(None, f"{type(error).__name__}: {error}", outcome=outcome)

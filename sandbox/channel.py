@@ -12,6 +12,7 @@ import json
 import os
 import select
 import time
+from binascii import a2b_base64
 from collections import deque
 from collections.abc import Callable, Iterator
 from contextlib import suppress
@@ -106,6 +107,9 @@ class Channel:
         )
         self._flush = self.output.flush
         self._printed: list[Any] | None = None
+        self._handed_over: dict[int, None] = {}
+        self.take_files: Callable[[Any], tuple[Any, list[Any]]] = _take_none
+        """Takes the files out of arguments; returns the rest, and the files' paths and numbers."""
 
     def call(
         self, alias: str, arguments: dict[str, Any], site: tuple[int, str], **more: bool | int
@@ -181,8 +185,26 @@ class Channel:
         self._read = self._read[end + 1 :]
         data = b"".join(parts)
         frame: Reply = _decode(data.decode("ascii"))
-        self.replies.keep(frame, len(data))
+        if "file" not in frame:
+            self.replies.keep(frame, len(data))
         return frame
+
+    def read_file(self, number: int, start: int, size: int) -> bytes:
+        """Return up to `size` bytes of a file from the position `start`; b"" after the end.
+
+        Raises:
+            OSError: the host does not have the bytes any more.
+        """
+        self._send(encode({"read": [number, start, size]}).encode("utf-8"))
+        while "file" not in (reply := self.receive()):
+            self._awaited.pop(reply["id"])(reply)
+        if "error" in reply:
+            raise OSError(reply["error"])
+        return a2b_base64(reply["data"])
+
+    def note_file(self, number: int) -> None:
+        """Remember that the program has handed a file over, by printing or returning it."""
+        self._handed_over[number] = None
 
     def finish(self, outcome: dict[str, Any]) -> None:
         """Send the output that is left, and then `outcome`, which says how the program ended.
@@ -192,6 +214,8 @@ class Channel:
         """
         with suppress(ValueError):  # the program may have closed its own standard output
             self._flush()
+        if "done" in outcome and self._handed_over:
+            outcome = {**outcome, "files": list(self._handed_over)}
         data = encode(outcome).encode("utf-8")
         if "done" in outcome and self._printed is not None:
             more = encode({**outcome, "printed": self._printed}).encode("utf-8")
@@ -247,8 +271,7 @@ class Channel:
         try:
             data = encode(frame).encode("utf-8")
         except (TypeError, ValueError, RecursionError):
-            frame["args"], frame["unsendable"] = split_arguments(arguments)
-            data = encode(frame).encode("utf-8")
+            data = self._encode_unusual(frame).encode("utf-8")
         if len(data) > FRAME_BYTES:
             raise ValueError(
                 f"{alias}() was given {len(data):,} bytes of arguments; "
@@ -257,6 +280,19 @@ class Channel:
         self._number += 1
         self._send(data)
         return self._number - 1
+
+    def _encode_unusual(self, frame: dict[str, Any]) -> str:
+        """Return the frame of a call that has arguments which are files, or no JSON."""
+        rest, files = self.take_files(frame["args"])
+        if files:
+            frame = {**frame, "args": rest, "files": files}
+        with suppress(TypeError, ValueError, RecursionError):
+            text = encode(frame)
+            text.encode("utf-8")
+            return text
+        frame["args"], frame["unsendable"] = split_arguments(rest)
+        frame.pop("files", None)
+        return encode(frame)
 
     def _readable(self, seconds: float | None) -> bool:
         return bool(self._poll.poll(None if seconds is None else max(seconds, 0) * 1000))
@@ -273,6 +309,10 @@ class Channel:
         if self._late:
             self._late = False
             raise Interrupted
+
+
+def _take_none(arguments: Any) -> tuple[Any, list[Any]]:
+    return arguments, []
 
 
 class _Output(io.RawIOBase):

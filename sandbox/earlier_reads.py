@@ -71,7 +71,8 @@ class EarlierReads:
         sent = recorded.intended if call.earlier is None else call.earlier
         if call.reused and call.earlier is None:
             return
-        if call.outcome != "done" or call.error is not None or not recorded.complete:
+        is_whole = call.outcome == "done" and call.error is None and recorded.complete
+        if not is_whole or call.files:  # the bytes of a file lie in the other run
             self._reads.pop(key, None)
         elif sent is None or tool.world is not None or tool.fresh is not None:
             return

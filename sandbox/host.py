@@ -4,16 +4,19 @@ All backends use this module. The child is not trusted. Both sides send frames, 
 JSON. The host begins with `{"source", "tools", "saved", "pins"}`. The child sends
 
     {"call": 0, "tool": alias, "args": {…}, "line": 3, "unsendable": {alias: repr}?,
-     "waits": false?, "within": alias?, "headers": true?, "pages": true?, "after": number?}
+     "waits": false?, "within": alias?, "headers": true?, "pages": true?, "after": number?,
+     "files": [[path, number], …]?}
+    {"read": [number of a file, start, size]}
     {"stdout": text}
     {"look": value}
-    {"done": value, "printed": [value, size]?}
+    {"done": value, "printed": [value, size]?, "files": [number, …]?}
     {"fail": {"kind", "type", "message", "call": number?,
      "frames": [[line, function, column, end line, end column], …],
      "hints": [[frame, line, column, end line, end column, call, path, mark], …]?}}
 
-where `?` marks a key that may be missing, and receives `{"id", "value"}` or `{"id", "error",
-"status"}` for each call. A reply to a call with `headers` has these, too. `pages` begins to read a
+where `?` marks a key that may be missing, and receives `{"id", "value", "files"?}` or `{"id",
+"error", "status"}` for each call, and `{"file", "data"}` with bytes as base64, or `{"file",
+"error"}`, for each read. A reply to a call with `headers` has these, too. `pages` begins to read a
 list page by page, and `after` asks for the page that follows the one of an earlier call: the host
 derives its request. The reply then has `more`, true if there is a further page, and `skip`, true if
 the page has no new rows. Replies are sent in the order of the calls, even if several calls run at
@@ -32,6 +35,7 @@ from contextlib import suppress
 from dataclasses import asdict, replace
 from typing import Protocol
 
+from protocols.files import FileInfo
 from protocols.protocol import ProgramBinding
 from protocols.schema import Json
 from protocols.toolbox import Toolbox
@@ -39,6 +43,7 @@ from sandbox import wire, workers
 from sandbox.base import SandboxUnavailable
 from sandbox.calls import Calls, OpenCall, RunOver
 from sandbox.exits import Exit, explain_exit, kernel_limit
+from sandbox.file_frames import FileRead
 from sandbox.frames import FRAME_BYTES
 from sandbox.journal import Journal
 from sandbox.limits import (
@@ -124,6 +129,7 @@ def serve_program(
         calls=tuple(calls.made),
         stdout="".join(run.stdout),
         printed=run.printed,
+        files=run.files,
         looked=tuple(run.looked),
         value=run.value,
         failure=explain_exit(child.end(), limits)
@@ -155,6 +161,7 @@ class _Run:
         self.stdout: list[str] = []
         self.looked: list[Json] = []
         self.printed: tuple[Json, ...] = ()
+        self.files: tuple[FileInfo, ...] = ()
         self.value: Json = None
         self._channel = child.channel
         self._calls = calls
@@ -236,8 +243,13 @@ class _Run:
                     case wire.LookedValue(value):
                         self._charge_output(len(encode(value)))
                         self.looked.append(value)
-                    case wire.ProgramDone(value, printed):
+                    case FileRead() as asked:
+                        piece = self._calls.files.read(asked)
+                        with self._sending:
+                            self._send(piece)
+                    case wire.ProgramDone(value, printed, files):
                         self.value = value
+                        self.files = self._calls.files.infos(files)
                         self.printed = self._confirm_printed(printed)
                         self._end(None)
                     case Failure() as told:

@@ -15,6 +15,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from operator import attrgetter
 
+from protocols.files import FileStore, TemporaryFiles
 from protocols.schema import JsonObject
 from protocols.tool import Tool
 from protocols.worlds import Effect
@@ -64,8 +65,7 @@ class Journal:
     """Called before `sink` with the same arguments, to do slow work in advance. If the run ends
     meanwhile, `sink` is not called."""
     confirm: Callable[[], object] | None = None
-    """Called directly before a call is sent. It raises an exception if another process has taken
-    over the run."""
+    """Called directly before a call is sent. Raises if another process has taken over the run."""
     pins: Pins = field(default_factory=Pins)
     run: str | None = None
     write_recovery: WriteRecovery | None = None
@@ -77,8 +77,8 @@ class Journal:
     find_earlier: Callable[[str], ToolCall | None] | None = None
     """Returns the read with a canonical text of the run that this one follows, see `EarlierReads`.
     It answers an equal read that this run makes before any write."""
-    execution: int = -1
-    """Number of the current execution, starting with 0; -1 before the first one."""
+    files: FileStore = field(default_factory=TemporaryFiles)  # those that tools return
+    execution: int = -1  # number of the current execution, from 0; -1 before the first one
     _completed: dict[str, list[JournalEntry]] = field(default_factory=dict)
     _issued: dict[str, int] = field(default_factory=dict)
     _repeats_beginning: bool = True

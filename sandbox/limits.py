@@ -30,7 +30,11 @@ class Limits:
     tool_calls: int = 500
     concurrent_calls: int = 8
     result_bytes: int = 8 * 2**20
-    """Maximum size of a response, as JSON. Instead of a larger one the program gets a preview."""
+    """Maximum size of a response, as JSON. The program gets a larger one as a file."""
+    files: int = 500
+    """Maximum number of files that the tools of one run return."""
+    file_bytes: int = 1 * 2**30
+    """Maximum size of all files of one run together."""
 
 
 class Clock:

@@ -26,6 +26,7 @@ from sandbox.base import OnDemandSandbox, SandboxUnavailable
 from sandbox.bounded_values import require_bounded
 from sandbox.channel import Channel
 from sandbox.exits import Exit
+from sandbox.file_objects import File, note_files, take_files
 from sandbox.frames import (
     escape_lone_surrogates,
     failure_frame,
@@ -37,6 +38,7 @@ from sandbox.host import serve_program
 from sandbox.journal import Journal
 from sandbox.limits import Limits
 from sandbox.monty_errors import exception_reply, is_unsupported, limit_of
+from sandbox.monty_files import with_monty_files, with_texts
 from sandbox.monty_pool import START_SECONDS, TURN_SECONDS, MontyPool, import_monty
 from sandbox.trace import Trace
 
@@ -47,8 +49,10 @@ SUSPENSIONS = 100_000
 SHOWN_FRAMES = 30
 _PRINT = """
 _write = print
+_file_type = "<class 'File'>"
 _is_noted = []
 def print(*values, sep=" ", end="\\n", file=None, flush=False):
+    values = [_file_text(one) if str(type(one)) == _file_type else one for one in values]
     if len(values) == 1 and not _is_noted:
         _is_noted.append(_note_print(values[0], str(values[0])))
     _write(*values, sep=sep, end=end, file=file, flush=flush)
@@ -109,6 +113,7 @@ class _Interpreter:
     def __init__(self, pool: MontyPool, limits: Limits) -> None:
         self.channel, self._own = socket.socketpair()
         self._frames = Channel(self._own.fileno(), self._own.recv, self._own.send, gone=_raise_eof)
+        self._frames.take_files = take_files
         self._pool = pool
         self._limits = limits
         self._pid: int | None = None
@@ -193,7 +198,11 @@ class _Interpreter:
         while not isinstance(step, api.MontyComplete):
             if self._over.is_set():
                 raise EOFError
-            if isinstance(step, api.FunctionSnapshot) and (given := self._answer(step)) is not None:
+            if getattr(step, "object_id", None) is not None:
+                step = step.resume_auto()  # an attribute or a method of a file
+            elif (
+                isinstance(step, api.FunctionSnapshot) and (given := self._answer(step)) is not None
+            ):
                 step = step.resume(given)
             elif isinstance(step, api.FunctionSnapshot):
                 step = step.resume_not_handled()
@@ -206,7 +215,8 @@ class _Interpreter:
             else:
                 step = step.resume()
         try:
-            return {"done": to_plain_json(require_bounded(step.output))}
+            note_files(require_bounded(step.output))
+            return {"done": to_plain_json(with_texts(step.output))}
         except ValueError:
             return {"done": f"<{type(step.output).__name__}, which cannot be shown>"}
 
@@ -238,8 +248,12 @@ class _Interpreter:
             )
         if name == "look" and name not in self._tools:
             for value in args:
-                self._frames.look(require_bounded(value))
+                shown = value.preview() if type(value) is File else value
+                self._frames.look(with_texts(require_bounded(shown)))
             return {"return_value": None}
+        if name == "_file_text" and name not in self._tools:
+            note_files(require_bounded(list(args)))
+            return {"return_value": "".join(map(repr, args))}
         if name == "_note_print" and name not in self._tools:
             self._note_print(*args)
             return {"return_value": None}
@@ -295,12 +309,15 @@ class _Interpreter:
         if asked.position.filename != self._file:  # a saved tool; the line of its call is unknown
             line = 0
             within = list(self._saved)[int(re.sub(r"\D", "", asked.position.filename))]
-        values = []
+        values: list[Any] = []
+        files: list[Any] = []
         try:
             require_bounded([asked.args, asked.kwargs])
             for reply in send((line, within)):
                 if "error" in reply:
                     return self._failed_call(reply)
+                place = [len(values)] * many + [0] * ("headers" in reply)
+                files += [[[*place, *path], number] for path, number in reply.get("files", ())]
                 values.append(
                     [reply["value"], reply["headers"]] if "headers" in reply else reply["value"]
                 )
@@ -309,8 +326,8 @@ class _Interpreter:
                 "ValueError", f"{name}() was given arguments that are too large, or no JSON"
             )
         text = json.dumps(values if many else values[0], ensure_ascii=False)
-        # Without lone surrogates.
-        return {"return_value": json.loads(text.encode("utf-8", "replace"))}
+        value = json.loads(text.encode("utf-8", "replace"))  # without lone surrogates
+        return {"return_value": with_monty_files(self._frames, value, files) if files else value}
 
     def _failed_call(self, reply: dict[str, Any]) -> dict[str, Any]:
         status = reply["status"]

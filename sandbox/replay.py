@@ -7,6 +7,7 @@ from collections.abc import Collection
 from functools import partial
 
 from protocols.errors import AtcError
+from protocols.files import FileStore, TemporaryFiles
 from protocols.schema import JsonObject
 from protocols.toolbox import Toolbox
 from protocols.worlds import Effect
@@ -55,6 +56,7 @@ def replay(
     sandbox: Sandbox,
     limits: Limits,
     secrets: Collection[str] = (),
+    files: FileStore | None = None,
 ) -> Trace:
     """Run a program again with recorded answers, and return the new trace.
 
@@ -65,6 +67,7 @@ def replay(
         sandbox: the sandbox in which the program runs.
         limits: the limits of the run.
         secrets: the placeholders that replace secrets in the recording.
+        files: the files of the recorded run, whose bytes are no part of a trace.
 
     Raises:
         ReplayDiverged: a call, the number of calls, the failure or the answer is different from the
@@ -72,7 +75,7 @@ def replay(
         SandboxUnavailable: the sandbox could not start, or ended unexpectedly.
     """
     try:
-        trace = sandbox.run(source, tools, limits=limits, journal=ReplayJournal(recorded))
+        trace = sandbox.run(source, tools, limits=limits, journal=ReplayJournal(recorded, files))
         _compare(recorded, trace)
     except ReplayDiverged as departure:
         seen = source + _text(
@@ -90,8 +93,8 @@ class ReplayJournal(Journal):
     person had to approve a call, the replay ends at the same call.
     """
 
-    def __init__(self, recorded: Trace) -> None:
-        super().__init__(pins=recorded.pins)
+    def __init__(self, recorded: Trace, files: FileStore | None = None) -> None:
+        super().__init__(pins=recorded.pins, files=files or TemporaryFiles())
         self._recorded = recorded
         self._stop = _first_unanswered_call(recorded)
 

@@ -6,10 +6,8 @@ import json
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from protocols.schema import Json, shape
-from sandbox.limits import Limits
+from protocols.schema import Json
 
-_PREVIEW_CHARACTERS = 2000
 encode = json.JSONEncoder(check_circular=False, separators=(",", ":")).encode
 """Return a value as compact JSON in ASCII.
 
@@ -24,7 +22,7 @@ class CallReply(NamedTuple):
     error: str | None = None
     status: int | None = None
     beside: Mapping[str, Json] = {}
-    """Further keys of a reply with a value: `headers`, or `more` and `skip` of a page."""
+    """Further keys of a reply with a value: `files`, `headers`, or `more` and `skip` of a page."""
 
     def line(self) -> bytes:
         """Return the reply as a frame, that is, as one line of JSON."""
@@ -34,16 +32,3 @@ class CallReply(NamedTuple):
         return (
             encode({"id": self.number, "error": self.error, "status": self.status}) + "\n"
         ).encode("ascii")
-
-
-def reply_with_value(number: int, value: Json, encoded: str, limits: Limits) -> CallReply:
-    """Return the reply to call `number` with a value, or with a preview if the value is too large.
-
-    `encoded` is the value as JSON. The preview is an object with keys of its own. A program that
-    expects the full value then fails at once with a missing key, instead of working with incomplete
-    data.
-    """
-    if len(encoded) > limits.result_bytes:
-        sketch = {"_shape": shape(value), "_preview": encoded[:_PREVIEW_CHARACTERS]}
-        encoded = encode({"_truncated": True, "_bytes": len(encoded), **sketch})
-    return CallReply(number, encoded)

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from protocols.errors import Outcome
+from protocols.files import FileInfo, FilePath
 from protocols.schema import Json, JsonObject
 
 FailureKind = Literal["syntax", "policy", "exception", "limit", "paused"]
@@ -27,6 +28,7 @@ class ToolCall:
     continues: int | None = None  # index of the call whose next page this is, in `pages(…)`
     result: Json = None  # the full response, before unwrapping; None when `error` is set
     headers: Mapping[str, str] = field(default_factory=dict)  # those that belong to the result
+    files: tuple[FilePath, ...] = ()  # the paths in `result` at which a file is described
     error: str | None = None  # error message of the tool, or about its arguments
     status: int | None = None  # HTTP status of a failed call, where there was one
     outcome: Outcome = "done"
@@ -133,6 +135,8 @@ class Trace:
     """Values that the program passed to `look`, in order, each as JSON or as its `repr`.
 
     They are for whoever wrote the program, and no part of its answer."""
+    files: tuple[FileInfo, ...] = ()
+    """The files that the program printed or returned, each once, in order."""
     failure: Failure | None = None
     seconds: float = 0.0
     backend: str = ""

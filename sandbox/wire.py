@@ -11,7 +11,9 @@ import select
 import socket
 from typing import Any, NamedTuple, Protocol
 
+from protocols.files import FilePath
 from protocols.schema import Json, loads
+from sandbox.file_frames import FileRead, numbers_of_files, passed_files, read_request
 from sandbox.frames import (
     FRAME_BYTES,
     LEVELS,
@@ -95,6 +97,8 @@ class CallRequest(NamedTuple):
     """The number of the call whose next page is wanted; it has the arguments. None otherwise."""
     headers: bool = False
     """True if the reply must have the headers of the response, too."""
+    files: tuple[tuple[FilePath, int], ...] = ()
+    """The paths in the arguments at which the program passes a file, each with its number."""
 
 
 class Output(NamedTuple):
@@ -129,9 +133,11 @@ class ProgramDone(NamedTuple):
 
     value: Json
     printed: PrintedObject | None = None
+    files: tuple[int, ...] = ()
+    """The numbers of the files that the program printed or returned."""
 
 
-Message = CallRequest | Output | LookedValue | ProgramDone | Failure
+Message = CallRequest | FileRead | Output | LookedValue | ProgramDone | Failure
 """A message of the child. A `Failure` may be false, because the child itself reports it."""
 
 
@@ -216,10 +222,12 @@ def parse_message(line: bytes) -> Message:
         return Output(frame["stdout"])
     if keys == {"look"}:
         return LookedValue(frame["look"])
-    if keys == {"done"}:
-        return ProgramDone(frame["done"])
-    if keys == {"done", "printed"}:
-        return ProgramDone(frame["done"], _parse_printed(frame["printed"]))
+    if keys == {"read"}:
+        if (asked := read_request(frame["read"])) is not None:
+            return asked
+        raise protocol_violation("sent a read of the wrong shape")
+    if {"done"} <= keys <= _DONE_AT_MOST:
+        return _parse_done(frame)
     if keys == {"fail"} and type(frame["fail"]) is dict:
         return _parse_failure(frame["fail"])
     raise protocol_violation(f"sent an unknown frame ({', '.join(sorted(keys))[:60]!r})")
@@ -246,7 +254,8 @@ def _read_frame(line: bytes) -> dict[str, Any]:
 
 
 _CALL = frozenset({"call", "tool", "args", "line"})
-_CALL_AT_MOST = _CALL | {"unsendable", "waits", "within", "pages", "after", "headers"}
+_CALL_AT_MOST = _CALL | {"unsendable", "waits", "within", "pages", "after", "headers", "files"}
+_DONE_AT_MOST = frozenset({"done", "printed", "files"})
 
 
 def _parse_call(frame: dict[str, Any]) -> CallRequest:
@@ -270,7 +279,19 @@ def _parse_call(frame: dict[str, Any]) -> CallRequest:
     ):
         raise protocol_violation("sent a call of the wrong shape")
     shown = {name: text[:LONGEST_REPR] for name, text in unsendable.items()}
-    return CallRequest(number, tool, arguments, shown, line, waits, within, pages, after, headers)
+    files = passed_files(frame.get("files", []))
+    if files is None:
+        raise protocol_violation("sent files of the wrong shape")
+    beside = (pages, after, headers, files)
+    return CallRequest(number, tool, arguments, shown, line, waits, within, *beside)
+
+
+def _parse_done(frame: dict[str, Any]) -> ProgramDone:
+    files = numbers_of_files(frame.get("files", []))
+    if files is None:
+        raise protocol_violation("sent files of the wrong shape")
+    printed = _parse_printed(frame["printed"]) if "printed" in frame else None
+    return ProgramDone(frame["done"], printed, files)
 
 
 def _parse_printed(item: Json) -> PrintedObject:

@@ -64,6 +64,7 @@ SIGNALLED = 128  # added to the signal in an exit code
 _PACKAGE = Path(__file__).resolve().parent.parent
 _INSIDE = (
     "channel.py",
+    "file_objects.py",
     "frames.py",
     "docker/inside.py",
     "layers/[!_]*.py",

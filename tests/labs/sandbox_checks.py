@@ -6,6 +6,7 @@ import threading
 from concurrent.futures import ThreadPoolExecutor
 
 from benchmarks.sandbox.shop import ITEM, run
+from protocols.files import file_of_bytes
 from protocols.toolbox import Toolbox
 from sandbox.base import Paused, SandboxUnavailable
 from sandbox.journal import Journal
@@ -259,15 +260,39 @@ def positional_arguments_are_explained(sandbox):
     assert "get_item(id=7)" in failure.message
 
 
-def a_large_result_becomes_a_preview(sandbox):
-    """The program gets one object that says so; the trace keeps all of it."""
+def a_large_result_becomes_a_file(sandbox):
+    """The program reads it as a value, and the trace has its description."""
     tools = Toolbox([make_tool("big", {}, lambda: [{"id": n} for n in range(1000)])])
-    source = (
-        "r = big()\nprint(r['_truncated'], r['_shape'], r['_bytes'] > 5000, len(r['_preview']))"
-    )
+    source = "r = big()\nprint(r.name, r.media_type, r.size > 5000, len(r.json()))"
     trace = run(sandbox, source, tools, result_bytes=5000)
-    assert trace.stdout == "True [{id: integer}] × 1000 True 2000\n", trace
-    assert len(call_of(trace).result) == 1000
+    assert trace.stdout == "big.json application/json True 1000\n", trace
+    assert call_of(trace).files == ((),)
+    assert set(call_of(trace).result) == {"name", "media_type", "size", "sha256"}
+
+
+def a_file_is_read_passed_on_and_handed_over(sandbox):
+    """Its bytes reach the program and the next tool, and the trace names it."""
+    data = b"id,name\n1,Ann\n2,Bob\n"
+    got = []
+    binary = {"type": "string", "format": "binary"}
+    tools = Toolbox(
+        [
+            make_tool("export", {}, lambda: file_of_bytes(data, "a.csv", "text/csv")),
+            make_tool("upload", {"file": binary}, lambda file: got.append(file.whole())),
+        ]
+    )
+    source = (
+        "f = export()\n"
+        "print([row['name'] for row in f.rows()], f.lines()[0], f.read_text()[:2], f.size)\n"
+        "upload(file=f)\n"
+        "print(f)"
+    )
+    trace = run(sandbox, source, tools)
+    printed = "['Ann', 'Bob'] id,name id 20\na.csv (text/csv, 20 bytes)\n"
+    assert trace.stdout == printed, trace
+    assert got == [data]
+    assert [file.name for file in trace.files] == ["a.csv"]
+    assert trace.calls[1].arguments["file"]["sha256"] == trace.files[0].sha256
 
 
 def a_departure_from_the_protocol_is_passed_on(sandbox):

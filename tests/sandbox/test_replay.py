@@ -9,6 +9,7 @@ from dataclasses import replace
 import pytest
 
 from protocols.errors import ToolError
+from protocols.files import TemporaryFiles
 from protocols.toolbox import Toolbox
 from sandbox.choose import availability, open_sandbox
 from sandbox.journal import Journal
@@ -19,6 +20,7 @@ from sandbox.trace import Pins
 from tests.labs.patience import PATIENCE
 
 BACKENDS = [name for name in ("zygote", "monty") if availability(name).reason is None]
+FILES = TemporaryFiles()
 LIMITS = Limits(wall_seconds=PATIENCE, result_bytes=5000)
 
 
@@ -80,7 +82,10 @@ def ran(source, sandbox, *, pins=None, limits=LIMITS):
     """The program's first execution, what it called, and the toolbox that no replay may call."""
     world = World()
     trace = sandbox.run(
-        source, world.toolbox, limits=limits, journal=Journal(pins=pins or Pins(seed=7, clock=1e9))
+        source,
+        world.toolbox,
+        limits=limits,
+        journal=Journal(pins=pins or Pins(seed=7, clock=1e9), files=FILES),
     )
     return trace, world, world.toolbox.map(lambda found: replace(found, call=_not_now))
 
@@ -93,7 +98,15 @@ def again(source, sandbox, *, recorded=None, limits=LIMITS, **options):
     """The first execution, and the second from its record."""
     first, world, offline = ran(source, sandbox, limits=limits)
     calls = len(world.made)
-    second = replay(source, offline, recorded or first, sandbox=sandbox, limits=limits, **options)
+    second = replay(
+        source,
+        offline,
+        recorded or first,
+        sandbox=sandbox,
+        limits=limits,
+        files=FILES,
+        **options,
+    )
     assert len(world.made) == calls
     return first, second
 
@@ -103,7 +116,7 @@ PROGRAMS = {
     "a failed call that is caught": "try:\n    note(id='none')\nexcept ToolError as e:\n    print(e)",
     "a failed call that is not caught": "note(id='none')",
     "bad arguments, caught": "try:\n    note(id=5)\nexcept ToolError as e:\n    print('no', note(id='a')['serial'])",
-    "too large for the program": "big = rows(count=900)\nprint(big['_truncated'], big['_bytes'], len(big['_preview']))",
+    "a file, since it is too large": "big = rows(count=900)\nprint(big, len(big.json()))",
     "writes": "print(send(to='a')['sent'], send(to='a')['sent'], note(id='x')['serial'])",
     "clock and chance": (
         "import random, time, uuid, datetime\n"

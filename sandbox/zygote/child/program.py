@@ -18,6 +18,7 @@ from types import CodeType, TracebackType
 from typing import Any
 
 from sandbox.channel import Interrupted, RecentReplies
+from sandbox.file_objects import note_files
 from sandbox.frames import MESSAGE_CHARACTERS, failure_frame, safe_repr, shorten, to_plain_json
 from sandbox.zygote.child.hints import evaluated_position, find_hints
 
@@ -76,6 +77,7 @@ def run(source: str, namespace: dict[str, Any], replies: RecentReplies) -> dict[
         finally:
             if runner is not None:
                 runner.close()
+        note_files(value)
         return {"done": to_plain_json(value)}
     except BaseException as error:  # noqa: BLE001 - whatever it is, it is how the program ended
         return failure(error, source, replies)

@@ -29,6 +29,7 @@ from collections.abc import AsyncIterator, Callable, Iterator
 from functools import partial
 from typing import Any, NoReturn
 
+from sandbox import file_objects
 from sandbox.channel import Channel, Reply
 from sandbox.frames import keywords_only_message
 from sandbox.zygote.child import pins, program
@@ -94,6 +95,7 @@ def run(reader: int, writer: int) -> None:
     """
     global _channel
     _channel = channel = Channel(reader, partial(os.read, reader), partial(os.write, writer))
+    channel.take_files = file_objects.take_files
     start = channel.receive()
     pins.start(start["pins"])
     signal.signal(signal.SIGXCPU, channel.interrupt)
@@ -124,6 +126,7 @@ def _namespace(channel: Channel, tools: dict[str, list[str]]) -> dict[str, Any]:
         "exit": sys.exit,
         "quit": sys.exit,
         "ToolError": ToolError,
+        "File": file_objects.File,
         "look": partial(_look, channel),
         "print": partial(_print, channel, print),
         "pages": partial(_pages, channel),
@@ -175,6 +178,8 @@ def make_tool_function(channel: Channel, alias: str, parameters: list[str]) -> C
 
 
 def _value_of(reply: Reply) -> Any:
+    if "files" in reply:
+        return file_objects.place_files(_channel, reply["value"], reply["files"])
     if "error" not in reply:
         return reply["value"]
     raise ToolError(reply["status"], reply["error"], reply["id"])
@@ -291,11 +296,13 @@ async def _do_nothing(*_: object) -> None: ...
 def _look(channel: Channel, *values: Any) -> None:
     """Show values to the author of the program, who calls it as `look(value, …)`."""
     for value in values:
-        channel.look(value)
+        channel.look(value.preview() if type(value) is file_objects.File else value)
 
 
 def _print(channel: Channel, write: Callable[..., None], /, *values: Any, **how: Any) -> None:
     """Print like the function `write` of Python, and remember the object of the first print."""
+    for value in values:
+        file_objects.note_files(value)
     if len(values) != 1 or how.get("file") not in (None, channel.output):
         write(*values, **how)
         return

@@ -216,14 +216,3 @@ def test_a_file_returns_what_was_put_in(results, arguments, text):
     again = through_a_file(recording)
     assert again == recording
     assert json.dumps(to_document(again)) == json.dumps(to_document(recording))
-
-
-def test_a_large_result_is_a_preview_again(replayer):
-    rows = [{"n": n, "text": "x" * 90} for n in range(100_000)]
-    call = ToolCall(index=0, tool="get", arguments={}, line=1, result=rows)
-    recording = Recording(
-        run="r", task="t", answer="True", program="print(get()['_truncated'])",
-        tools={"get": ToolProtocol(name="get")},
-        trace=Trace(calls=(call,), stdout="True\n", backend="zygote"),
-    )  # fmt: skip
-    assert replayer.rerun(recording).departure is None
