@@ -143,6 +143,8 @@ class Agent(ProgramRunner):
             if mode == "none":
                 require_closed_world(declared, config)
             opened = open_store(store, owned)
+            if opened is not None and opened is not store:
+                opened.keep_days = config.keep_days
             self._owned = owned.pop_all()
         super().__init__(
             declared,

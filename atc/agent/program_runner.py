@@ -7,6 +7,8 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from datetime import date, datetime
+from os import PathLike
+from pathlib import Path
 from reprlib import repr as shortened
 
 from atc.agent.program_arguments import place_arguments, program_context
@@ -20,6 +22,7 @@ from atc.core.types import Finding, Program, Solution
 from atc.pipeline.check import check
 from atc.run.follow_up import FollowUp, follow_solution, follow_stored
 from atc.run.record import RunRecord
+from atc.run.saved_files import save_files
 from atc.run.strategy_run import Parts
 from atc.safety.questions import AskPerson
 from atc.safety.unattended import ConsentMode
@@ -27,6 +30,7 @@ from atc.store import RunStore, UnknownRun
 from atc.store.questions import Questions
 from atc.store.stored import StoredRun
 from atc.strategies.provided import NoModel, named_tools, run_given
+from protocols.files import TemporaryFiles
 from protocols.schema import JsonObject
 from protocols.tool import Tool
 from protocols.toolbox import Toolbox
@@ -65,6 +69,22 @@ class ProgramRunner(AgentResources):
         """Id of the stored run that this agent began or continued last."""
         self._store = store
         self._learning = threading.Lock()
+        self._files = TemporaryFiles()
+        """The files of the runs that are not stored."""
+
+    def save_files(self, solution: Solution, folder: str | PathLike[str]) -> list[Path]:
+        """Write the files that the program printed or returned, and return their paths.
+
+        `solution` is that of a run of this agent. The folder is made if it is missing. A file gets
+        the name that the service gave it, without anything that leads elsewhere, and never takes
+        the place of another file: beside `report.pdf` it becomes `report-2.pdf`.
+
+        Raises:
+            AtcError: The folder or a file cannot be written, or its bytes are not stored any more.
+        """
+        stored = self._store is not None and solution.run_id is not None
+        files = self.store.files(str(solution.run_id)) if stored else self._files
+        return save_files(solution.files, files, Path(folder))
 
     def _follow(self, after: Solution | str | None, context: TaskContext) -> FollowUp:
         """Return what a new run takes from the run that it follows.
@@ -255,6 +275,7 @@ class ProgramRunner(AgentResources):
             model=self.model_name,
             seed=seed,
             given=given is not None,
+            files=self._files,
         )
 
     @contextmanager

@@ -27,6 +27,7 @@ from atc.store import RunStore
 from atc.store.questions import Questions
 from atc.store.stored import RunRefused, StoredRun
 from atc.strategies.provided import GIVEN
+from protocols.files import FileStore
 from protocols.model import Ask
 from protocols.schema import JsonObject
 from protocols.sources import absolute_source
@@ -104,17 +105,19 @@ def begin_run(
     model: str,
     seed: int | None = None,
     given: bool = False,
+    files: FileStore,
 ) -> RunRecord:
     """Begin a new run, and return the object that records its events.
 
     If there is a store, it lists the run from now on. `given` is True if the caller, not the model,
-    writes the programs. Then `toolbox` has only the tools that the first program names.
+    writes the programs. Then `toolbox` has only the tools that the first program names. `files`
+    keeps the files of a run that is not stored.
     """
     context = options.context
     clock = time.time() if context.clock is None else context.clock
     pins = Pins(seed=secrets.randbits(64) if seed is None else seed, clock=clock)
     if store is None:
-        return RunRecord(options.observer, task, pins, context=context)
+        return RunRecord(options.observer, task, pins, context=context, files=files)
     run = store.create(
         task,
         model=model,

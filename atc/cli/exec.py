@@ -76,6 +76,7 @@ def exec_(
     as_csv: bool,
     as_table: bool,
     values: bool,
+    files: Path | None,
     consent: ConsentMode,
     **flags: Any,
 ) -> None:
@@ -89,7 +90,7 @@ def exec_(
     The answer goes to stdout, what happens to stderr. Exit status: 0 done, 1 failed, paused, or
     stopped by the check, 2 wrong usage, 3 something is missing or down, 130 interrupted.
     """
-    style = read_presentation(as_csv=as_csv, as_table=as_table, values=values)
+    style = read_presentation(as_csv=as_csv, as_table=as_table, values=values, files=files)
     config = load_config(flags)
     source = output.read_text(program)
     arguments = _read_arguments(words)

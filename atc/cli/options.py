@@ -223,6 +223,12 @@ quiet_option = click.option(
     callback=lambda ctx, _, value: ctx.meta.update(quiet=value),
     help="Write nothing to stderr but errors and questions.",
 )
+files_option = click.option(
+    "--files",
+    metavar="DIR",
+    type=click.Path(file_okay=False, path_type=Path),
+    help="Folder for the files that the program prints or returns; none is replaced.",
+)
 answer_options = combine_options(
     click.option(
         "--csv",
@@ -236,6 +242,7 @@ answer_options = combine_options(
     click.option(
         "--values", is_flag=True, help="Show the values that calls return, not only their shape."
     ),
+    files_option,
 )
 output_option = click.option(
     "-o", "--output", "path", type=FILE, help="File to write, else stdout."

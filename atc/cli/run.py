@@ -10,6 +10,7 @@ import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict
+from pathlib import Path
 from typing import Any, NoReturn
 
 import click
@@ -26,7 +27,7 @@ from atc.cli.earlier_runs import (
 )
 from atc.cli.resume_checks import list_newly_allowed, report_unknown_lease, require_person
 from atc.cli.run_after import follow
-from atc.cli.run_outcome import Presentation, conclude, print_answer, read_presentation
+from atc.cli.run_outcome import Presentation, conclude, print_answer, read_presentation, tell_files
 from atc.cli.stored_settings import config_of
 from atc.cli.wiring import make_asker, open_agent, open_store
 from atc.core.config import Config
@@ -98,6 +99,7 @@ def run(
     as_csv: bool,
     as_table: bool,
     values: bool,
+    files: Path | None,
     **flags: Any,
 ) -> None:
     """Solve TASK ('-' reads stdin) by one program over the given tools.
@@ -106,7 +108,7 @@ def run(
     or unsure (the answer is doubtful), 2 wrong usage, 3 something is missing or down, 130
     interrupted.
     """
-    style = read_presentation(as_csv=as_csv, as_table=as_table, values=values)
+    style = read_presentation(as_csv=as_csv, as_table=as_table, values=values, files=files)
     if dry_run and style.form in ("csv", "table"):
         raise click.UsageError(
             f"--dry-run prints a program and no answer; leave --{style.form} out."
@@ -213,6 +215,7 @@ def resume(
     as_csv: bool,
     as_table: bool,
     values: bool,
+    files: Path | None,
     **flags: Any,
 ) -> None:
     """Continue a run that was paused or interrupted.
@@ -232,7 +235,7 @@ def resume(
     the terminal before it is sent, even if your options allow it. The exit status is that of 'atc
     run'.
     """
-    style = read_presentation(as_csv=as_csv, as_table=as_table, values=values)
+    style = read_presentation(as_csv=as_csv, as_table=as_table, values=values, files=files)
     with open_store(load_config()) as store:
         stored = store.load(run)
     run = stored.summary.run_id
@@ -335,11 +338,13 @@ def solve(
         if solution.status in ("failed", "unsure"):
             sent = describe_sent_writes(agent.store, agent.toolbox, agent.run_id)
         sent += advise(agent, solution) if advise is not None else ()
+        saved = [] if style.files is None else agent.save_files(solution, style.files)
     redact = Redactor(agent.toolbox)
     redact.learn_sources(config.tools)
     redact.learn_attempts(solution.attempts)
     shown = redact.value(solution)
-    is_printed = print_answer(solution, shown, context, style.form)
+    is_printed = print_answer(solution, shown, context, style.form, saved)
+    tell_files(solution, view, saved)
     conclude(shown, view, sent)
     for tool in find_changed_tools(before, agent.toolbox):
         output.note(

@@ -6,6 +6,7 @@ import shutil
 import sys
 from collections.abc import Sequence
 from dataclasses import asdict, fields
+from pathlib import Path
 from typing import Literal, NamedTuple
 
 import click
@@ -22,6 +23,7 @@ from atc.core.text import count, escape_controls
 from atc.core.types import Solution
 from atc.observe.terminal_view import LABEL_WIDTH, RunView, format_whole_call, stderr_console
 from atc.run.output_type import final_value
+from protocols.files import FileInfo
 from protocols.schema import JsonValue
 
 SCHEMA = 1
@@ -37,9 +39,13 @@ class Presentation(NamedTuple):
     form: AnswerFormat
     values: bool
     """True if the lines of calls show the values that came, and not only their shape."""
+    files: Path | None = None
+    """The folder to which the files of the answer are written, or None."""
 
 
-def read_presentation(*, as_csv: bool, as_table: bool, values: bool) -> Presentation:
+def read_presentation(
+    *, as_csv: bool, as_table: bool, values: bool, files: Path | None = None
+) -> Presentation:
     """Return how the running command shows the run, from its options.
 
     Raises:
@@ -50,21 +56,26 @@ def read_presentation(*, as_csv: bool, as_table: bool, values: bool) -> Presenta
     if len(chosen) > 1:
         both = " and ".join(f"--{form}" for form in chosen[:2])
         raise click.UsageError(f"{both} exclude each other; give one of them")
-    return Presentation(chosen[0] if chosen else "text", values)
+    return Presentation(chosen[0] if chosen else "text", values, files)
 
 
 def print_answer(
-    solution: Solution, shown: Solution, context: TaskContext, form: AnswerFormat
+    solution: Solution,
+    shown: Solution,
+    context: TaskContext,
+    form: AnswerFormat,
+    saved: Sequence[Path] = (),
 ) -> bool:
     """Print the answer of a run on stdout, or with `--json` the whole solution.
 
     The answer is printed as it is, in JSON with the type that `context` asks for. Everything else
     is taken from `shown`, in which secrets are replaced by placeholders. Return False if the answer
-    cannot be printed in this form. It is then part of a message on stderr.
+    cannot be printed in this form. It is then part of a message on stderr. `saved` are the paths to
+    which the files of the answer were written.
     """
     value = final_value(solution.answer, solution.attempts, context)
     if form == "json":
-        _print_document(value, solution, shown)
+        _print_document(value, solution, shown, saved)
     elif solution.answer is not None and solution.status in ("solved", "unsure"):
         if form == "text":
             _print_labelled(solution.answer)
@@ -73,17 +84,39 @@ def print_answer(
     return True
 
 
-def _print_document(value: JsonValue, solution: Solution, shown: Solution) -> None:
+def _print_document(
+    value: JsonValue, solution: Solution, shown: Solution, saved: Sequence[Path]
+) -> None:
     """Print the JSON document of a run, whose answer is `value`."""
     whole = asdict(shown)
     keys = [field.name for field in fields(Solution) if field.compare]
     document = {"schema": SCHEMA} | {key: whole[key] for key in keys}
     document |= {
         "answer": value,
+        "files": file_documents(solution.files, saved),
         "call_count": solution.call_count,
         "repairs": solution.repairs,
     }
     output.print_json(document | error_document(_explain_failure(shown), ExitCode.FAILED))
+
+
+def file_documents(files: Sequence[FileInfo], saved: Sequence[Path]) -> list[dict[str, object]]:
+    """Return the files of an answer as JSON, each with the path to which it was written, if any."""
+    documents: list[dict[str, object]] = [asdict(file) for file in files]
+    for document, path in zip(documents, saved, strict=False):
+        document["path"] = str(path)
+    return documents
+
+
+def tell_files(solution: Solution, view: RunView, saved: Sequence[Path]) -> None:
+    """Say on stderr where the files of an answer are, or how the user gets them."""
+    for file, path in zip(solution.files, saved, strict=False):
+        view.line("file", f"{escape_hidden(str(file))} → {path}", "green")
+    if solution.files and not saved:
+        names = ", ".join(file.name for file in solution.files[:3])
+        more = ", …" if len(solution.files) > 3 else ""
+        command = runs_command("files", solution.run_id or "", "-o", "DIR")
+        output.say(f"Kept with the run: {escape_hidden(names)}{more}. To have them: {command}")
 
 
 def _print_labelled(text: str) -> None:

@@ -9,6 +9,7 @@ import time
 from collections.abc import Callable, Sequence
 from contextlib import closing
 from dataclasses import asdict, replace
+from pathlib import Path
 
 import click
 
@@ -21,7 +22,7 @@ from atc.cli.browser import open_page
 from atc.cli.earlier_runs import RepeatGuard
 from atc.cli.output import has_person, print_result, say
 from atc.cli.run import resume
-from atc.cli.run_outcome import SCHEMA
+from atc.cli.run_outcome import SCHEMA, file_documents
 from atc.cli.run_text import format_run
 from atc.cli.runs_export import export, save
 from atc.cli.runs_list import format_list, list_entry
@@ -33,6 +34,7 @@ from atc.core.text import count
 from atc.core.types import Solution
 from atc.models.local import forget_prompts
 from atc.run.output_type import final_value
+from atc.run.saved_files import save_files
 from atc.safety.questions import AskPerson
 from atc.settings.reading import load_config
 from atc.store import RunStore
@@ -103,6 +105,34 @@ def show(run: str, *, prompts: bool, reveal: bool) -> None:
     print_result(
         document, escape_hidden("\n".join(format_run(stored, prompts=prompts)), keep_newlines=True)
     )
+
+
+@runs.command(examples=["atc runs files last", "atc runs files last -o reports"])
+@click.argument("run")
+@click.option(
+    "-o",
+    "--output",
+    "folder",
+    type=click.Path(file_okay=False, path_type=Path),
+    metavar="DIR",
+    help="Folder to which the files are written; none is replaced.",
+)
+def files(run: str, *, folder: Path | None) -> None:
+    """List the files that the answer of a run has, or write them to a folder.
+
+    RUN is the run's id, the beginning or the end of its id, or 'last'. If the answer has no file,
+    these are all files that tools returned in the run.
+    """
+    with open_store(load_config()) as store:
+        stored = store.load(run)
+        found = stored.files
+        kept = store.files(stored.summary.run_id)
+        saved = [] if folder is None else save_files(found, kept, folder)
+    documents = file_documents(found, saved)
+    lines = [str(path) for path in saved] or [escape_hidden(str(file)) for file in found]
+    print_result(documents, "\n".join(lines))
+    if not found:
+        say("The run has no files.")
 
 
 @runs.command(

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import redirect_stdout
+from pathlib import Path
 from typing import Any
 
 import click
@@ -14,11 +15,13 @@ from atc.cli import options, output, wiring
 from atc.cli.errors import ExitCode, error_document
 from atc.cli.saved_tool import run_saved
 from atc.core.quoting import quote_name
+from atc.run.saved_files import save_files
 from atc.safety.consent import Consent
 from atc.safety.held_calls import HeldCalls
 from atc.settings.reading import load_config
 from protocols.documentation import docs_page
 from protocols.errors import CredentialMissing, ToolError
+from protocols.files import FileValue, TemporaryFiles
 from protocols.protocol import HttpBinding, ProgramBinding
 from protocols.schema import Json, loads, type_name
 from protocols.tool import Tool
@@ -34,7 +37,8 @@ from sandbox.journal import Journal
 @options.allow_writes_option
 @options.tools_options
 @options.call_limit_options
-def call(name: str, arguments: tuple[str, ...], **flags: Any) -> None:
+@options.files_option
+def call(name: str, arguments: tuple[str, ...], files: Path | None, **flags: Any) -> None:
     """Call the tool NAME and print its whole response as JSON.
 
     In ARGUMENT=VALUE, the value is converted to the type in the argument's schema; in
@@ -76,10 +80,13 @@ def call(name: str, arguments: tuple[str, ...], **flags: Any) -> None:
         }
         report |= {"status": None, "outcome": "done", "curl": None, "remedy": None, "drift": ()}
         code, outcome = _call_guarded(guarded, values)
+        saved = _save(outcome.pop("files", ()), files)
         report |= outcome
         report["seconds"] = round(time.monotonic() - began, 4)
     shown = "" if code else output.json_text(report["result"], indent=2)
     output.print_result(report | error_document(report["error"], code), shown)
+    for sentence in saved:
+        output.say(sentence)
     for clause in report["drift"]:
         output.say(f"The response departs from its protocol: {clause}")
     if not code:
@@ -116,7 +123,7 @@ def _call_guarded(tool: Tool, values: dict[str, Json]) -> tuple[ExitCode, dict[s
         sent = True
         # What a Python tool prints is not part of the result.
         with redirect_stdout(sys.stderr):
-            result = tool.send(values).value
+            response = tool.send(values)
     except ToolError as error:
         failed = {
             "error": str(error),
@@ -131,9 +138,27 @@ def _call_guarded(tool: Tool, values: dict[str, Json]) -> tuple[ExitCode, dict[s
         return ExitCode.FAILED, {"error": str(pause), "outcome": "not_run"}
     except KeyboardInterrupt:
         return ExitCode.INTERRUPTED, _explain_interrupt(tool, sent=sent)
+    result = response.value
+    if response.files:
+        return ExitCode.DONE, {"result": result, "files": response.files.values()}
     broken = find_violation(tool.protocol.output_schema or {}, result)
     drift = [] if broken is None else [f"{broken.path}: {broken.message}".lstrip(": ")]
     return ExitCode.DONE, {"result": result, "drift": drift}
+
+
+def _save(files: Iterable[FileValue], folder: Path | None) -> list[str]:
+    """Write the files of a response to a folder, if there is one. Return a sentence about each.
+
+    Raises:
+        CannotWrite: the folder or a file cannot be written.
+    """
+    kept = TemporaryFiles()
+    for file in files:
+        kept.add(file)
+    infos = [file.info for file in files]
+    if folder is None:
+        return [f"{info.name} is a file, whose bytes --files DIR writes." for info in infos]
+    return [f"Written: {path}" for path in save_files(infos, kept, folder)]
 
 
 def _explain_interrupt(tool: Tool, *, sent: bool) -> dict[str, str]:

@@ -79,7 +79,9 @@ def saved_folder(config: Config) -> Path:
 
 def open_store(config: Config) -> RunStore:
     """Open the configured store of runs: a PostgreSQL database, or a file in the state folder."""
-    return store_at(config.store or state_folder(config) / RUNS)
+    store = store_at(config.store or state_folder(config) / RUNS)
+    store.keep_days = config.keep_days
+    return store
 
 
 @contextmanager

@@ -50,18 +50,9 @@ from sandbox.choose import AUTO
 from sandbox.lost_writes import OnUnknown
 
 STRATEGIES = (
-    "auto",
-    "chain",
-    "stepwise",
-    "react",
-    "react@3",
-    "dfsdt",
-    "dfsdt@3",
-    "codeact",
-    "restgpt",
-    "conagents",
-    "anytool",
-)
+    "auto", "chain", "stepwise", "react", "react@3", "dfsdt", "dfsdt@3", "codeact", "restgpt",
+    "conagents", "anytool",
+)  # fmt: skip
 """Names of strategies; `atc.strategies.registry` describes them."""
 METHODS = (
     "bm25",
@@ -235,6 +226,11 @@ class Config:
     """PostgreSQL database for the runs of several machines (extra `scale`).
 
     None: a file in `state_dir`. It is better to keep the password in `~/.pgpass`.
+    """
+    keep_days: AboveZero = 30.0
+    """Days after the beginning of a run at which its files are deleted; also `[store] keep_days`.
+
+    The rest of the run stays until it is purged.
     """
     cache_dir: Folder = field(
         default_factory=lambda: platformdirs.user_cache_path("atc", appauthor=False)

@@ -8,7 +8,7 @@ import pydantic.dataclasses
 from pydantic import ConfigDict
 
 from atc.core.setting_types import AboveZero, AtLeastOne
-from protocols.call_limits import CALL_SECONDS, MAX_RESPONSE_MB, SourceLimits
+from protocols.call_limits import CALL_SECONDS, MAX_FILE_MB, MAX_RESPONSE_MB, SourceLimits
 
 _CLOSED = ConfigDict(extra="forbid")
 
@@ -21,6 +21,11 @@ class LimitSettings:
     """Seconds that one call may take, with its retries, until the last byte of the response."""
     max_response_mb: AboveZero = MAX_RESPONSE_MB
     """Maximum size of a response after decompression, in megabytes (1,000,000 bytes)."""
+    max_file_mb: AboveZero = MAX_FILE_MB
+    """Maximum size of a response that becomes a file, in megabytes.
+
+    A response becomes a file if it is not text, or larger than `max_response_mb`.
+    """
     requests_per_second: AboveZero | None = None
     """Maximum number of requests per second to one host or MCP server. None: no limit."""
     concurrent_calls: AtLeastOne | None = None

@@ -41,6 +41,7 @@ def call_settings(
         near_hosts=config.near_hosts,
         timeout_seconds=config.limits.call_seconds,
         max_body_bytes=round(config.limits.max_response_mb * MEGABYTE),
+        max_file_bytes=round(config.limits.max_file_mb * MEGABYTE),
         requests_per_second=config.limits.requests_per_second,
         concurrent_calls=config.limits.concurrent_calls,
         source_limits=config.source_limits,

@@ -11,6 +11,7 @@ from typing import Literal, Self
 
 from atc.core.solution_block import ShownRun, solution_block
 from protocols.errors import AtcError
+from protocols.files import FileInfo
 from protocols.model import Completion
 from protocols.python_source import parse_python
 from protocols.schema import JsonObject
@@ -316,6 +317,12 @@ class Solution:
     def _repr_html_(self) -> str:
         """Return the solution as one block of HTML, which a notebook shows."""
         return solution_block(self.status, self.answer, self.shown)
+
+    @property
+    def files(self) -> tuple[FileInfo, ...]:
+        """The files that the last program printed or returned; none without an answer."""
+        trace = self.attempts[-1].trace if self.attempts else None
+        return () if self.answer is None or trace is None else trace.files
 
     @property
     def call_count(self) -> int:

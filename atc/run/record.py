@@ -18,6 +18,7 @@ from atc.safety.redaction import Redactor
 from atc.store import RunStore
 from atc.store.stored import StoredRun
 from protocols.errors import AtcError
+from protocols.files import FileStore, TemporaryFiles
 from protocols.tool import Tool
 from sandbox.journal import Journal
 from sandbox.lost_writes import WriteRecovery
@@ -43,6 +44,8 @@ class RunRecord:
     context: TaskContext = field(default_factory=TaskContext)
     redact: Redactor = field(default_factory=Redactor)
     solution: Solution | None = None
+    files: FileStore = field(default_factory=TemporaryFiles)
+    """Where the files lie that tools return, if the run is not stored."""
     _told: list[Observer] = field(default_factory=list)
     _prepared: dict[int, tuple[ToolCall, Event]] = field(default_factory=dict)
     """Calls and their redacted events for the watcher, keyed by `id(call)`."""
@@ -133,6 +136,7 @@ class RunRecord:
             pins=self.pins,
             run=self.run or None,
             write_recovery=effects,
+            files=self.files if self.store is None else self.store.files(self.run),
         )
 
     def prepare(self, execution: int, call: ToolCall, complete: bool) -> None:

@@ -92,7 +92,17 @@ def read_file(path: Path) -> SettingsFile | None:
         foreign = "belongs to another user"
     elif status.st_mode & stat.S_IWOTH:
         foreign = "can be changed by every user of this machine"
-    return SettingsFile(path, hashlib.sha256(content).hexdigest(), values, foreign)
+    flat = _flatten_store(values)
+    return SettingsFile(path, hashlib.sha256(content).hexdigest(), flat, foreign)
+
+
+def _flatten_store(values: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return settings in which the table `[store]` is the settings `store` and `keep_days`."""
+    table = values.get("store")
+    if not isinstance(table, dict):
+        return values
+    others = {key: value for key, value in values.items() if key != "store"}
+    return others | {"store" if key == "address" else key: value for key, value in table.items()}
 
 
 def read_own() -> SettingsFile | None:

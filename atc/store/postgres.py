@@ -23,6 +23,7 @@ from psycopg.rows import dict_row
 from psycopg_pool import ConnectionPool
 
 from atc.core.types import Solution
+from atc.store.files import TABLE as FILES
 from atc.store.lease import LEASE_SECONDS, Holder, this_process
 from atc.store.questions import TABLE as QUESTIONS
 from atc.store.run_rows import Database
@@ -72,6 +73,7 @@ CREATE INDEX runs_latest ON runs (created DESC, id DESC);
 """,
     "ALTER TABLE leases DROP COLUMN writes",
     QUESTIONS.format(""),
+    FILES.format(""),
 )
 """Migrations of the tables. The n-th one, counted from 0, leads from format n to format n + 1. The
 effect of a migration must never change after its release.

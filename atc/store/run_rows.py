@@ -5,6 +5,8 @@ from __future__ import annotations
 import hashlib
 import json
 import math
+import secrets
+import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Protocol
@@ -189,3 +191,11 @@ def find_last_write(db: Database, *, beside: str, since: float) -> float:
             sent = RecordedCall(execution=0, call=call, complete=complete, intended=row["intended"])
             last = max(last, end_of_write(sent))
     return last
+
+
+def new_id(now: float) -> str:
+    """Return a new run id, which sorts by time (UTC): `20261121-010203-k3f9`."""
+    stamp = time.strftime("%Y%m%d-%H%M%S", time.gmtime(now))
+    # Without characters that are easily confused.
+    legible = "23456789abcdefghjkmnpqrstuvwxyz"
+    return f"{stamp}-{''.join(secrets.choice(legible) for _ in range(4))}"

@@ -18,6 +18,7 @@ from typing import Any, ClassVar, Self
 
 from atc.core import events
 from atc.core.types import Attempt, Solution
+from atc.store.files import KEEP_DAYS, StoredFiles, drop_old_files
 from atc.store.questions import Questions, forget_run
 from atc.store.reservations import Reservations
 from atc.store.run_rows import (
@@ -25,6 +26,7 @@ from atc.store.run_rows import (
     Row,
     change_run,
     find_last_write,
+    new_id,
     read_run,
     resolve,
     rows_of,
@@ -92,10 +94,12 @@ class RunStore(ABC):
 
     shared: ClassVar[bool] = False
     """True if other users or machines can write to the store. Its content is then untrusted."""
+    keep_days: float = KEEP_DAYS
+    """Days after the beginning of a run at which its files are deleted."""
 
     @abstractmethod
     def close(self) -> None:
-        """Close the database. The store cannot be used afterwards."""
+        """Close the database, after which the store cannot be used."""
 
     @abstractmethod
     def changes(self) -> int:
@@ -156,12 +160,17 @@ class RunStore(ABC):
         )
         added = "INSERT INTO runs VALUES (?, ?, ?) ON CONFLICT (id) DO NOTHING RETURNING id"
         with self._transaction() as db:
-            name = _new_id(now)
+            name = new_id(now)
             while db.execute(added, (name, now, document)).fetchone() is None:
                 # Four random characters repeat within one second once in a million.
-                name = _new_id(now)
+                name = new_id(now)
             self._own(db, name)
+            drop_old_files(db, self.keep_days)
         return name
+
+    def files(self, run: str) -> StoredFiles:
+        """Return the files of a run."""
+        return StoredFiles(self._transaction, run)
 
     def observer(self, run: str) -> events.Observer:
         """Return an observer that stores a run's tools, prompts, replies, attempts and calls.
@@ -386,11 +395,3 @@ class RunStore(ABC):
         owner = self._owner(db, run, lock=True)
         if owner is not None and read_run(db, run).status == "running":
             raise RunTaken(f"run {run} is being worked on by {owner}; {advice}.")
-
-
-def _new_id(now: float) -> str:
-    """Return a new run id, which sorts by time (UTC): `20261121-010203-k3f9`."""
-    stamp = time.strftime("%Y%m%d-%H%M%S", time.gmtime(now))
-    # Without characters that are easily confused.
-    legible = "23456789abcdefghjkmnpqrstuvwxyz"
-    return f"{stamp}-{''.join(secrets.choice(legible) for _ in range(4))}"

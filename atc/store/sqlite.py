@@ -17,6 +17,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from atc.store.files import TABLE as FILES
 from atc.store.lease import LEASE_SECONDS, Lease, this_process
 from atc.store.questions import TABLE as QUESTIONS
 from atc.store.run_rows import Database, change_run, read_run, resolve
@@ -260,8 +261,9 @@ def _connect(path: Path) -> sqlite3.Connection:
             database.executescript(
                 "PRAGMA synchronous = FULL; PRAGMA secure_delete = ON; PRAGMA foreign_keys = ON;"
             )
-            # A store created by an earlier version lacks this table.
-            database.execute(QUESTIONS.format("IF NOT EXISTS"))
+            # A store created by an earlier version lacks these tables.
+            for table in (QUESTIONS, FILES):
+                database.execute(table.format("IF NOT EXISTS"))
             stack.pop_all()
     database.row_factory = sqlite3.Row
     return database

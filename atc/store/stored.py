@@ -14,6 +14,7 @@ from atc.core.task import TaskContext
 from atc.core.types import Attempt, Usage
 from atc.store.lease import Lease
 from protocols.errors import AtcError
+from protocols.files import FileInfo, described_at
 from protocols.model import Completion, Message
 from protocols.protocol import ToolProtocol
 from protocols.schema import Json
@@ -134,6 +135,22 @@ class StoredRun:
         if self.summary.answer is None or not given:
             return None
         return next((one for one in given if one.answer == self.summary.answer), given[0])
+
+    @property
+    def files(self) -> tuple[FileInfo, ...]:
+        """The files of the run's answer; if it has none, all that tools returned in the run."""
+        answered = self.answered
+        if answered is not None and answered.trace is not None and answered.trace.files:
+            return answered.trace.files
+        calls = [one.call for one in self.calls]
+        found = [described_at(call.result, path) for call in calls for path in call.files]
+        return tuple(dict.fromkeys(info for info in found if info is not None))
+
+    def find_file(self, digest: str) -> FileInfo | None:
+        """Return the file with this SHA-256 that a tool returned in the run, or None."""
+        calls = [one.call for one in self.calls]
+        found = (described_at(call.result, path) for call in calls for path in call.files)
+        return next((info for info in found if info and info.sha256 == digest), None)
 
     @property
     def doubts(self) -> tuple[str, ...]:

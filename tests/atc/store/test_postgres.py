@@ -201,7 +201,7 @@ def test_tables_of_a_newer_version_are_left_alone(address) -> None:
         connection.execute("UPDATE atc.format SET number = 99")
     with pytest.raises(
         StoreUnavailable,
-        match=r"another version of atc made its tables \(format 99, this one knows 3\)",
+        match=r"another version of atc made its tables \(format 99, this one knows 4\)",
     ):
         PostgresStore(address)
 
