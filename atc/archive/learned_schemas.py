@@ -22,6 +22,7 @@ from atc.pipeline.synthesize import is_described
 from atc.safety.redaction import Redactor
 from probing.infer import infer
 from probing.keys import document_words, shareable
+from protocols.file_schemas import MAY_BE_FILE, is_file_response
 from protocols.private_files import keep_private, write_whole
 from protocols.protocol import Evidence, EvidenceLevel, dump
 from protocols.response_headers import RESPONSE_HEADERS, named_headers, worth_naming
@@ -91,6 +92,7 @@ class LearnedSchemas:
             if call.note != CONFIRMED
         ]
         toolbox = self._learn_headers(toolbox, completed)
+        completed = [call for call in completed if not call.files]
         news = [call for call in completed if is_news(toolbox[call.tool], call.result)]
         if not news:
             return toolbox
@@ -237,12 +239,15 @@ def add_observed_schemas(
     """
     responses_of = dict[str, list[Json]]()
     sizes = Counter[str]()
+    changed: dict[str, Tool] = {}
     for call in calls:
-        if call.error is None and call.tool in toolbox:
+        if call.files:
+            if () in call.files and call.tool in toolbox:
+                changed[call.tool] = _mark_as_file(toolbox[call.tool])
+        elif call.error is None and call.tool in toolbox:
             sizes[call.tool] += len(json.dumps(call.result))
             if sizes[call.tool] <= _LARGEST_CHARACTERS:
                 responses_of.setdefault(call.tool, []).append(call.result)
-    changed: dict[str, Tool] = {}
     for alias, responses in responses_of.items():
         tool = toolbox[alias]
         known = toolbox[alias].protocol.output_schema
@@ -253,6 +258,15 @@ def add_observed_schemas(
                 level: EvidenceLevel = "declared" if exactly else "observed"
                 changed[alias] = _replace_schema(tool, schema, level)
     return toolbox.map(lambda tool: changed.get(tool.alias, tool)) if changed else toolbox
+
+
+def _mark_as_file(tool: Tool) -> Tool:
+    """Return a tool whose schema says that a response may come as a file, unless it says so."""
+    schema = tool.protocol.output_schema or {}
+    if is_file_response(schema):
+        return tool
+    level = tool.protocol.evidence.level
+    return _replace_schema(tool, {**schema, MAY_BE_FILE: True}, level)
 
 
 def _infer_schema(tool: Tool, responses: list[Json], *, exactly: bool, shared: bool) -> JsonObject:

@@ -15,6 +15,7 @@ from atc.pipeline.check.kinds import assume_not_none, constant, type_of_constant
 from atc.pipeline.check.library import call_library, reject_kinds
 from atc.pipeline.check.methods import call_method
 from atc.pipeline.check.narrowing import outcomes, refine
+from atc.pipeline.check.objects import library_part
 from atc.pipeline.check.operators import binary, evaluate_comparison
 from atc.pipeline.check.read_findings import rows_of_page
 from atc.pipeline.check.schema import field_type
@@ -22,7 +23,6 @@ from atc.pipeline.check.subscripts import (
     check_hashable,
     has_attribute,
     iterate,
-    library_part,
     need_value,
     read_attribute,
     read_subscript,

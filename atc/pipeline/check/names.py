@@ -23,7 +23,7 @@ from protocols.tool import Tool
 from protocols.toolbox import Toolbox
 
 PREDEFINED_NAMES = frozenset(dir(builtins)) | {
-    "ToolError", "look", "pages", "with_headers", "__name__", "__file__", "__doc__",
+    "ToolError", "File", "look", "pages", "with_headers", "__name__", "__file__", "__doc__",
     "__builtins__", "__spec__", "__annotations__",
     "__package__", "__loader__", "__class__", "__module__", "__qualname__", "reveal_type",
 }  # fmt: skip

@@ -4,14 +4,24 @@ from __future__ import annotations
 
 import weakref
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 
 from atc.pipeline.check import types as t
 from atc.pipeline.check.budget import spend
 from atc.pipeline.check.response_location import ResponseLocation
 from atc.pipeline.check.schema import convert
+from protocols.file_schemas import MAY_BE_FILE, is_file_response
 from protocols.naming import singular, snake
 from protocols.schema import SHOWN_FIELDS, as_mapping, resolve
 from protocols.tool import Tool
+
+
+@dataclass(frozen=True, slots=True)
+class FileType(t.Type):
+    """The type of a body that the program gets as a file. `tool` is the alias of its tool."""
+
+    tool: str
+
 
 _known: dict[tuple[int, bool], tuple[weakref.ref[Tool], t.ResponseSchema | None]] = {}
 """Response schemas, keyed by the id of the tool and by `lenient`, as long as the tool exists.
@@ -46,6 +56,10 @@ def response_document(tool: Tool, *, lenient: bool = False) -> t.ResponseSchema 
 def result_type(tool: Tool, document: t.ResponseSchema) -> t.Type:
     """Return the type of the value that a call of `tool` returns to the program."""
     origin = ResponseLocation(tool.alias)
+    if document.root.get(MAY_BE_FILE):
+        return t.ANY
+    if is_file_response(document.root):
+        return FileType(tool.alias)
     if tool.wrapper is None:
         return convert(document.root, document, origin)
     top = resolve(document.root, document.root)

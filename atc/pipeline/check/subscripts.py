@@ -11,6 +11,12 @@ from atc.pipeline.check import types as t
 from atc.pipeline.check.budget import spend
 from atc.pipeline.check.interpreter import Interpreter
 from atc.pipeline.check.kinds import category, constant, describe_value, forget_constants, not_none
+from atc.pipeline.check.objects import (
+    file_field,
+    file_has_attribute,
+    library_part,
+    report_not_a_value,
+)
 from atc.pipeline.check.read_findings import (
     format_call_template,
     format_keys,
@@ -21,8 +27,9 @@ from atc.pipeline.check.read_findings import (
     rows_of_page,
 )
 from atc.pipeline.check.references import selected_type
+from atc.pipeline.check.responses import FileType
 from atc.pipeline.check.schema import assume_filled, field_type, item_type, items_of, value_type
-from atc.pipeline.check.syntax import parameters, walk_nodes
+from atc.pipeline.check.syntax import parameters
 
 ENVELOPE = {
     "error", "errors", "message", "messages", "status", "status_code", "detail", "details", "code",
@@ -87,6 +94,8 @@ def _report_always_none(core: Interpreter, node: ast.Name | ast.Call, use: str) 
 def read_subscript(core: Interpreter, node: ast.Subscript) -> t.Type:
     """Return the type of `value[index]` or `value[start:stop]`."""
     value = core.evaluate(node.value)
+    if isinstance(value, FileType):
+        return report_not_a_value(core, node.value, value)
     if isinstance(node.slice, ast.Slice):
         for part in (node.slice.lower, node.slice.upper, node.slice.step):
             if part is not None:
@@ -261,6 +270,8 @@ def iterate(core: Interpreter, value: t.Type, node: ast.expr) -> t.Type:
     `node` is the expression that is iterated.
     """
     value = need_value(core, value, node, "it cannot be iterated")
+    if isinstance(value, FileType):
+        return report_not_a_value(core, node, value)
     bad = [
         m
         for m in t.members(value)
@@ -318,37 +329,13 @@ def read_attribute(core: Interpreter, node: ast.Attribute) -> t.Type:
         value = need_value(core, value, node.value, f"it has no attribute {node.attr!r}")
         if has_attribute(core, value, node):
             core.escape([value] if node.attr not in ("get", "count", "index") else ())
-    return t.ANY
-
-
-_OF_ERROR = frozenset(dir(Exception)) | {"status", "body", "__notes__"}
-
-
-def library_part(core: Interpreter, value: t.Library, node: ast.Attribute) -> t.Library:
-    """Return the type of `value.attr`, where `value` is a module, as `json` is, or a `ToolError`.
-
-    An attribute that `ToolError` does not have is reported.
-    """
-    known = value != t.TOOL_ERROR or node.attr in _OF_ERROR or core.catches("AttributeError")
-    parts = (
-        []
-        if known
-        else [part for part in walk_nodes(core.module) if isinstance(part, ast.Attribute)]
-    )
-    if not known and not any(
-        part.attr == node.attr and isinstance(part.ctx, ast.Store) for part in parts
-    ):
-        existing = "status" if node.attr.endswith(("code", "status")) else "body"
-        better = f"{format_expression(node.value)}.{existing}"
-        message = (
-            f"a ToolError has no attribute {node.attr!r}, only status and body. Write {better}."
-        )
-        core.report("no-attribute", node, message, better=better)
-    return t.Library(f"{value.name}.{node.attr}")
+    return file_field(node.attr) if isinstance(value, FileType) else t.ANY
 
 
 def has_attribute(core: Interpreter, value: t.Type, node: ast.Attribute) -> bool:
     """Return True if a value of this type may have the attribute. Otherwise report the access."""
+    if isinstance(value, FileType):
+        return file_has_attribute(core, value, node)
     if any(_may_have(member, node.attr) for member in t.members(value)):
         return True
     if core.catches("AttributeError"):
