@@ -13,15 +13,22 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 
 from atc.core.json_paths import JsonPath, format_json_path, generalize, walk_responses
 from atc.core.quoting import format_number, quote_name, quoted, safe_shell_argument
 from atc.core.types import Program
 from atc.safety.taint.contacts import is_email
+from atc.safety.taint.files import (
+    PassedFile,
+    calls_that_returned,
+    describe_origin,
+    iter_passed_files,
+    without_files,
+)
 from atc.safety.taint.guesses import is_page_token
-from atc.safety.taint.leaves import Leaf
+from atc.safety.taint.leaves import Leaf, SensitiveKind
 from atc.safety.taint.opaque import may_be_id
 from atc.safety.taint.sensitive import sensitive_leaves
 from atc.safety.taint.siblings import sibling_arguments
@@ -122,13 +129,14 @@ class Taint:
 
     def find_tainted(self, tool: Tool, arguments: JsonObject) -> tuple[TaintedValue, ...]:
         """Return the tainted values of a call. `arguments` are keyed by their original names."""
+        files = tuple(self._find_tainted_files(tool, arguments))
         leaves = [
             leaf
-            for leaf in find_sensitive(tool, arguments)
+            for leaf in find_sensitive(tool, without_files(arguments))
             if not self._is_surely_clean(tool, leaf)
         ]
         if not leaves:
-            return ()
+            return files
         values = self._response_values()
         scalars = [found for found in values if not isinstance(found[2], list | dict)]
         # Reversed, so that the latest response wins.
@@ -138,10 +146,42 @@ class Taint:
             for call, path, value in scalars
             if isinstance(value, str)
         ]
-        return tuple(
+        return files + tuple(
             self._make_tainted(leaf, places, texts if number < _MOST_SEARCHED else ())
             for number, leaf in enumerate(leaves)
         )
+
+    def _find_tainted_files(self, tool: Tool, arguments: JsonObject) -> Iterator[TaintedValue]:
+        """Yield the files of a call whose content has a tainted value, or cannot be judged."""
+        for passed in iter_passed_files(arguments):
+            calls = calls_that_returned(passed.file.info, self._calls())
+            if any(self._trusted.trusts_whole(call.tool) for call in calls):
+                continue
+            kind = self._tainted_kind(tool, passed)
+            leaf = Leaf(
+                argument=passed.argument,
+                path=passed.path,
+                value=passed.label,
+                kind=kind or "opaque",
+            )
+            if kind is None or self._is_surely_clean(tool, leaf):
+                continue
+            rules = [self._rule_for_place(call, ()) for call in calls[:1]]
+            known = {field.name: getattr(leaf, field.name) for field in fields(leaf)}
+            yield TaintedValue(
+                **known,
+                origin=describe_origin(calls),
+                rules=tuple(rule for rule in rules if rule is not None),
+            )
+
+    def _tainted_kind(self, tool: Tool, passed: PassedFile) -> SensitiveKind | None:
+        """Return the kind of the first tainted value in a file, or None if it has none."""
+        if (text := passed.text) is None:
+            is_readable = passed.is_for_people or not tool.protocol.writes
+            return None if is_readable else "opaque"
+        found = find_sensitive(tool, {passed.argument: text})
+        unclean = (leaf.kind for leaf in found if not self._is_surely_clean(tool, leaf))
+        return next(unclean, None)
 
     def _response_values(self) -> list[tuple[ToolCall, JsonPath, Json]]:
         """Return each value in the responses of the run, with its call and its path.
@@ -162,7 +202,10 @@ class Taint:
 
     def has_sensitive_values(self, tool: Tool, arguments: JsonObject) -> bool:
         """Return True if a call has sensitive values, whether clean or tainted."""
-        return bool(find_sensitive(tool, arguments))
+        plain = find_sensitive(tool, without_files(arguments))
+        return bool(plain) or any(
+            self._tainted_kind(tool, passed) for passed in iter_passed_files(arguments)
+        )
 
     def agree(self, tool: Tool, tainted: Iterable[TaintedValue]) -> None:
         """Record that a person agreed to these values for these arguments.

@@ -292,6 +292,10 @@ class TrustRules:
                 return True
         return False
 
+    def trusts_whole(self, alias: str) -> bool:
+        """Return True if a rule trusts all that a tool returns."""
+        return () in self._places.get(alias, ())
+
     def has_rule_for_place(self, call: ToolCall, value: Json) -> bool:
         """Return True if a rule trusts a field of this call's response that contains the value."""
         return any(
