@@ -43,8 +43,10 @@ from atc.serve.requests import (
     validate_program,
     validate_query,
 )
+from atc.serve.stored_files import open_file
 from atc.strategies.provided import certain_findings, is_open_to_doubt
 from protocols.documentation import docs_page
+from protocols.files import FileValue
 from protocols.protocol import dump
 from protocols.render import describe_within_budget, signature_line, stubs, token_estimate
 from protocols.schema import Json, JsonObject
@@ -281,6 +283,13 @@ class Gateway:
             asdict(attempt) | {"answer": attempt.answer} for attempt in redact.value(run.attempts)
         ]
         return {"status": run.summary.status, "attempts": attempts}
+
+    def open_file(self, handle: str, digest: str) -> FileValue:
+        """Return the file of a run with this SHA-256. Raises `BadRequest` if there is none."""
+        file = open_file(self._agent.store, self._run_of(handle), digest)
+        if file is None:
+            raise BadRequest("the run has no such file; give its address as a reply gave it.")
+        return file
 
     def protocol(self, name: str, client: str = "") -> dict[str, Json]:
         """Return the protocol of a tool, with the response schema that the client may see.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import asdict
 from typing import NotRequired, TypedDict
 
 from atc.core.answers import attempt_value
@@ -10,6 +11,7 @@ from atc.core.messages import describe_location, format_tool_call
 from atc.core.types import Attempt, Fault, Finding, Program, Solution
 from atc.pipeline.attribute.failed_calls import REMEDY_NEEDED
 from atc.pipeline.response_notes import describe_unread
+from protocols.files import described_at, replaced_at
 from protocols.protocol import ProgramBinding
 from protocols.schema import Json, JsonValue, shape
 from protocols.toolbox import Toolbox
@@ -62,6 +64,8 @@ class RunReply(TypedDict, total=False):
     result: JsonValue
     error: str | None
     response: JsonValue
+    files: list[dict[str, Json]]
+    """The files that the program printed or returned, or that the call returned."""
     question: str
     """Why a question to the person was withdrawn."""
 
@@ -106,6 +110,8 @@ def run_reply(solution: Solution, handle: str, shorten: Callable[[Json], JsonVal
     if warnings := _warnings(last, printed):
         reply["warnings"] = warnings[:8]
     reply.update(_describe_failure(last))
+    if solution.files:
+        reply["files"] = [asdict(file) for file in solution.files]
     if last.answer is None and printed:
         reply["printed"] = shorten(printed)
     if last.trace is not None and last.trace.looked:
@@ -195,6 +201,10 @@ def call_reply(solution: Solution, handle: str, toolbox: Toolbox) -> RunReply:
         reply["response"] = call.result
     else:
         reply["result"] = call.result
+        for path in call.files:
+            if (info := described_at(call.result, path)) is not None:
+                reply["result"] = replaced_at(reply["result"], path, str(info))
+                reply.setdefault("files", []).append(asdict(info))
     if call is not None and call.error is None and call.tool in toolbox:
         described = (describe_unread(toolbox[call.tool], call), describe_location(call))
         if notes := [sentence for sentence in described if sentence]:

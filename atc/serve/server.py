@@ -28,6 +28,7 @@ from atc.serve.fair_queue import ClientQuota, FairQueue, QueuePlace
 from atc.serve.gateway import Gateway
 from atc.serve.replies import RunReply
 from atc.serve.requests import BadRequest
+from atc.serve.results import file_blocks, file_resource, make_result, run_result
 from protocols.errors import AtcError
 from protocols.export import RESULT, mcp_tool
 from protocols.protocol import ToolProtocol
@@ -246,7 +247,7 @@ class _Service:
             if params.request_state is not None:  # continue the same run with the answer
                 given["continues" if "source" in given else "run"] = RequestState.of(params).run
             work = partial(getattr(self._gateway, params.name), **given)
-            return await self._requests.run(ctx, params, work, _run_result)
+            return await self._requests.run(ctx, params, work, partial(run_result, self._gateway))
         except (AtcError, BadArguments) as error:
             return make_result({"error": str(error)}, failed=True)
 
@@ -279,6 +280,11 @@ class _Service:
         """Return a run, or the protocol of a tool, as JSON."""
         kind, _, name = str(params.uri).removeprefix("atc://").partition("/")
         try:
+            run, _, digest = name.partition("/files/")
+            if kind == "runs" and digest:
+                file = partial(self._gateway.open_file, run, digest)
+                opened = file_resource(await self._requests.answer(ctx, file), str(params.uri))
+                return types.ReadResourceResult(contents=[opened])
             if kind == "runs":
                 found: Json = await self._requests.answer(
                     ctx, partial(self._gateway.describe_run, name)
@@ -337,16 +343,6 @@ def _describe_tool(protocol: ToolProtocol) -> types.Tool:
     return types.Tool.model_validate(mcp_tool(protocol))
 
 
-def _run_result(reply: RunReply) -> CallResult:
-    return make_result(reply, failed=reply["status"] == "failed")
-
-
-def make_result(reply: Json, *, failed: bool = False) -> CallResult:
-    """Return an MCP result with a reply as text, which the client's model reads."""
-    text = reply if isinstance(reply, str) else json.dumps(reply, ensure_ascii=False)
-    return types.CallToolResult(content=[types.TextContent(text=text)], is_error=failed)
-
-
 # --- the API tools themselves
 
 
@@ -393,7 +389,8 @@ def tools_server(gateway: Gateway) -> Server[Any]:
             if isinstance(response, dict) and offered.get("type") == "object"
             else {RESULT: response}
         )
-        return CallResult(content=make_result(response).content, structured_content=structured)
+        blocks = [*make_result(response).content, *file_blocks(gateway, reply)]
+        return CallResult(content=blocks, structured_content=structured)
 
     return seal_state(
         Server("atc", version=__version__, on_list_tools=list_tools, on_call_tool=call_tool),

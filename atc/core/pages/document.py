@@ -30,7 +30,7 @@ def build_page(
         f"style-src '{_digest(style)}'; script-src '{_digest(script)}'"
     )
     return Template(_asset("atc.core.pages", "page.html")).substitute(
-        policy=f"{policy}; connect-src 'self'" if live else policy,
+        policy=f"{policy}; connect-src 'self'; img-src 'self'" if live else policy,
         generator=escape_text(f"{made_by} {__version__}"),
         title=escape_text(title),
         skip=skip,

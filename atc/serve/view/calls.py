@@ -12,6 +12,8 @@ from typing import NamedTuple
 
 from atc.core.messages import format_tool_call
 from atc.serve.view.provenance import ArgumentOrigin
+from protocols.file_names import SHOWN_IMAGES
+from protocols.files import FileInfo, described_at
 from protocols.schema import shape
 from sandbox.trace import ToolCall
 
@@ -19,6 +21,7 @@ _LANES = 6
 """Maximum number of lines side by side. Further ones are shown only as text and links."""
 _LONGEST_ARGUMENT = 60
 _LONGEST_SIGNATURE = 600
+_LARGEST_IMAGE = 20 * 2**20  # bytes; a larger one is only offered for download
 _WORDS = {"done": "done", "refused": "refused", "not_run": "not sent", "unknown": "outcome unknown"}
 
 
@@ -31,6 +34,8 @@ class ShownCall:
     """Where the values of its arguments came from."""
     writes: bool = False
     """True if the tool may change something."""
+    run: str = ""
+    """The id of the run, if the page can load the files of the call from the viewer."""
     open: str = ""
     """If the call has no outcome yet, its state in words, such as `running`; else empty."""
 
@@ -67,6 +72,21 @@ class ShownCall:
         if self.call.error is not None:
             return self.call.error
         return "" if self.open else str(shape(self.call.result, depth=1))
+
+    @property
+    def files(self) -> list[FileInfo]:
+        """The files in the response of the call."""
+        found = (described_at(self.call.result, path) for path in self.call.files)
+        return [info for info in found if info is not None]
+
+    def address_of(self, file: FileInfo) -> str:
+        """Return the address of a file, relative to the page of the run; "" if it has none."""
+        return f"{self.run}/files/{file.sha256}" if self.run else ""
+
+    def shows(self, file: FileInfo) -> bool:
+        """Return True if the page shows a file as an image."""
+        is_small = file.size <= _LARGEST_IMAGE
+        return bool(self.run) and is_small and file.media_type in SHOWN_IMAGES
 
     def came_from(self, argument: str) -> list[ArgumentOrigin]:
         """Return where the value of an argument, and the values within it, came from."""

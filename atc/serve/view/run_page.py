@@ -98,7 +98,7 @@ def page(stored: StoredRun, *, act: Markup = NOTHING, live: str = "") -> str:
     """
     run = stored.summary
     return build_page(
-        _RUN.page(_parts(stored, act), live),
+        _RUN.page(_parts(stored, act, served=bool(live)), live),
         title=f"{clipped(run.task or 'A program', 70)} · {run.status}",
         made_by=MADE_BY,
         package=PACKAGE,
@@ -107,12 +107,12 @@ def page(stored: StoredRun, *, act: Markup = NOTHING, live: str = "") -> str:
     )
 
 
-def _parts(stored: StoredRun, act: Markup) -> dict[str, str]:
+def _parts(stored: StoredRun, act: Markup, *, served: bool) -> dict[str, str]:
     """Return the parts of the page of a run as HTML, keyed by id.
 
     When the run changes, a page that is open in a browser replaces only the changed parts.
     """
-    executions = _executions(stored)
+    executions = _executions(stored, served=served)
     calls = [one.call for execution in executions for one in execution.calls]
     called = {call.tool for call in calls}
     room = max(_LEAST, min(_MOST, _TEXTS // (len(calls) or 1)))
@@ -135,7 +135,7 @@ def _parts(stored: StoredRun, act: Markup) -> dict[str, str]:
     return parts | {"model": _RUN.model(stored.exchanges)}
 
 
-def _executions(stored: StoredRun) -> list[Execution]:
+def _executions(stored: StoredRun, *, served: bool) -> list[Execution]:
     """Return the attempts of a run with their calls.
 
     An attempt that has not ended has the calls that were made so far.
@@ -153,23 +153,27 @@ def _executions(stored: StoredRun) -> list[Execution]:
             calls = [(one.call, "" if one.complete else without_outcome) for one in current]
         else:
             calls = [(call, "") for call in attempt.calls]
-        shown = _show_calls(stored, calls)
+        shown = _show_calls(stored, calls, served=served)
         took = attempt.trace.seconds if attempt.trace is not None else 0.0
         executions.append(Execution(attempt, shown, took, running=is_open and running))
     return executions
 
 
-def _show_calls(stored: StoredRun, calls: Sequence[tuple[ToolCall, str]]) -> list[ShownCall]:
+def _show_calls(
+    stored: StoredRun, calls: Sequence[tuple[ToolCall, str]], *, served: bool
+) -> list[ShownCall]:
     """Return the calls in the form in which the page of a run shows them.
 
     Each of `calls` is a pair: the call, and its state in words if it has no outcome yet, else "".
+    `served` is True if the viewer serves the page, and so the files of the run.
     """
     origins = provenance([call for call, _ in calls], stored.summary.task)
     shown = []
     for call, state in calls:
         protocol = stored.protocols.get(call.tool)
         writes = protocol is not None and protocol.writes
-        shown.append(ShownCall(call, origins[call.index], writes=writes, open=state))
+        run = stored.summary.run_id if served else ""
+        shown.append(ShownCall(call, origins[call.index], writes=writes, run=run, open=state))
     return shown
 
 

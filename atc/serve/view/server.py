@@ -24,11 +24,14 @@ from starlette.responses import (
 from starlette.routing import Route
 
 from atc.archive.recording import line_without_secrets, without_secrets
+from atc.serve.stored_files import open_file
 from atc.serve.view import run_page
 from atc.serve.view.admission import Guard
+from atc.serve.view.downloads import file_response
 from atc.serve.view.resumes import Resumes
 from atc.store import RunStore, UnknownRun
 from atc.store.stored import RunSummary, StoredRun
+from protocols.files import FileMissing
 
 _NEWEST = 200
 """Number of runs that the list shows, unless the request asks for all."""
@@ -54,10 +57,11 @@ class Viewer:
                 Route("/", self._list),
                 Route("/events", self._events),
                 Route("/runs/{run}", self._run),
+                Route("/runs/{run}/files/{digest}", self._file),
                 Route("/runs/{run}/resume", self._resume, methods=["POST"]),
                 Route("/runs/{run}/answer", self._answer, methods=["POST"]),
             ],
-            exception_handlers={UnknownRun: _unknown},
+            exception_handlers={UnknownRun: _unknown, FileMissing: _unknown},
         )
 
     def _newest(self, *, every: bool) -> list[StoredRun]:
@@ -86,6 +90,14 @@ class Viewer:
         if stored.summary.run_id != request.path_params["run"]:
             return Response(status_code=307, headers={"location": stored.summary.run_id})
         return HTMLResponse(run_page.page(stored, act=self._resumes.show(stored), live=live))
+
+    def _file(self, request: Request) -> Response:
+        """Return a file of a run. Pictures may be displayed, everything else is downloaded."""
+        place = request.path_params
+        file = open_file(self._store, place["run"], place["digest"])
+        if file is None:
+            return PlainTextResponse("The run has no such file.\n", 404)
+        return file_response(file)
 
     def _state(self) -> str:
         """Return a text that changes whenever there is something new to show on the open pages."""
@@ -140,7 +152,7 @@ def _unknown(
     request: Request,  # noqa: ARG001 - required by starlette
     error: Exception,
 ) -> Response:
-    """Return a response with status 404 for a run that is not in the store."""
+    """Return a response with status 404 for a run or a file that is not in the store."""
     return PlainTextResponse(f"{error}\n", 404)
 
 

@@ -31,6 +31,7 @@ from atc.serve.view.run_page import page
 from atc.serve.view.server import Viewer, serve
 from atc.serve.view.source import diff_programs, highlight_lines
 from atc.store import RunStore, Store
+from protocols.files import file_of_bytes
 from protocols.model import Completion, Message
 from protocols.protocol import ToolProtocol
 from protocols.tool import Tool
@@ -654,3 +655,58 @@ def test_the_pages_can_be_used_by_everybody(
                 ".map((one) => [one.id, one.help, one.nodes.slice(0, 3).map((node) => node.html.slice(0, 200))]))"
             )
             assert found == [], (path, width)
+
+
+# Files
+
+
+PNG = b"\x89PNG\r\n\x1a\n" + bytes(range(256))
+
+
+def stored_file(store: RunStore, data: bytes, name: str, media: str) -> str:
+    """A run with a call that returned a file, and the path of the file."""
+    run = store.create("a task")
+    file = file_of_bytes(data, name, media)
+    store.files(run).add(file)
+    returned = ToolCall(index=0, tool="f", arguments={}, line=1, result=dict(file), files=((),))
+    observe = store.observer(run)
+    observe(ToolCalled(0, returned, True))
+    trace = Trace(calls=(returned,))
+    observe(AttemptEnded(0, Attempt(Program("f()"), trace=trace, execution=0)))
+    store.finish(run, status="interrupted")
+    return f"runs/{run}/files/{file.info.sha256}"
+
+
+@pytest.mark.parametrize(
+    ("data", "name", "media", "shown"),
+    [
+        (PNG, "a.png", "image/png", True),
+        (b"<svg onload='alert(1)'/>", "a.svg", "image/svg+xml", False),
+        (b"<script>alert(1)</script>", "a.html", "text/html", False),
+        (b"<script>alert(1)</script>", "a.png", "image/png", False),
+        (b"%PDF-1.7", 'a".pdf', "application/pdf", False),
+    ],
+)
+def test_only_pictures_are_displayed(
+    store: RunStore, data: bytes, name: str, media: str, *, shown: bool
+) -> None:
+    path = stored_file(store, data, name, media)
+    with viewing(store) as url:
+        status, _, headers = ask(url, path)
+        page = ask(url, path.partition("/files")[0])[1]
+    assert status == 200
+    assert headers["content-type"] == (media if shown else "application/octet-stream")
+    assert headers["content-disposition"].startswith("inline" if shown else "attachment; filename=")
+    assert headers["x-content-type-options"] == "nosniff"
+    assert "default-src 'none'; sandbox" in headers["content-security-policy"]
+    assert ("<img" in page) == (media == "image/png")
+
+
+def test_a_run_shows_its_own_files_only(store: RunStore) -> None:
+    path = stored_file(store, PNG, "a.png", "image/png")
+    other = stored_file(store, b"x", "b.txt", "text/plain").partition("/files")[0]
+    with viewing(store) as url:
+        assert ask(url, f"{other}/files/{path.rpartition('/')[2]}")[0] == 404
+        run = path.split("/")[1]
+        store.delete([run])
+        assert ask(url, path)[0] == 404
