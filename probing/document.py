@@ -23,6 +23,8 @@ from probing.probe import Probed
 from probing.samples import Sample, Value
 from probing.tool_facts import TEXT_PLACES, ArgumentFacts, ToolFacts
 from probing.writes import effects_of
+from protocols.file_schemas import FILE_SCHEMA, is_file_response
+from protocols.files import FileInfo
 from protocols.protocol import ErrorOutcome, Evidence, Example, Link, ToolProtocol
 from protocols.response import one_line
 from protocols.schema import Json, JsonObject, resolve, type_name
@@ -70,7 +72,7 @@ def build_protocol(
     evidence = protocol.evidence
     if facts.done:
         replies = [sample.response for sample in facts.done]
-        output = infer(replies, protocol.output_schema, words=document_words(protocol))
+        output = _infer_output(replies, protocol)
         evidence = Evidence(
             level="observed", observations=len(replies), fields=count_fields(output, replies)
         )
@@ -91,6 +93,14 @@ def build_protocol(
         links=tuple({**declared, **shown, **declared}.values()),
         evidence=evidence,
     )
+
+
+def _infer_output(replies: list[Json], protocol: ToolProtocol) -> JsonObject:
+    """Return the response schema of a probed tool. Responses that are files have that of a file."""
+    described = [FileInfo.read(reply) is not None and len(reply) == 4 for reply in replies]
+    if all(described) or is_file_response(protocol.output_schema):
+        return FILE_SCHEMA
+    return infer(replies, protocol.output_schema, words=document_words(protocol))
 
 
 def _examples(facts: ToolFacts, disclosure: Disclosure) -> Iterator[Example]:
