@@ -197,8 +197,14 @@ class Passes:
         return fixed if fixed.answer is not None else attempt
 
     def rerun_with_every_page(self, attempt: Attempt) -> Attempt:
-        """Rewrite a program that read only the first page of a result, and execute it again."""
-        if attempt.answer is None or attempt.trace is None:
+        """Rewrite a program that read only the first page of a result, and execute it again.
+
+        A program that found no row on this page and stopped, as `next(…)` does, is rewritten, too.
+        """
+        if attempt.trace is None:
+            return attempt
+        failure = attempt.trace.failure
+        if attempt.answer is None and (failure is None or failure.type != "StopIteration"):
             return attempt
         found = unread_pages(attempt.program, attempt.trace, self.tools, task=self.run.task)
         for unread in found:

@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from atc.core.tool_calls import PAGES, WITH_HEADERS, called_tool
 from atc.core.types import Program
 from atc.pipeline.autofix.first_rows import only_first_rows
+from atc.safety.taint.number_words import numbers_in_words
 from protocols.next_page import NextPage, Page, UnreadablePage, describe_total, next_page
 from protocols.pagination import PageRole, find_rows, page_arguments, read_signs
 from protocols.schema import Json, JsonObject, resolve
@@ -23,10 +24,11 @@ _ROUND = frozenset({20, 25, 30, 50, 100, 200, 250, 500, 1000, 2000, 5000, 10_000
 """Usual sizes of a full page. A list of exactly so many rows may have been cut."""
 _ORDER = re.compile(
     r"\b(?:newest|latest|oldest|recent|nearest|closest|highest|lowest|best|cheapest|largest|smallest"
-    r"|most \w+)(?: ones)? first\b|\b(?:sorted|ordered|ranked) by\b|\bin (?:de|a)scending\b",
+    r"|most \w+)(?: ones)? first\b|\b(?:sorted|ordered|ranked) by\b|\bin (?:de|a)scending\b"
+    r"|\bin (?:the |\w+ )?order\b(?! to\b)",
     re.IGNORECASE,
 )
-_SORTS = re.compile(r"^(?:sort|order|rank)", re.IGNORECASE)
+_SORTS = re.compile(r"(?<![a-z])(?:sort|order|rank)", re.IGNORECASE)
 _COUNTING = frozenset({"len", "sum", "max", "min", "Counter", "mean", "median"})
 
 
@@ -77,12 +79,12 @@ def _find_all(program: Program, trace: Trace, tools: Toolbox, task: str) -> tupl
     for alias, calls in _series(trace, tools):
         if alias in found and not found[alias].is_enough:
             continue
-        unread = _find_unread_pages(tools[alias], calls)
+        unread = _find_unread_pages(tools[alias], calls, trace.calls)
         if unread is not None:
             is_enough = (
                 unread.is_enough
                 or (not unread.why and _reads_by_pages(program, alias))
-                or only_first_rows(program, alias)
+                or (trace.failure is None and only_first_rows(program, alias))
                 or _reads_total(program, tools[alias], calls[-1])
                 or _asks_for_few(program, tools[alias], calls[-1], task)
             )
@@ -118,8 +120,14 @@ def _series(trace: Trace, tools: Toolbox) -> Iterator[tuple[str, list[ToolCall]]
     return ((key[0], calls) for key, calls in found.items() if key not in read_by_pages)
 
 
-def _find_unread_pages(tool: Tool, calls: list[ToolCall]) -> UnreadPages | None:
-    """Return what the calls of a series left unread, or None if they read all pages."""
+def _find_unread_pages(
+    tool: Tool, calls: list[ToolCall], made: Sequence[ToolCall]
+) -> UnreadPages | None:
+    """Return what the calls of a series left unread, or None if they read all pages.
+
+    `made` are all calls of the program: one of them may be the next page, also if its argument is
+    not known to be one of pages.
+    """
     last = calls[-1]
     page = _page(last)
     rows = find_rows(tool.unwrap(last.result))
@@ -134,7 +142,7 @@ def _find_unread_pages(tool: Tool, calls: list[ToolCall]) -> UnreadPages | None:
         if larger is None or read_signs(last.result, last.headers).more is False:
             return None
         return UnreadPages(tool.alias, _full_page(tool, last) or "", path=path, larger=larger)
-    if any(_asks_the_same(following, call) for call in calls):
+    if any(call.tool == tool.alias and _asks_the_same(following, call) for call in made):
         return None
     evidence = following.evidence if following.announced else _suspicion(tool, calls)
     return UnreadPages(tool.alias, evidence, path=path) if evidence else None
@@ -281,8 +289,10 @@ def _asks_for_few(program: Program, tool: Tool, last: ToolCall, task: str) -> bo
         return False
     if asked == 1 or re.search(rf"(?<![\w.]){asked}(?![\w.])", task):
         return True
+    if asked in numbers_in_words(task):
+        return True
     has_order = _ORDER.search(f"{tool.protocol.title} {tool.protocol.description}") or any(
-        _SORTS.match(alias) for alias in last.arguments
+        _SORTS.search(alias) for alias in last.arguments
     )
     called = {called_tool(node) for node in ast.walk(program.tree)}
     return bool(has_order) and called.isdisjoint(_COUNTING)

@@ -1,5 +1,7 @@
 """Mending what leaves one way to write it, and joining records through tools."""
 
+from dataclasses import replace
+
 import pytest
 
 from atc.core.types import Program
@@ -7,7 +9,7 @@ from atc.pipeline.autofix import autofix
 from atc.pipeline.autofix.page_loops import read_every_page
 from atc.pipeline.autofix.paging import unread_pages
 from atc.pipeline.check import check
-from protocols.protocol import Link
+from protocols.protocol import HttpBinding, Link
 from protocols.toolbox import Toolbox
 from sandbox.page_series import PageSeries
 from sandbox.trace import ToolCall, Trace
@@ -106,7 +108,37 @@ def test_pages_that_were_read_are_not_unread(source, calls):
     assert unread_pages(Program(source), trace(*calls), TOOLS) == ()
 
 
+def test_a_page_may_be_read_by_any_argument():
+    made = tool("list_trains", None, {"n": "integer", "last": "string"})
+    binding = HttpBinding(method="GET", url="https://a.example/trains")
+    listing = Toolbox([replace(made, protocol=replace(made.protocol, binding=binding))])
+    link = {"link": '</trains?last=b&n=2>; rel="next"'}
+    calls = trace(({"n": 2}, ["a", "b"]), ({"n": 2, "last": "b"}, ["c"])).calls
+    found = Trace(calls=(replace(calls[0], headers=link), calls[1]))
+    assert unread_pages(Program("loop"), found, listing) == ()
+
+
 ITEMS = "def items(result):\n    return result['trains']\n"
+
+
+@pytest.mark.parametrize(
+    ("task", "sorting", "unread"),
+    [
+        ("the first three trains", {}, False),
+        ("the first 3 trains", {}, False),
+        ("the trains", {"_sort": ["line"]}, False),
+        ("the trains", {"$orderby": "line"}, False),
+        ("the trains", {}, True),
+    ],
+)
+def test_rows_that_were_asked_for_are_enough(task, sorting, unread):
+    listing = tool("list_trains", None, {"limit": "integer", **{name: {} for name in sorting}})
+    sorts = {one: sorting[name] for one, name in listing.arguments.items() if name in sorting}
+    made = {"limit": 3, **sorts}
+    rows = {"trains": [1, 2, 3], "next_cursor": "c3"}
+    program = Program("print(list_trains(limit=3)['trains'])")
+    found = unread_pages(program, trace((made, rows)), Toolbox([listing]), task=task)
+    assert bool(found) == unread
 
 
 @pytest.mark.parametrize(
