@@ -93,8 +93,10 @@ class File:
 
     def _advice(self, problem: str) -> str:
         """Return the message about a use of the file that does not work."""
+        why = " (a response over limits.max_response_mb comes as a File)"
+        why = why if self.media_type.endswith("json") else ""
         return (
-            f"the File {self!r} {problem}: it has name, media_type and size, and is read with"
+            f"the File {self!r} {problem}{why}: it has name, media_type and size, and is read with"
             " read_text(), lines(), rows() of CSV, json() or read_bytes()"
         )
 

@@ -21,7 +21,7 @@ from atc.safety.held_calls import HeldCalls
 from atc.settings.reading import load_config
 from protocols.documentation import docs_page
 from protocols.errors import CredentialMissing, ToolError
-from protocols.files import FileValue, TemporaryFiles
+from protocols.files import FileInfo, FileValue, TemporaryFiles
 from protocols.protocol import HttpBinding, ProgramBinding
 from protocols.schema import Json, loads, type_name
 from protocols.tool import Tool
@@ -146,6 +146,16 @@ def _call_guarded(tool: Tool, values: dict[str, Json]) -> tuple[ExitCode, dict[s
     return ExitCode.DONE, {"result": result, "drift": drift}
 
 
+def _describe_file(info: FileInfo) -> str:
+    """Return a sentence about a file that is not written."""
+    if not info.is_text:
+        return f"{info.name} is a file, whose bytes --files DIR writes."
+    return (
+        f"{info.name} is a file, whose bytes --files DIR writes: a response over"
+        " limits.max_response_mb (--max-response-mb) is one."
+    )
+
+
 def _save(files: Iterable[FileValue], folder: Path | None) -> list[str]:
     """Write the files of a response to a folder, if there is one. Return a sentence about each.
 
@@ -157,7 +167,7 @@ def _save(files: Iterable[FileValue], folder: Path | None) -> list[str]:
         kept.add(file)
     infos = [file.info for file in files]
     if folder is None:
-        return [f"{info.name} is a file, whose bytes --files DIR writes." for info in infos]
+        return [_describe_file(info) for info in infos]
     return [f"Written: {path}" for path in save_files(infos, kept, folder)]
 
 

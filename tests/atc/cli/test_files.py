@@ -88,7 +88,7 @@ def test_a_single_call_writes_its_file(service, atc_):
     words = ("tools", "call", "get_orders", "limit=2", "--tools", "doc.json")
     code, out, err = atc_(*words)
     assert (code, json.loads(out)["name"]) == (0, "orders.csv")
-    assert "orders.csv is a file, whose bytes --files DIR writes." in err
+    assert "orders.csv is a file, whose bytes --files DIR writes: a response over limits." in err
     assert "departs" not in err
     assert "Written: out/orders.csv" in atc_(*words, "--files", "out")[2]
     assert Path("out/orders.csv").read_bytes() == CSV
