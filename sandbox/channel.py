@@ -156,21 +156,25 @@ class Channel:
         """
         self._awaited[self._ask(alias, arguments, site, waits=False)] = on_reply
 
-    def wait(self, seconds: float | None) -> None:
-        """Pass each reply that has arrived to the function `on_reply` that was given with its call.
+    @property
+    def has_open_calls(self) -> bool:
+        """True if a call that was begun with `begin` has no reply yet."""
+        return bool(self._awaited)
 
-        If none has arrived, wait up to `seconds` (None: without limit) for the next one. If no call
-        is open, only wait. Without a limit this then never returns, because nothing can wake the
-        program.
+    def wait(self, seconds: float | None) -> None:
+        """Pass the next reply to the function `on_reply` that was given with its call.
+
+        If it has not arrived, wait up to `seconds` (None: without limit). Only one reply is passed,
+        so that the program does the same no matter how many have arrived. If no call is open, only
+        wait. Without a limit this then never returns, because nothing can wake the program.
         """
         while not self._awaited and (seconds is None or seconds > 0):
             _sleep(3600 if seconds is None else seconds)
             if seconds is not None:
                 return
-        while self._awaited and (b"\n" in self._read or self._readable(seconds)):
+        if self._awaited and (b"\n" in self._read or self._readable(seconds)):
             reply = self.receive()
             self._awaited.pop(reply["id"])(reply)
-            seconds = 0.0
 
     def receive(self) -> Reply:
         """Wait for the host's next frame and return it."""

@@ -63,11 +63,13 @@ SECCOMP_PROFILE = Path(__file__).with_name("seccomp.json")
 SIGNALLED = 128  # added to the signal in an exit code
 _PACKAGE = Path(__file__).resolve().parent.parent
 _INSIDE = (
+    "awaited.py",
     "channel.py",
     "file_objects.py",
     "frames.py",
     "docker/inside.py",
     "layers/[!_]*.py",
+    "returns.py",
     "zygote/[!_]*.py",
     "zygote/child/[!_]*.py",
 )

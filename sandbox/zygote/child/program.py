@@ -13,13 +13,16 @@ import mmap
 import sys
 import traceback
 from collections.abc import Iterator
+from contextlib import suppress
 from contextvars import ContextVar
 from types import CodeType, TracebackType
 from typing import Any
 
+from sandbox import returns
 from sandbox.channel import Interrupted, RecentReplies
 from sandbox.file_objects import note_files
 from sandbox.frames import MESSAGE_CHARACTERS, failure_frame, safe_repr, shorten, to_plain_json
+from sandbox.zygote.child import rewrite
 from sandbox.zygote.child.hints import evaluated_position, find_hints
 
 FILENAME = "<program>"
@@ -54,7 +57,7 @@ def run(source: str, namespace: dict[str, Any], replies: RecentReplies) -> dict[
             the failing expression.
     """
     try:
-        parts = _compile(source)
+        parts = _compile(source, namespace)
     except SyntaxError as error:
         return failure_frame(
             "syntax", type(error).__name__, str(error.msg), [[error.lineno or 1, "<module>"]]
@@ -138,22 +141,47 @@ def current_call_site() -> CallSite:
     return (0 if frame is None else frame.f_lineno), within
 
 
-def _compile(source: str) -> list[CodeType]:
+def _compile(source: str, namespace: dict[str, Any]) -> list[CodeType]:
     """Return the compiled program as one or two code objects.
 
-    If the program ends with an expression, the second one is this expression, whose value is
-    needed.
+    A program that awaits or uses threads is rewritten, so that its tool calls can run side by side.
 
     Raises:
         SyntaxError: the program has an error of syntax.
     """
+    if rewrite.is_concurrent(source):
+        tools = [name for name, value in namespace.items() if hasattr(value, "tool_alias")]
+        with suppress(SyntaxError, RecursionError):  # also of a program that is right as it is
+            return _compile_tree(rewrite.rewrite(_parse(source), tools))
+    return _compile_tree(_parse(source))
+
+
+def _parse(source: str) -> ast.Module:
+    flags = ast.PyCF_ALLOW_TOP_LEVEL_AWAIT | ast.PyCF_ONLY_AST
+    tree: ast.Module = compile(source, FILENAME, "exec", flags, dont_inherit=True)
+    return tree
+
+
+def _compile_tree(tree: ast.Module) -> list[CodeType]:
+    """Return the code objects of a program, see `_compile`.
+
+    If the program ends with an expression, the second one is this expression, whose value is
+    needed.
+    """
     flags = ast.PyCF_ALLOW_TOP_LEVEL_AWAIT
-    tree = compile(source, FILENAME, "exec", flags | ast.PyCF_ONLY_AST, dont_inherit=True)
-    if not tree.body or not isinstance(tree.body[-1], ast.Expr):
-        return [compile(tree, FILENAME, "exec", flags, dont_inherit=True)]
-    last = ast.Expression(tree.body.pop().value)
-    body = compile(tree, FILENAME, "exec", flags, dont_inherit=True)
-    return [body, compile(last, FILENAME, "eval", flags, dont_inherit=True)]
+    body = list(tree.body)
+    parts = []
+    try:
+        if body and isinstance(last := body[-1], ast.Expr):
+            body.pop()
+            value = ast.Expression(last.value)
+            parts = [compile(value, FILENAME, "eval", flags, dont_inherit=True)]
+        module = ast.Module(body, tree.type_ignores)
+        return [compile(module, FILENAME, "exec", flags, dont_inherit=True), *parts]
+    except SyntaxError:
+        if not returns.has_return(tree):
+            raise
+    return [returns.compile_returning(tree, FILENAME)]
 
 
 def _levels(error: BaseException) -> list[TracebackType]:

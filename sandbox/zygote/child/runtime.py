@@ -3,27 +3,21 @@
 Nothing here protects anybody: the program can read and change all of this code. The host checks
 everything that the process sends.
 
-A program has one thread and cannot open files or sockets. `asyncio.to_thread` with a tool sends the
-call and continues, so that several calls run at the same time. Any other function that is passed to
-a thread or thread pool is executed immediately, in the same thread. An event loop waits for timers
-and for replies of the host. This module imports only the standard library and other modules of the
-sandbox.
+A program has one thread and cannot open files or sockets. Tool calls run side by side all the same:
+a call in a task of an event loop, or in a function of a thread pool, is sent, and the program
+continues with another one (see `rewrite`, `strands` and `asyncio_forms`). This module imports only
+the standard library and other modules of the sandbox.
 """
 
 from __future__ import annotations
 
 import _thread
 import asyncio
-import asyncio.selector_events
 import builtins
-import concurrent.futures
-import concurrent.futures.thread
 import os
-import selectors
 import signal
 import sys
 import threading
-import time
 import types
 from collections.abc import AsyncIterator, Callable, Iterator
 from functools import partial
@@ -32,11 +26,7 @@ from typing import Any, NoReturn
 from sandbox import file_objects
 from sandbox.channel import Channel, Reply
 from sandbox.frames import keywords_only_message
-from sandbox.zygote.child import pins, program
-
-# Taken before `pins` replaces it: an event loop needs time that really passes.
-_monotonic = time.monotonic
-_channel: Channel
+from sandbox.zygote.child import asyncio_forms, pairs, pins, pools, program, rewrite, strands
 
 
 class ToolError(Exception):
@@ -63,9 +53,8 @@ def install() -> None:
 
     The replacements apply to this process and to processes that it forks.
     """
-    executor: Any = InlineExecutor
-    concurrent.futures.ThreadPoolExecutor = executor  # type: ignore[misc]
-    concurrent.futures.thread.ThreadPoolExecutor = executor  # type: ignore[misc]
+    pools.install()
+    asyncio_forms.install()
     call_in_background: Any = to_thread
     asyncio.to_thread = asyncio.threads.to_thread = call_in_background
     for name in (
@@ -75,16 +64,9 @@ def install() -> None:
         for module, where in ((_thread, name), (threading, f"_{name}")):
             if hasattr(module, where):
                 setattr(module, where, _refuse_thread)
-    loop: Any = asyncio.selector_events.BaseSelectorEventLoop
-    for name in (
-        "_make_self_pipe",
-        "_close_self_pipe",
-        "_write_to_self",
-    ):  # there is no other thread
-        setattr(loop, name, lambda self: None)  # noqa: ARG005
-    loop.time = lambda self: _monotonic()  # noqa: ARG005
-    loop.shutdown_default_executor = _do_nothing
-    selectors.DefaultSelector = Selector  # type: ignore[misc, assignment]
+    functions = (pairs.later, pairs.now, pairs.awaitable, pairs.pair, pairs.pair_lambda)
+    for helper, function in zip(rewrite.HELPERS, functions, strict=True):
+        setattr(builtins, helper, function)
 
 
 def run(reader: int, writer: int) -> None:
@@ -93,9 +75,10 @@ def run(reader: int, writer: int) -> None:
     All restrictions (layers) must be active already. The arguments are the descriptors of the
     channel: one from which frames are read, and one to which they are written. They may be equal.
     """
-    global _channel
-    _channel = channel = Channel(reader, partial(os.read, reader), partial(os.write, writer))
+    channel = Channel(reader, partial(os.read, reader), partial(os.write, writer))
     channel.take_files = file_objects.take_files
+    strands.start(channel)
+    asyncio_forms.start(channel)
     start = channel.receive()
     pins.start(start["pins"])
     signal.signal(signal.SIGXCPU, channel.interrupt)
@@ -158,16 +141,9 @@ def make_tool_function(channel: Channel, alias: str, parameters: list[str]) -> C
     ) -> Any:
         if args:
             raise TypeError(keywords_only_message(alias, parameters, args, arguments))
-        future: asyncio.Future[Reply] = asyncio.get_running_loop().create_future()
+        return _value_of(await strands.ask(alias, arguments, site))
 
-        def arrived(frame: Reply) -> None:
-            if not future.done():  # the program may have cancelled it
-                future.set_result(frame)
-
-        channel.begin(alias, arguments, site, arrived)
-        return _value_of(await future)
-
-    call.in_background = in_background  # type: ignore[attr-defined]  # for `to_thread`
+    call.in_background = in_background  # type: ignore[attr-defined]  # for `pairs`
     call.tool_alias = alias  # type: ignore[attr-defined]  # for `pages` and `with_headers`
     call.__name__ = call.__qualname__ = alias
     call.__module__ = "__main__"
@@ -228,23 +204,15 @@ def _with_headers(channel: Channel, tool: Any, /, **arguments: Any) -> tuple[Any
 
 
 def to_thread(func: Any, /, *args: Any, **kwargs: Any) -> Any:
-    """Return an awaitable that calls a tool in the background.
+    """Return an awaitable that calls a function. Its tool calls run beside other tasks.
 
-    Any other function is executed when it is awaited, in this thread. This replaces
-    `asyncio.to_thread`.
+    This replaces `asyncio.to_thread`.
     """
     # Not `async def`: the program's own call is on the stack now, but not when the task runs.
-    site = program.current_call_site()
-    while isinstance(func, partial):
-        args = (*func.args, *args)
-        kwargs = {**func.keywords, **kwargs}
-        func = func.func
-    in_background = getattr(func, "in_background", None)
-    return (
-        _at_call_site(site, func, args, kwargs)
-        if in_background is None
-        else in_background(site, args, kwargs)
-    )
+    begin = pairs.coroutine_function(func)
+    if begin is not None:
+        return begin(*args, **kwargs)
+    return _at_call_site(program.current_call_site(), func, args, kwargs)
 
 
 async def _at_call_site(
@@ -256,41 +224,6 @@ async def _at_call_site(
         return func(*args, **kwargs)
     finally:
         program.call_site_of_task.reset(token)
-
-
-class InlineExecutor(concurrent.futures.Executor):
-    """An executor that executes a function immediately when it is submitted, without threads."""
-
-    def __init__(self, max_workers: int | None = None, thread_name_prefix: str = "") -> None: ...
-
-    def submit(
-        self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any
-    ) -> concurrent.futures.Future[Any]:
-        """Execute a function, and return a future that has its result or exception already."""
-        future: concurrent.futures.Future[Any] = concurrent.futures.Future()
-        try:
-            future.set_result(fn(*args, **kwargs))
-        except Exception as error:  # noqa: BLE001 - what a future is for
-            future.set_exception(error)
-        return future
-
-
-class Selector(selectors.SelectSelector):
-    """The selector of event loops in a program: waits for replies of the host and for timers.
-
-    There are no other events, because a program has no descriptors of its own.
-    """
-
-    def select(self, timeout: float | None = None) -> list[tuple[selectors.SelectorKey, int]]:
-        """Wait until the host replies to a tool call, or `timeout` seconds have passed.
-
-        The list of events is always empty, because the event loop of a program has no sockets.
-        """
-        _channel.wait(timeout)
-        return []
-
-
-async def _do_nothing(*_: object) -> None: ...
 
 
 def _look(channel: Channel, *values: Any) -> None:
