@@ -86,7 +86,8 @@ def _rules(*, small: bool) -> str:
         keys = ", and only with the keys that are shown"
         return fill("program", keys=keys, pages=_PAGES_SMALL, look="")
     keys = "; where keys are shown, only with those"
-    return fill("program", keys=keys, pages=_PAGES, look=_LOOK)
+    more = f"{_LOOK}{fill('abilities')}\n"
+    return fill("program", keys=keys, pages=_PAGES, look=more)
 
 
 def add_names(stubs: str, calls: Sequence[str]) -> str:

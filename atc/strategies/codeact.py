@@ -61,6 +61,8 @@ class _Session(Run):
     def __init__(self, task: str, parts: Parts) -> None:
         super().__init__(task, parts)
         rules = fill("codeact", turns=str(MOST_TURNS))
+        if not parts.is_small:
+            rules = f"{rules}\n{fill('abilities')}"
         example = fill("codeact_example")
         budget = parts.prompt_tokens
         docs = parts.docs

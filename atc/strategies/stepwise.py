@@ -109,8 +109,9 @@ class Stepwise(Run):
         """Build the opening of the conversation, with the tools of `shown_tools`."""
         parts = self.parts
         shown = self.shown_tools()
+        rules = fill("step") if parts.is_small else f"{fill('step')}\n{fill('abilities')}"
         return build_opening(
-            fill("step"),
+            rules,
             fill("step_example"),
             self.prompt_task,
             shown.full,

@@ -18,9 +18,9 @@ from protocols.toolbox import Toolbox
 _OF_HOLDER = frozenset({"not-an-object", "no-attribute"})
 """Codes of findings that concern the object `x`, although their position is `x[k]` or `x.k`."""
 _OWN = (
+    "unavailable-import",
     "undefined-name",
     "used-before-assignment",
-    "not-awaitable",
     "made-up-value",
     "fixed-answer",
     "changed-in-loop",

@@ -13,6 +13,7 @@ from dataclasses import replace
 
 from atc.core.messages import character_span, limit_guesses, render_finding, render_place
 from atc.core.types import Finding, Program
+from atc.pipeline.check.imports import unavailable_imports
 from atc.pipeline.check.names import output_findings, shadowed_tools
 from atc.pipeline.check.statements import flow_findings
 from atc.pipeline.check.syntax import (
@@ -47,6 +48,7 @@ def check(program: Program, tools: Toolbox) -> tuple[Finding, ...]:
             [
                 *find_repeated_keywords(nodes),
                 *shadowed_tools(tree, nodes, tools),
+                *unavailable_imports(tree, tools),
                 *_confirm(flow, tree, facts, tools),
                 *output_findings(tree, nodes),
             ]

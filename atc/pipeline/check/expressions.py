@@ -17,6 +17,7 @@ from atc.pipeline.check.methods import call_method
 from atc.pipeline.check.narrowing import outcomes, refine
 from atc.pipeline.check.objects import library_part
 from atc.pipeline.check.operators import binary, evaluate_comparison
+from atc.pipeline.check.pending import awaited
 from atc.pipeline.check.read_findings import rows_of_page
 from atc.pipeline.check.schema import field_type
 from atc.pipeline.check.subscripts import (
@@ -208,15 +209,7 @@ def _named_expr(core: Interpreter, node: ast.NamedExpr) -> t.Type:
 
 
 def _await(core: Interpreter, node: ast.Await) -> t.Type:
-    value = core.evaluate(node.value)
-    callee = core.peek(node.value.func) if isinstance(node.value, ast.Call) else t.ANY
-    if not isinstance(callee, t.ToolRef):
-        return t.ANY
-    message = (
-        f"{callee.alias} is an ordinary function: its result cannot be awaited. Leave out `await`."
-    )
-    core.report("not-awaitable", node, message, tool=callee.alias, better="without await")
-    return value
+    return awaited(core.evaluate(node.value))
 
 
 def _yield(core: Interpreter, node: ast.Yield | ast.YieldFrom) -> t.Type:

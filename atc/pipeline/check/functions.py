@@ -12,7 +12,8 @@ from dataclasses import dataclass, replace
 from atc.pipeline.check import types as t
 from atc.pipeline.check.budget import spend
 from atc.pipeline.check.interpreter import Env, Interpreter, ScopeFrame
-from atc.pipeline.check.syntax import FunctionNode, is_deferred, parameters
+from atc.pipeline.check.pending import Pending
+from atc.pipeline.check.syntax import FunctionNode, has_yield, is_deferred, parameters
 
 MOST_DEPTH = 12
 
@@ -129,7 +130,11 @@ def run_body(core: Interpreter, function: t.Function, frame: ScopeFrame) -> t.Ty
             # If only some paths return a value, do not report None for the others.
             frame.returns.append(t.ANY if frame.returns else t.NONE)
         # Also a generator whose `yield`s are not reached with these arguments returns no result.
-        return t.ANY if is_deferred(node) else t.join_all(frame.returns)
+        result = t.join_all(frame.returns)
+        if not is_deferred(node):
+            return result
+        is_coroutine = isinstance(node, ast.AsyncFunctionDef) and result is not t.NEVER
+        return Pending(result) if is_coroutine and not has_yield(node) else t.ANY
     finally:
         core.active.pop()
         core.frame = outer

@@ -12,6 +12,7 @@ from functools import partial
 from atc.core.messages import format_expression
 from atc.core.tool_calls import PAGES, TOOL_FUNCTIONS
 from atc.pipeline.check import types as t
+from atc.pipeline.check.concurrency import POOL, call_concurrent
 from atc.pipeline.check.functions import CallArguments, apply, read_arguments
 from atc.pipeline.check.interpreter import Interpreter
 from atc.pipeline.check.kinds import (
@@ -42,7 +43,6 @@ _FIXED: dict[str, t.Type] = {
     **dict.fromkeys(["print", "look", "time.sleep", "pprint.pprint"], t.NONE),
 }
 """Functions with a fixed result type, which neither keep nor change their arguments."""
-_POOL = "concurrent.futures.ThreadPoolExecutor()"
 _ENDS = {"exit", "quit", "sys.exit", "os._exit"}
 
 
@@ -51,13 +51,15 @@ def call_library(core: Interpreter, name: str, node: ast.Call) -> t.Type:
 
     `name` is the name of the function, such as `len` or `json.dumps`.
     """
-    if name in ("asyncio.to_thread", "functools.partial", f"{_POOL}.submit") and node.args:
+    if name == "functools.partial" and node.args:
         callee = core.evaluate(node.args[0])
         if isinstance(callee, t.ToolRef):
-            call_tool(core, callee.alias, node, skip=1, partial=name == "functools.partial")
+            call_tool(core, callee.alias, node, skip=1, partial=True)
             return t.ANY
     if name in TOOL_FUNCTIONS and node.args:
         return _call_for(core, name, node)
+    if (found := call_concurrent(core, name, node)) is not None:
+        return found
     arguments = read_arguments(core, node)
     if name in _ENDS:
         core.frame.env = None
@@ -352,7 +354,7 @@ _HANDLERS: dict[str, Handler] = {
         t.Tuple((t.INT, first_items(core, given))), "enumerate"
     ),
     "zip": lambda core, _, given: t.Iterating(t.Tuple(tuple(items_of_each(core, given))), "zip"),
-    **dict.fromkeys(["map", f"{_POOL}.map"], _map),
+    **dict.fromkeys(["map", f"{POOL}.map"], _map),
     **dict.fromkeys(
         ["heapq.nlargest", "heapq.nsmallest"],
         lambda core, node, given: _sorted(core, node, given.after()),
@@ -365,7 +367,6 @@ _HANDLERS: dict[str, Handler] = {
         items_of(first_items(core, given)), "chain"
     ),
     "itertools.islice": _iterator("islice"),
-    "concurrent.futures.ThreadPoolExecutor": lambda _core, _node, _given: t.Library(_POOL),
     "filter": _filter,
     "next": lambda core, _, given: t.join(first_items(core, given), *given.values[1:]),
     "dict": _dict,

@@ -10,6 +10,7 @@ from atc.pipeline.check.interpreter import Interpreter
 from atc.pipeline.check.kinds import constant, null_origins
 from atc.pipeline.check.library import check_keyed, first_items, items_of_each, reject_kinds
 from atc.pipeline.check.objects import call_file_method
+from atc.pipeline.check.pending import Pending
 from atc.pipeline.check.responses import FileType
 from atc.pipeline.check.schema import field_type, items_of, value_type
 from atc.pipeline.check.subscripts import check_hashable, read_get_call
@@ -73,6 +74,8 @@ def _call_one(
             return t.ANY
         case FileType():
             return call_file_method(core, func.attr, node)
+        case Pending(result):
+            return result if func.attr == "result" else t.ANY
         case _:
             core.escape(arguments.every())
             return t.ANY

@@ -14,6 +14,7 @@ from atc.pipeline.check.syntax import (
     FunctionNode,
     bound_names,
     names_bound_by,
+    own_nodes,
     parameters,
     walk_nodes,
 )
@@ -235,7 +236,7 @@ _WRITERS |= {PRINT_ANSWER}
 
 
 def output_findings(module: ast.Module, nodes: list[ast.AST]) -> list[Finding]:
-    """Return a finding if the program prints nothing and does not end in an expression."""
+    """Return a finding if the program prints and returns nothing, and ends in no expression."""
     body = module.body
     if not body:
         return [
@@ -245,6 +246,8 @@ def output_findings(module: ast.Module, nodes: list[ast.AST]) -> list[Finding]:
                 "the program is empty. Write one that calls tools and prints the answer.",
             )
         ]
+    if any(isinstance(node, ast.Return) and node.value is not None for node in own_nodes(module)):
+        return []
     for node in nodes:
         match node:
             case ast.Call(func=ast.Attribute(attr=name)) | ast.Name(id=name) if name in _WRITERS:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import copy
 from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
@@ -12,6 +13,7 @@ from atc.core.messages import make_finding
 from atc.core.types import Finding, Program, ProgramTooLong
 from atc.pipeline.check.budget import current_budget, spend
 from protocols import python_source
+from sandbox.returns import compile_returning
 
 T = TypeVar("T")
 FunctionNode = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
@@ -86,14 +88,19 @@ def parse_or_report(program: Program) -> ast.Module | Finding:
 def _compile_error(tree: ast.Module) -> Exception | None:
     """Return the error with which Python's compiler rejects the program, or None.
 
-    Only the compiler detects errors such as a `return` outside a function. A repeated keyword is
-    not returned here, because `find_repeated_keywords` reports it.
+    Only the compiler detects errors such as a `break` outside a loop. A repeated keyword is not
+    returned here, because `find_repeated_keywords` reports it. A `return` outside a function is
+    right: it ends the program, and its value is the answer.
     """
+    flags = ast.PyCF_ALLOW_TOP_LEVEL_AWAIT
     try:
         with python_source.suppress_syntax_warnings():
-            compile(
-                tree, "<program>", "exec", flags=ast.PyCF_ALLOW_TOP_LEVEL_AWAIT, dont_inherit=True
-            )
+            try:
+                compile(tree, "<program>", "exec", flags=flags, dont_inherit=True)
+            except SyntaxError:
+                if not any(isinstance(node, ast.Return) for node in own_nodes(tree)):
+                    raise
+                compile_returning(copy.deepcopy(tree), "<program>")
     except SyntaxError as error:
         return None if (error.msg or "").startswith("keyword argument repeated") else error
     except (ValueError, OverflowError, RecursionError, MemoryError) as error:
@@ -109,8 +116,6 @@ def _syntax_error(error: SyntaxError, program: Program) -> Finding:
     reason = (error.msg or "invalid syntax").rstrip(".")
     if program.line(error.lineno).startswith("```"):
         advice = " Write the program alone, without Markdown fences."
-    elif "outside function" in reason and "return" in reason:
-        advice = " Print the value instead of returning it."
     message = f"syntax error: {reason}.{advice}"
     return Finding(
         code="syntax", message=message, line=line, column=column, end_column=max(end, column + 1)
@@ -219,8 +224,12 @@ def parameters(node: FunctionNode) -> list[str]:
 
 def is_deferred(node: FunctionNode) -> bool:
     """Return True for a coroutine or generator function, whose body a call does not execute yet."""
-    yields = any(isinstance(part, ast.Yield | ast.YieldFrom) for part in own_nodes(node))
-    return yields or isinstance(node, ast.AsyncFunctionDef)
+    return isinstance(node, ast.AsyncFunctionDef) or has_yield(node)
+
+
+def has_yield(node: FunctionNode) -> bool:
+    """Return True for a generator function, also if it is asynchronous."""
+    return any(isinstance(part, ast.Yield | ast.YieldFrom) for part in own_nodes(node))
 
 
 def caught_exceptions(handler: ast.ExceptHandler) -> set[str]:

@@ -134,14 +134,14 @@ def make_tool_function(channel: Channel, alias: str, parameters: list[str]) -> C
     def call(*args: Any, **arguments: Any) -> Any:
         if args:
             raise TypeError(keywords_only_message(alias, parameters, args, arguments))
-        return _value_of(channel.call(alias, arguments, program.current_call_site()))
+        return _value_of(channel, channel.call(alias, arguments, program.current_call_site()))
 
     async def in_background(
         site: program.CallSite, args: tuple[Any, ...], arguments: dict[str, Any]
     ) -> Any:
         if args:
             raise TypeError(keywords_only_message(alias, parameters, args, arguments))
-        return _value_of(await strands.ask(alias, arguments, site))
+        return _value_of(channel, await strands.ask(alias, arguments, site))
 
     call.in_background = in_background  # type: ignore[attr-defined]  # for `pairs`
     call.tool_alias = alias  # type: ignore[attr-defined]  # for `pages` and `with_headers`
@@ -153,9 +153,9 @@ def make_tool_function(channel: Channel, alias: str, parameters: list[str]) -> C
     return call
 
 
-def _value_of(reply: Reply) -> Any:
+def _value_of(channel: Channel, reply: Reply) -> Any:
     if "files" in reply:
-        return file_objects.place_files(_channel, reply["value"], reply["files"])
+        return file_objects.place_files(channel, reply["value"], reply["files"])
     if "error" not in reply:
         return reply["value"]
     raise ToolError(reply["status"], reply["error"], reply["id"])
@@ -184,7 +184,7 @@ class Pages:
     def __iter__(self) -> Iterator[Any]:
         site = program.current_call_site
         for reply in self._channel.iter_pages(self._alias, self._arguments, site):
-            yield _value_of(reply)
+            yield _value_of(self._channel, reply)
 
     async def __aiter__(self) -> AsyncIterator[Any]:
         for page in self:
@@ -200,7 +200,7 @@ def _with_headers(channel: Channel, tool: Any, /, **arguments: Any) -> tuple[Any
     """Call a tool, and return what it returns and the headers of its response."""
     alias = _alias_of(tool, "with_headers")
     reply = channel.call(alias, arguments, program.current_call_site(), headers=True)
-    return _value_of(reply), reply["headers"]
+    return _value_of(channel, reply), reply["headers"]
 
 
 def to_thread(func: Any, /, *args: Any, **kwargs: Any) -> Any:
