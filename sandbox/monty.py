@@ -10,12 +10,12 @@ from __future__ import annotations
 
 import datetime
 import importlib.util
-import json
 import os
 import re
 import signal
 import socket
 import threading
+from collections import deque
 from collections.abc import Callable, Iterable
 from contextlib import suppress
 from typing import Any, NoReturn
@@ -37,7 +37,14 @@ from sandbox.frames import (
 from sandbox.host import serve_program
 from sandbox.journal import Journal
 from sandbox.limits import Limits
-from sandbox.monty_errors import exception_reply, is_unsupported, limit_of
+from sandbox.monty_dialect import adapt_program, function_named
+from sandbox.monty_errors import (
+    exception_reply,
+    is_unsupported,
+    limit_of,
+    refused_arguments,
+    value_reply,
+)
 from sandbox.monty_files import with_monty_files, with_texts
 from sandbox.monty_pool import START_SECONDS, TURN_SECONDS, MontyPool, import_monty
 from sandbox.trace import Trace
@@ -120,6 +127,7 @@ class _Interpreter:
         self._over = threading.Event()
         self._left = threading.Event()
         self._state = threading.Lock()
+        self._arrived: deque[tuple[int, dict[str, Any]]] = deque()
         self._failed: dict[str, int] = {}  # number of the latest call with an error text
         workers.start(self._main)
 
@@ -147,8 +155,8 @@ class _Interpreter:
             self._left.set()
 
     def _run(self, start: dict[str, Any]) -> dict[str, Any]:
-        self._source = start["source"]
         self._tools = start["tools"]
+        self._source, self._awaited = adapt_program(start["source"], self._tools)
         self._saved = start["saved"]
         pins = start["pins"]
         self._file = f"<python-input-{len(self._saved) + 1}>"  # `_PRINT` comes before
@@ -204,6 +212,8 @@ class _Interpreter:
                 isinstance(step, api.FunctionSnapshot) and (given := self._answer(step)) is not None
             ):
                 step = step.resume(given)
+            elif isinstance(step, api.FutureSnapshot):
+                step = step.resume(self._next_result())
             elif isinstance(step, api.FunctionSnapshot):
                 step = step.resume_not_handled()
             elif isinstance(step, api.NameLookupSnapshot) and step.variable_name in (
@@ -211,7 +221,7 @@ class _Interpreter:
                 "pages",
                 "with_headers",
             ):
-                step = step.resume(value=_function_named(step.variable_name))
+                step = step.resume(value=function_named(step.variable_name))
             else:
                 step = step.resume()
         try:
@@ -271,7 +281,33 @@ class _Interpreter:
                 "TypeError",
                 keywords_only_message(name, self._tools[name], asked.args, asked.kwargs),
             )
+        own = asked.position.filename == self._file
+        if own and asked.position.start in self._awaited:
+            return self._begin(name, asked)
         return self._ask(name, asked, lambda site: [self._frames.call(name, asked.kwargs, site)])
+
+    def _begin(self, name: str, asked: Any) -> dict[str, Any]:
+        """Send a call that the program awaits, and return the future of its result for monty."""
+        try:
+            require_bounded([asked.args, asked.kwargs])
+            number = asked.call_id
+            self._frames.begin(
+                name,
+                asked.kwargs,
+                self._site(asked),
+                lambda reply: self._arrived.append((number, reply)),
+            )
+        except ValueError:
+            return refused_arguments(name)
+        return {"future": ...}
+
+    def _next_result(self) -> dict[int, dict[str, Any]]:
+        """Wait for the next reply to a call that was begun, and return its result for monty."""
+        while not self._arrived:
+            self._frames.wait(None)
+        number, reply = self._arrived.popleft()
+        result = self._failed_call(reply) if "error" in reply else value_reply(reply["value"])
+        return {number: result}
 
     def _call_for(self, function: str, asked: Any) -> dict[str, Any]:
         """Return the result of `pages` or `with_headers`. All pages are read at once."""
@@ -304,16 +340,11 @@ class _Interpreter:
         many: bool = False,
     ) -> dict[str, Any]:
         """Return the value of one reply of the host, or with `many` a list of the values of all."""
-        line = self._source.encode("utf-8", "replace").count(b"\n", 0, asked.position.start) + 1
-        within = ""
-        if asked.position.filename != self._file:  # a saved tool; the line of its call is unknown
-            line = 0
-            within = list(self._saved)[int(re.sub(r"\D", "", asked.position.filename))]
         values: list[Any] = []
         files: list[Any] = []
         try:
             require_bounded([asked.args, asked.kwargs])
-            for reply in send((line, within)):
+            for reply in send(self._site(asked)):
                 if "error" in reply:
                     return self._failed_call(reply)
                 place = [len(values)] * many + [0] * ("headers" in reply)
@@ -322,12 +353,18 @@ class _Interpreter:
                     [reply["value"], reply["headers"]] if "headers" in reply else reply["value"]
                 )
         except ValueError:
-            return exception_reply(
-                "ValueError", f"{name}() was given arguments that are too large, or no JSON"
-            )
-        text = json.dumps(values if many else values[0], ensure_ascii=False)
-        value = json.loads(text.encode("utf-8", "replace"))  # without lone surrogates
-        return {"return_value": with_monty_files(self._frames, value, files) if files else value}
+            return refused_arguments(name)
+        given = value_reply(values if many else values[0])
+        if files:
+            given["return_value"] = with_monty_files(self._frames, given["return_value"], files)
+        return given
+
+    def _site(self, asked: Any) -> tuple[int, str]:
+        """Return the line of a call, and the saved tool that makes it ("" if the program does)."""
+        if asked.position.filename != self._file:  # a saved tool; the line of its call is unknown
+            return 0, list(self._saved)[int(re.sub(r"\D", "", asked.position.filename))]
+        data = self._source.encode("utf-8", "replace")
+        return data.count(b"\n", 0, asked.position.start) + 1, ""
 
     def _failed_call(self, reply: dict[str, Any]) -> dict[str, Any]:
         status = reply["status"]
@@ -385,12 +422,3 @@ class _Interpreter:
             return []
         own = [frame for frame in error.traceback() if frame.filename == self._file]
         return [[frame.line, frame.function_name or "<module>"] for frame in own[-SHOWN_FRAMES:]]
-
-
-def _function_named(name: str) -> Callable[[], None]:
-    """Return a function that stands for a tool as a value. Only its name reaches the program."""
-
-    def stand_in() -> None: ...
-
-    stand_in.__name__ = name
-    return stand_in

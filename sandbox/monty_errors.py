@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import sys
 from typing import Any
@@ -28,3 +29,16 @@ def is_unsupported(type_: str, text: str) -> bool:
 def exception_reply(type_: str, text: str) -> dict[str, Any]:
     """Return the reply to a call of a program that raises an exception there."""
     return {"exc_type": type_, "message": escape_lone_surrogates(text)}
+
+
+def refused_arguments(name: str) -> dict[str, Any]:
+    """Return the exception for arguments of the tool `name` that cannot be sent."""
+    return exception_reply(
+        "ValueError", f"{name}() was given arguments that are too large, or no JSON"
+    )
+
+
+def value_reply(value: Any) -> dict[str, Any]:
+    """Return a value for monty, without lone surrogates."""
+    text = json.dumps(value, ensure_ascii=False)
+    return {"return_value": json.loads(text.encode("utf-8", "replace"))}

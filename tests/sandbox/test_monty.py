@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import threading
+
 import pytest
 
+from benchmarks.sandbox.dialects import dialect_tools, is_right, load_dialects
 from benchmarks.sandbox.shop import run
 from sandbox.base import SandboxUnavailable
 from sandbox.choose import open_sandbox
 from sandbox.monty import MontySandbox, unavailable
 from tests.labs import sandbox_checks
+from tests.labs.patience import PATIENCE
 
 pytestmark = pytest.mark.skipif(unavailable() is not None, reason="needs pydantic-monty")
 
@@ -97,3 +101,11 @@ def test_closed_sandbox_runs_nothing():
     sandbox.close()
     with pytest.raises(SandboxUnavailable, match="closed"):
         run(sandbox, "1")
+
+
+@pytest.mark.parametrize("dialect", load_dialects(), ids=lambda dialect: dialect.name)
+def test_a_dialect_is_right_unless_monty_lacks_it(sandbox, dialect):
+    patience = 1 if dialect.monty_lacks else PATIENCE
+    meeting = threading.Barrier(dialect.at_once, timeout=patience)
+    trace = run(sandbox, dialect.source, dialect_tools(meeting.wait))
+    assert is_right(dialect, trace) == (not dialect.monty_lacks), trace

@@ -1,6 +1,5 @@
 # answer: ['item 4', 'item 5', 'item 6']
 # calls at once: 3
-# monty lacks: classes
 import asyncio
 
 

@@ -1,6 +1,5 @@
 # answer: 13.5
 # calls at once: 2
-# monty lacks: __name__
 import asyncio
 
 

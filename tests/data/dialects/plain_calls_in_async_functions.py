@@ -1,5 +1,6 @@
 # answer: {'item 1': 4.5, 'item 2': 6.0, 'item 3': 7.5}
 # calls at once: 3
+# monty lacks: plain functions that are suspended at a call
 import asyncio
 
 
