@@ -15,9 +15,9 @@ from types import MethodType
 from typing import Any, NamedTuple
 
 from sandbox.zygote.child import program
+from sandbox.zygote.child.rewrite import PAIR
 
 AwaitableFunction = Callable[..., Awaitable[Any]]
-_PAIR = "<pair>"  # no name that a program could write
 
 
 class Pair(NamedTuple):
@@ -36,7 +36,7 @@ def pair(twin: Any) -> Callable[[Any], Any]:
     def attach(function: Any) -> Any:
         twin.__defaults__ = function.__defaults__
         twin.__kwdefaults__ = function.__kwdefaults__
-        setattr(function, _PAIR, Pair(function, twin))
+        setattr(function, PAIR, Pair(function, twin))
         return function
 
     return attach
@@ -56,7 +56,7 @@ def pair_lambda(function: Any, twin: Any) -> Any:
         found = [value async for value in values]
         return found[0]
 
-    setattr(function, _PAIR, Pair(function, first))
+    setattr(function, PAIR, Pair(function, first))
     return function
 
 
@@ -75,10 +75,23 @@ def coroutine_function(function: Any) -> AwaitableFunction | None:
     if isinstance(function, MethodType):
         inner = coroutine_function(function.__func__)
         return inner and partial(inner, function.__self__)
-    found = getattr(function, _PAIR, None)
-    if isinstance(found, Pair) and found.function is function:
+    found = getattr(function, PAIR, None)
+    if not isinstance(found, Pair) or found.function is not function:
+        return None
+    if function.__code__.co_filename == program.FILENAME:
         return found.coroutine_function
-    return None
+    return partial(_call_saved, program.current_call_site(), found.coroutine_function)
+
+
+async def _call_saved(
+    site: program.CallSite, saved: AwaitableFunction, /, *args: Any, **kwargs: Any
+) -> Any:
+    """Call a saved tool. Its own calls come from the place where the program calls it."""
+    token = program.call_site_of_task.set(site)
+    try:
+        return await saved(*args, **kwargs)
+    finally:
+        program.call_site_of_task.reset(token)
 
 
 def later(function: Any) -> Callable[..., Any]:

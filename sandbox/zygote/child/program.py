@@ -141,6 +141,23 @@ def current_call_site() -> CallSite:
     return (0 if frame is None else frame.f_lineno), within
 
 
+def define_saved_tools(texts: dict[str, str], source: str, namespace: dict[str, Any]) -> None:
+    """Define the functions of saved tools. `texts` is their source code, keyed by alias.
+
+    They can be awaited if the program `source` may await anything.
+    """
+    for alias, text in texts.items():
+        tree = ast.parse(text)
+        if rewrite.is_concurrent(source):
+            tree = rewrite.rewrite(tree, _tools_in(namespace))
+        code = compile(tree, SAVED + alias, "exec", dont_inherit=True)
+        exec(code, namespace)  # noqa: S102 - runs like the program
+
+
+def _tools_in(namespace: dict[str, Any]) -> list[str]:
+    return [name for name, value in namespace.items() if rewrite.is_tool(value)]
+
+
 def _compile(source: str, namespace: dict[str, Any]) -> list[CodeType]:
     """Return the compiled program as one or two code objects.
 
@@ -150,9 +167,8 @@ def _compile(source: str, namespace: dict[str, Any]) -> list[CodeType]:
         SyntaxError: the program has an error of syntax.
     """
     if rewrite.is_concurrent(source):
-        tools = [name for name, value in namespace.items() if hasattr(value, "tool_alias")]
         with suppress(SyntaxError, RecursionError):  # also of a program that is right as it is
-            return _compile_tree(rewrite.rewrite(_parse(source), tools))
+            return _compile_tree(rewrite.rewrite(_parse(source), _tools_in(namespace)))
     return _compile_tree(_parse(source))
 
 

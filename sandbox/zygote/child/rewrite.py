@@ -24,8 +24,10 @@ from typing import Any
 
 from sandbox.awaited import FUNCTIONS, AwaitedValues
 
+PAIR = "<pair>"
+"""Attribute in which a function has its coroutine function. A program cannot write such names."""
 HELPERS = ("<later>", "<now>", "<awaitable>", "<pair>", "<pair lambda>")
-"""Names of the functions of `pairs` in a rewritten program. A program cannot write such names."""
+"""Names of the functions of `pairs` in a rewritten program."""
 
 _WORDS = re.compile(r"async|await|Executor|ThreadPool|futures")
 _DEEPEST = 3
@@ -45,6 +47,11 @@ _EXHAUSTING = frozenset(
 def is_concurrent(source: str) -> bool:
     """Return True if a program may await something or use threads, so that it is rewritten."""
     return _WORDS.search(source) is not None
+
+
+def is_tool(value: object) -> bool:
+    """Return True for a tool, also for a saved one that has a coroutine function."""
+    return hasattr(value, "tool_alias") or hasattr(value, PAIR)
 
 
 def rewrite(tree: ast.Module, tools: Collection[str]) -> ast.Module:

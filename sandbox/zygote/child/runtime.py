@@ -85,9 +85,7 @@ def run(reader: int, writer: int) -> None:
     outcome: dict[str, Any]
     try:
         namespace = _namespace(channel, start["tools"])
-        for alias, text in start["saved"].items():
-            code = compile(text, program.SAVED + alias, "exec", dont_inherit=True)
-            exec(code, namespace)  # noqa: S102 - runs like the program
+        program.define_saved_tools(start["saved"], start["source"], namespace)
         outcome = program.run(start["source"], namespace, channel.replies)
     except BaseException as error:  # noqa: BLE001 - interrupted while describing a failure
         outcome = program.failure(error, start["source"], channel.replies)

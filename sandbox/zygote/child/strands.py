@@ -10,6 +10,7 @@ This module imports only the standard library and other modules of the sandbox.
 from __future__ import annotations
 
 import asyncio
+import contextvars
 import types
 from collections import deque
 from collections.abc import Callable, Coroutine, Generator, Iterator
@@ -38,6 +39,7 @@ class Strand:
     ) -> None:
         self._coroutine = coroutine
         self._finish = finish
+        self._context = contextvars.copy_context()
 
     def resume(self, reply: Reply | None = None) -> None:
         """Run the coroutine until it waits for a reply or ends."""
@@ -47,7 +49,7 @@ class Strand:
         result: Any = None
         error: Exception | None = None
         try:
-            self._coroutine.send(reply)
+            self._context.run(self._coroutine.send, reply)
         except StopIteration as end:
             result = end.value
         except Exception as problem:  # noqa: BLE001 - what a future is for
