@@ -6,6 +6,7 @@ import threading
 
 import pytest
 
+from benchmarks.kills.concurrent_programs import ANSWER, CONCURRENT_PROGRAMS, FLIGHTS
 from protocols.protocol import HttpBinding
 from protocols.toolbox import Toolbox
 from sandbox.journal import Journal
@@ -18,42 +19,6 @@ from tests.labs.tools import record, tool
 
 pytestmark = pytest.mark.skipif(unavailable() is not None, reason=str(unavailable()))
 NOTE = record(flight="string", note="string")
-FLIGHTS = ["f0", "f1", "f2"]
-BODY = """
-import asyncio
-from concurrent.futures import ThreadPoolExecutor, as_completed
-
-def report(flight):
-    made = add_note(flight=flight, note="late")
-    return [made["flight"], len(list_notes(flight=flight)["notes"]), made["note"]]
-
-async def report_later(flight):
-    await asyncio.sleep(0)
-    made = await add_note(flight=flight, note="late")
-    found, _ = await asyncio.gather(list_notes(flight=flight), list_notes(flight="f9"))
-    return [made["flight"], len(found["notes"]), made["note"]]
-
-flights = ["f0", "f1", "f2"]
-"""
-ENDS = {
-    "gather": "print(sorted(await asyncio.gather(*map(report_later, flights))))",
-    "task group": (
-        "async with asyncio.TaskGroup() as group:\n"
-        "    tasks = [group.create_task(report_later(one)) for one in flights]\n"
-        "print(sorted(task.result() for task in tasks))"
-    ),
-    "as completed": (
-        "print(sorted([await one for one in asyncio.as_completed(map(report_later, flights))]))"
-    ),
-    "plain calls": "print(sorted(await asyncio.gather(*[report(one) for one in flights])))",
-    "threads": "print(sorted(await asyncio.gather(*[asyncio.to_thread(report, f) for f in flights])))",
-    "thread pool": (
-        "with ThreadPoolExecutor(2) as pool:\n"
-        "    futures = [pool.submit(report, one) for one in flights]\n"
-        "print(sorted(future.result() for future in as_completed(futures)))"
-    ),
-}
-ANSWER = "[['f0', 1, 'late'], ['f1', 1, 'late'], ['f2', 1, 'late']]"
 
 
 class Killed(BaseException):
@@ -133,9 +98,9 @@ class Host:
         return sandbox.run(source, self.tools, limits=Limits(), journal=self.journal)
 
 
-@pytest.mark.parametrize("end", ENDS)
-def test_nothing_is_repeated_or_lost(sandbox, end):
-    source = BODY + ENDS[end]
+@pytest.mark.parametrize("form", CONCURRENT_PROGRAMS)
+def test_nothing_is_repeated_or_lost(sandbox, form):
+    source = CONCURRENT_PROGRAMS[form]
     host = Host(Desk(), [])
     undisturbed = host.run(sandbox, source)
     assert undisturbed.stdout.strip() == ANSWER, undisturbed
@@ -150,6 +115,6 @@ def test_nothing_is_repeated_or_lost(sandbox, end):
         assert [call.arguments for call in trace.calls] == [
             call.arguments for call in undisturbed.calls
         ], moment
-        assert sorted(one["flight"] for one in desk.notes) == FLIGHTS, moment
+        assert sorted(one["flight"] for one in desk.notes) == [*FLIGHTS], moment
         again = replay(source, resumed.tools, trace, sandbox=sandbox, limits=Limits())
         assert again.stdout == trace.stdout, moment

@@ -243,7 +243,7 @@ def _print(channel: Channel, write: Callable[..., None], /, *values: Any, **how:
 
 
 def _refuse_thread(*_: object, **__: object) -> NoReturn:
-    raise RuntimeError("can't start new thread: call the tool directly, or use asyncio.to_thread")
+    raise RuntimeError("can't start new thread: use a ThreadPoolExecutor or asyncio.gather")
 
 
 def _no_input(prompt: object = "", /) -> NoReturn:  # noqa: ARG001 - the builtin's signature
