@@ -25,15 +25,14 @@ _OF_LOOPS = frozenset(
     ("create_task", "ensure_future", "run_until_complete", "run_coroutine_threadsafe")
 )
 """Methods of event loops and task groups that take awaitables."""
-_PASSING = frozenset(("list", "tuple", "set", "dict", "reversed", "iter", "chain", "from_iterable"))
-"""Functions whose results contain the items of their arguments."""
+_PASSING = frozenset(("list", "tuple", "set", "reversed", "iter", "chain"))
+"""Functions whose results contain the items of their argument."""
 _STORING = frozenset(("append", "add", "insert", "extend", "appendleft", "setdefault", "update"))
-_VIEWS = frozenset(("values", "copy", "pop", "popleft", "get"))
-_CONTAINING = (
-    ast.Starred, ast.List, ast.Set, ast.Dict, ast.BinOp, ast.IfExp, ast.BoolOp, *COMPREHENSIONS
-)  # fmt: skip
-"""Expressions that have the values of their parts, or contain them."""
-_NEUTRAL_STATEMENTS = (ast.If, ast.While, ast.Assert, ast.Delete, ast.Expr)
+_DEEPEST = 4
+
+Path = tuple[int | None, ...]
+"""Where a value is inside of another one. A number is that of an item of a tuple, None stands for
+any item or value of a collection. The empty path is the value itself."""
 
 
 class AwaitedValues:
@@ -48,7 +47,7 @@ class AwaitedValues:
         self._asyncio = {"asyncio"}
         self._imported: set[str] = set()
         self._shared: set[str] = set()
-        self._open: set[tuple[int, str, int | None]] = set()
+        self._open: set[tuple[int, str, Path]] = set()
         self._bound: dict[ast.AST, set[str]] = {}
         self._functions: dict[str, list[ast.FunctionDef | ast.AsyncFunctionDef]] = {}
         for node in ast.walk(tree):
@@ -68,98 +67,133 @@ class AwaitedValues:
 
     def is_awaited(self, node: ast.expr) -> bool:
         """Return True if the value of an expression goes only to places that await it."""
-        return self._flow(node, None) is True
+        return self._flow(node, ()) is True
 
-    def _flow(self, node: ast.AST, index: int | None) -> bool | None:
+    def has_awaited_items(self, node: ast.expr) -> bool:
+        """Return True if the items of an iterable go only to places that await them."""
+        return self._flow(node, (None,)) is True
+
+    def _flow(self, node: ast.AST, path: Path) -> bool | None:
         """Return True if a value is only awaited, False if not, None if its use does not matter.
 
-        `node` is an expression that has the value, or contains it as an item. If `index` is a
-        number, the value is the item with this number of a tuple, or of the tuples that `node`
-        contains.
+        The value is that of the expression `node`, or is at `path` inside of it.
         """
         parent = self._parents.get(node)
         match parent:
             case ast.Await():
-                return True
+                return not path  # a list cannot be awaited
             case ast.Call():
-                return self._flow_of_argument(node, parent, index)
+                return self._flow_of_argument(node, parent, path)
             case ast.keyword(arg=name):
-                return self._flow_of_keyword(self._parents[parent], name)
-            case ast.Tuple(elts=elements):
-                return self._flow_of_item(node, parent, elements)
+                return self._flow_of_keyword(self._parents[parent], name, path)
             case ast.Subscript(value=owner) if owner is node:
-                return self._flow_of_subscript(parent, index)
+                return bool(path) and self._flow_of_subscript(parent, path)
             case ast.Attribute(attr=attribute):
-                return self._flow_of_method(parent, attribute, index)
-            case ast.Dict(keys=keys) if node in keys:
-                return False
-            case ast.BinOp(op=operator) if not isinstance(operator, ast.Add):
-                return False
-            case _ if isinstance(parent, _CONTAINING):
-                return self._flow(parent, index)
-            case ast.Compare(ops=[ast.Is() | ast.IsNot()]) | ast.UnaryOp(op=ast.Not()):
+                return bool(path) and self._flow_of_method(parent, attribute, path)
+            case ast.Compare(ops=[ast.Is() | ast.IsNot()]):
                 return None
-        return self._flow_of_statement(node, parent, index)
+        return self._flow_of_part(node, parent, path)
 
-    def _flow_of_statement(
-        self, node: ast.AST, parent: ast.AST | None, index: int | None
-    ) -> bool | None:
+    def _flow_of_part(self, node: ast.AST, parent: ast.AST | None, path: Path) -> bool | None:
+        """Return the flow of a value that another expression has or contains, see `_flow`."""
+        match parent:
+            case ast.Tuple(elts=elements):
+                return self._flow_of_item(node, parent, elements, path)
+            case ast.List() | ast.Set():
+                return self._flow(parent, (None, *path))
+            case ast.Dict(keys=keys) | ast.DictComp(key=ast.expr() as keys):
+                is_key = node in keys if isinstance(keys, list) else node is keys
+                return not is_key and self._flow(parent, (None, *path))
+            case _ if isinstance(parent, COMPREHENSIONS):
+                return self._flow(parent, (None, *path))
+            case ast.Starred():
+                return bool(path) and self._flow_of_unpacked(parent, path[1:])
+            case ast.BinOp(op=ast.Add()) if path:
+                return self._flow(parent, path)
+            case ast.IfExp(test=test) if test is not node:
+                return self._flow(parent, path)
+        return self._flow_of_statement(node, parent, path)
+
+    def _flow_of_statement(self, node: ast.AST, parent: ast.AST | None, path: Path) -> bool | None:
         """Return the flow of a value that a statement stores or iterates, see `_flow`."""
         match parent:
             case ast.Assign(targets=targets):
-                return _join([self._flow_of_target(target, index) for target in targets])
-            case ast.AnnAssign(target=target) | ast.AugAssign(target=target):
-                return self._flow_of_target(target, index)
+                return _join([self._flow_of_target(target, path) for target in targets])
+            case ast.AnnAssign(target=target):
+                return self._flow_of_target(target, path)
+            case ast.AugAssign(target=target):
+                return bool(path) and self._flow_of_target(target, path)
             case ast.NamedExpr(target=target):
-                return _join([self._flow_of_target(target, index), self._flow(parent, index)])
+                return _join([self._flow_of_target(target, path), self._flow(parent, path)])
             case (
                 ast.For(iter=iterated, target=target)
                 | ast.AsyncFor(iter=iterated, target=target)
                 | ast.comprehension(iter=iterated, target=target)
-            ):
-                return self._flow_of_target(target, index) if iterated is node else None
-        return None if isinstance(parent, _NEUTRAL_STATEMENTS) else False
+            ) if iterated is node:
+                return bool(path) and self._flow_of_target(target, path[1:])
+            case ast.Expr() | ast.Delete():
+                return None
+        # An empty list is false, but a value that is not there yet would always be true.
+        return None if path and isinstance(parent, (ast.If, ast.While, ast.UnaryOp)) else False
 
     def _flow_of_item(
-        self, node: ast.AST, parent: ast.Tuple, elements: list[ast.expr]
+        self, node: ast.AST, parent: ast.Tuple, elements: list[ast.expr], path: Path
     ) -> bool | None:
         """Return the flow of an item of a tuple, see `_flow`."""
-        index = next(number for number, one in enumerate(elements) if one is node)
+        number = _number_of(node, elements)
         match self._parents.get(parent):
             case ast.Assign(targets=[ast.Tuple(elts=targets)]) if len(targets) == len(elements):
-                return self._flow_of_target(targets[index], None)
-        return self._flow(parent, index)
+                return self._flow_of_target(targets[number], path)
+        return self._flow(parent, (number, *path))
 
-    def _flow_of_argument(self, node: ast.AST, call: ast.Call, index: int | None) -> bool | None:
+    def _flow_of_unpacked(self, node: ast.Starred, path: Path) -> bool | None:
+        """Return the flow of an item of `*items`. `path` is the path inside the item."""
+        match self._parents.get(node):
+            case ast.Call() as call:
+                return self._flow_of_argument(node, call, path)
+            case ast.List() | ast.Set() | ast.Tuple() as listed:
+                return self._flow(listed, (None, *path))
+        return False
+
+    def _flow_of_argument(self, node: ast.AST, call: ast.Call, path: Path) -> bool | None:
         if call.func is node:
             return False
         if self._awaits(call):
             return True
         match call.func:
             case ast.Attribute(value=ast.Name() as owner, attr=name) if name in _STORING:
-                return self._flow_of_name(owner, index)
-            case ast.Name(id="len" | "bool"):
-                return None
-            case ast.Name(id="zip"):
-                return self._flow(call, next(k for k, one in enumerate(call.args) if one is node))
-            case ast.Name(id="enumerate"):
-                return self._flow(call, 1)
-            case ast.Name(id="dict") if index == 1:  # the values of a dict
-                return self._flow(call, None)
-            case ast.Name(id=name) | ast.Attribute(attr=name) if name in _PASSING:
-                return self._flow(call, index)
+                is_item = name not in ("extend", "update")
+                return self._flow_of_name(owner, (None, *path) if is_item else path)
+            case ast.Name(id=name) if name not in self._functions:
+                return bool(path) and self._flow_of_builtin(node, call, name, path)
             case ast.Name(id=name):
-                return self._flow_of_parameter(name, _parameter_at(node, call), index)
+                return self._flow_of_parameter(name, _parameter_at(node, call), path)
         return False
 
-    def _flow_of_keyword(self, call: ast.AST, name: str | None) -> bool | None:
+    def _flow_of_builtin(self, node: ast.AST, call: ast.Call, name: str, path: Path) -> bool | None:
+        """Return the flow of the items of a collection that is passed to a builtin function."""
+        rest = path[1:]
+        match name:
+            case "len" | "bool":
+                return None
+            case "zip":
+                return self._flow(call, (None, _number_of(node, call.args), *rest))
+            case "enumerate":
+                return self._flow(call, (None, 1, *rest))
+            case "dict":
+                return self._flow(call, (None, *rest[1:]) if rest[:1] == (1,) else path)
+            case _ if name in _PASSING:
+                return self._flow(call, (None, *rest))
+        return False
+
+    def _flow_of_keyword(self, call: ast.AST, name: str | None, path: Path) -> bool | None:
         match call:
             case ast.Call(func=ast.Name(id=function)) if name is not None:
-                return self._flow_of_parameter(function, name, None)
+                return self._flow_of_parameter(function, name, path)
         return isinstance(call, ast.Call) and self._awaits(call)
 
     def _flow_of_parameter(
-        self, function: str, parameter: str | int | None, index: int | None
+        self, function: str, parameter: str | int | None, path: Path
     ) -> bool | None:
         """Return the flow of a value that is passed to a function of the program.
 
@@ -178,7 +212,8 @@ class AwaitedValues:
             name = positional[parameter].arg
         elif arguments.vararg is not None:
             name = arguments.vararg.arg
-        return name is not None and self._flow_of_variable(defined[0], name, index)
+            path = (None, *path)
+        return name is not None and self._flow_of_variable(defined[0], name, path)
 
     def _awaits(self, call: ast.Call) -> bool:
         """Return True if a call awaits its arguments, or lets the event loop run them."""
@@ -191,64 +226,65 @@ class AwaitedValues:
                 return name in self._imported and name in _OF_ASYNCIO | _OF_LOOPS
         return False
 
-    def _flow_of_subscript(self, node: ast.Subscript, index: int | None) -> bool | None:
+    def _flow_of_subscript(self, node: ast.Subscript, path: Path) -> bool | None:
         if not isinstance(node.ctx, ast.Load):
             return None
+        if isinstance(node.slice, ast.Slice):
+            return self._flow(node, (None, *path[1:]))
         match node.slice:
-            case ast.Constant(value=int() as item) if index is not None:
-                return self._flow(node, None) if item == index else None
-        return self._flow(node, index)
+            case ast.Constant(value=int() as item) if path[0] is not None:
+                return self._flow(node, path[1:]) if item == path[0] else None
+        return self._flow(node, path[1:])
 
-    def _flow_of_method(
-        self, node: ast.Attribute, attribute: str, index: int | None
-    ) -> bool | None:
+    def _flow_of_method(self, node: ast.Attribute, attribute: str, path: Path) -> bool | None:
         call = self._parents.get(node)
         if not isinstance(call, ast.Call) or call.func is not node:
             return False
-        if attribute == "keys":
-            return None
         if attribute == "items":
-            return self._flow(call, 1)
-        if attribute in _VIEWS:
-            return self._flow(call, index)
-        return None if attribute in _STORING or attribute == "clear" else False
+            return self._flow(call, (None, 1, *path[1:]))
+        if attribute in ("values", "copy"):
+            return self._flow(call, path)
+        if attribute in ("pop", "popleft", "get"):
+            return self._flow(call, path[1:])
+        return None if attribute in _STORING or attribute in ("keys", "clear") else False
 
-    def _flow_of_target(self, target: ast.expr, index: int | None) -> bool | None:
+    def _flow_of_target(self, target: ast.expr, path: Path) -> bool | None:
         match target:
             case ast.Name():
-                return self._flow_of_name(target, index)
+                return self._flow_of_name(target, path)
             case ast.Tuple(elts=elements) | ast.List(elts=elements):
-                if index is None or index >= len(elements):
-                    return _join([self._flow_of_target(one, None) for one in elements])
-                return self._flow_of_target(elements[index], None)
+                if not path:
+                    return False
+                if path[0] is not None and path[0] < len(elements):
+                    return self._flow_of_target(elements[path[0]], path[1:])
+                return _join([self._flow_of_target(one, path[1:]) for one in elements])
             case ast.Subscript(value=ast.Name() as owner):
-                return self._flow_of_name(owner, index)
+                return self._flow_of_name(owner, (None, *path))
         return False
 
-    def _flow_of_name(self, name: ast.Name, index: int | None) -> bool | None:
+    def _flow_of_name(self, name: ast.Name, path: Path) -> bool | None:
         """Return the flow of a value that is stored in a variable, or in a container that it has.
 
         All uses of the variable count, up to the statement that replaces it by what it awaited.
         """
         scope = self._scope_of(name)
         uses = list(self._uses(scope, name.id))
-        return self._flow_of_variable(scope, name.id, index, end=self._replaced_at(uses, name))
+        return self._flow_of_variable(scope, name.id, path, end=self._replaced_at(uses, name))
 
     def _flow_of_variable(
-        self, scope: ast.AST, name: str, index: int | None, *, end: tuple[int, int] | None = None
+        self, scope: ast.AST, name: str, path: Path, *, end: tuple[int, int] | None = None
     ) -> bool | None:
         """Return the flow of the value of a variable, whose uses after `end` do not count."""
-        key = (id(scope), name, index)
-        if name in self._shared:
+        key = (id(scope), name, path)
+        if name in self._shared or len(path) > _DEEPEST:
             return False
         if key in self._open:
             return None
         self._open.add(key)
         try:
-            uses = self._uses(scope, name)
             return _join(
-                self._flow(use, index)
-                for use in uses
+                self._flow(use, path)
+                for use in self._uses(scope, name)
                 if isinstance(use.ctx, ast.Load) and (end is None or _place(use) < end)
             )
         finally:
@@ -316,6 +352,10 @@ def _own_nodes(scope: ast.AST) -> Iterator[ast.AST]:
         yield node
         if not isinstance(node, _SCOPES):
             yield from _own_nodes(node)
+
+
+def _number_of(node: ast.AST, items: list[ast.expr]) -> int:
+    return next(number for number, one in enumerate(items) if one is node)
 
 
 def _parameter_at(node: ast.AST, call: ast.Call) -> int | None:

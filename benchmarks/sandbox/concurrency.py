@@ -11,6 +11,7 @@ import statistics
 import threading
 import time
 from contextlib import closing
+from functools import partial
 from typing import Any
 
 import click
@@ -55,7 +56,7 @@ def measure_forms(sandbox: Sandbox, repeats: int) -> dict[str, float | str]:
     for name, source in (SIDE_BY_SIDE | ONE_BY_ONE).items():
         times = []
         for _ in range(repeats):
-            trace, seconds = measure_seconds(lambda source=source: run(sandbox, source, tools))
+            trace, seconds = measure_seconds(partial(run, sandbox, source, tools))
             times.append(seconds)
             if trace.failure is not None:
                 found[name] = f"failed: {trace.failure.message}"

@@ -14,10 +14,10 @@ from protocols.toolbox import Toolbox
 
 NOT_LOADED = split_words("""
     aifc antigravity asynchat asyncore audioop bdb cProfile cgi cgitb chunk cmd code codeop
-    compileall crypt curses dbm distutils doctest ensurepip faulthandler filecmp fileinput ftplib
-    getopt grp idlelib imaplib imghdr imp lib2to3 mailbox mailcap mmap modulefinder msilib msvcrt
+    compileall crypt curses dbm distutils doctest ensurepip filecmp fileinput ftplib
+    getopt grp idlelib imaplib imghdr imp lib2to3 mailbox mailcap modulefinder msilib msvcrt
     multiprocessing netrc nis nntplib optparse ossaudiodev pdb pickletools pipes pkgutil plistlib
-    poplib profile pstats pty pwd py_compile pyclbr pydoc readline rlcompleter runpy shelve smtpd
+    poplib profile pstats pty py_compile pyclbr pydoc readline rlcompleter shelve smtpd
     smtplib sndhdr socketserver spwd sunau symtable syslog tabnanny tarfile telnetlib this tkinter
     trace tracemalloc tty turtle turtledemo uu venv wave webbrowser winreg winsound wsgiref xdrlib
     xmlrpc zipapp

@@ -20,6 +20,7 @@ from sandbox.zygote.child.pairs import perform
 
 MOST_WORKERS = 32
 """Number of functions that run at once in a pool for which the program gives no number."""
+_DEEPEST = 50
 
 _monotonic = time.monotonic  # the real one, taken before `pins` replaces it
 _base: Any = concurrent.futures._base  # noqa: SLF001 - where the names of return_when are
@@ -61,7 +62,8 @@ class ThreadPool(concurrent.futures.Executor):
         self._free = MOST_WORKERS if max_workers is None else max_workers
         self._queue: deque[tuple[PoolFuture, partial[Any]]] = deque()
         self._running: dict[int, PoolFuture] = {}
-        self._is_starting = self._is_shut = False
+        self._depth = 0
+        self._is_shut = False
         if initializer is not None:
             initializer(*initargs)
 
@@ -87,9 +89,10 @@ class ThreadPool(concurrent.futures.Executor):
             _wait_for((), None, lambda: not self._running and not self._queue)
 
     def _start_waiting(self) -> None:
-        if self._is_starting:  # a function that ends at once does not start the next one inside it
+        """Begin functions that wait for their turn, as many as there are free workers."""
+        if self._depth > _DEEPEST:  # many functions end at once: the outermost loop begins them
             return
-        self._is_starting = True
+        self._depth += 1
         try:
             while self._free and self._queue:
                 future, begin = self._queue.popleft()
@@ -98,7 +101,7 @@ class ThreadPool(concurrent.futures.Executor):
                     self._running[id(future)] = future
                     strands.Strand(begin(), partial(self._finish, future)).resume()
         finally:
-            self._is_starting = False
+            self._depth -= 1
 
     def _finish(self, future: PoolFuture, result: Any, error: Exception | None) -> None:
         self._free += 1

@@ -79,8 +79,10 @@ def _mark(tree: ast.Module, tools: Collection[str]) -> None:
         if isinstance(node, ast.Call):
             is_caller = _noted(node, "is_caller") or callers.is_caller(node, None)
             _note(node, "is_caller", is_caller)
-            if is_caller or _is_map(node):
+            if is_caller:
                 _note(node, "is_awaited", awaited.is_awaited(node))
+            elif _is_map(node):
+                _note(node, "is_awaited", awaited.has_awaited_items(node))
 
 
 class _Callers:
@@ -173,6 +175,17 @@ class _Rewriter(ast.NodeTransformer):
                 args=[ast.GeneratorExp() as items],
             ) if name in _EXHAUSTING:
                 node.args = [ast.copy_location(ast.ListComp(items.elt, items.generators), items)]
+
+    def visit_AugAssign(self, node: ast.AugAssign) -> ast.AST | list[ast.stmt]:
+        """Let `total += find(id=1)` read `total` after the call, because others may change it."""
+        self.generic_visit(node)
+        own = _own_nodes(ast.Expression(node.value))
+        if not self._is_async or not any(isinstance(one, ast.Await) for one in own):
+            return node
+        stored = ast.copy_location(ast.Name("<value>", ast.Store()), node.value)
+        value = ast.copy_location(ast.Assign([stored], node.value), node)
+        node.value = ast.copy_location(ast.Name("<value>", ast.Load()), node.value)
+        return [value, node]
 
     # Parts in which a call cannot be awaited, or must not be.
 
