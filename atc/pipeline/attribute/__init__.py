@@ -7,6 +7,7 @@ clock and no network: the same arguments give the same fault.
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 
 from atc.core.json_paths import ResponseOrigin, find_origins
@@ -27,6 +28,12 @@ from sandbox.lost_writes import CONFIRMED
 from sandbox.trace import Failure, ToolCall, Trace
 
 __all__ = ["ResponseOrigin", "attribute", "find_origins"]
+
+_AWAITING = re.compile(
+    r"'await' expression|can't be awaited|'(coroutine|Task|Future|_GatheringFuture)' object"
+    r"|coroutine was expected|awaitable is required|event loop|takes awaitables"
+)
+"""Part of the message of an error that a program made with `asyncio` itself."""
 
 
 def attribute(
@@ -77,6 +84,9 @@ def _attribute_run(program: Program, trace: Trace, tools: Toolbox) -> Fault | No
         fault = from_tool_error(failure, call, record)
         own = fault.path if fault.call == call.index else None
         return (from_unfilled(failure, call, own, record) if own is not None else None) or fault
+    if failure.type != "KeyError" and _AWAITING.search(failure.message) is not None:
+        # What calls returned is not the cause.
+        record = AttributionTrace(program, replace(trace, calls=()), tools)
     return from_exception(program, failure, record)
 
 

@@ -96,6 +96,16 @@ def test_the_producing_call_is_blamed(case: Case) -> None:
     assert len(set(fault.evidence)) == len(fault.evidence)
 
 
+def test_an_error_of_awaiting_blames_no_call() -> None:
+    source = 'p = get_plane(tail_number="N14228")\nprint(p + 1)'
+    trace = trace_of(source)
+    assert trace.failure is not None
+    assert fault_of(source, trace).call == 0
+    failure = replace(trace.failure, message="'dict' object can't be awaited")
+    fault = fault_of(source, replace(trace, failure=failure))
+    assert (fault.kind, fault.call) == ("error", None)
+
+
 def test_a_line_suffices_without_columns() -> None:
     named = {
         "key",
