@@ -167,9 +167,9 @@ class _Asking:
     ) -> NextPage | UnreadablePage:
         """Return the request with the query of an address.
 
-        Values that the program gave stay, unless they page. A new name must be that of a declared
-        parameter or of one that pages: any other one might ask for something else than this list,
-        and the tool was classified as a read without it.
+        Values that the program gave stay, unless they page or nothing else changes. A new name must
+        be that of a declared parameter or of one that pages: any other one might ask for something
+        else than this list, and the tool was classified as a read without it.
         """
         places = {
             binding.wire_name(name): alias
@@ -193,6 +193,11 @@ class _Asking:
             else:
                 why = f"its address {shown} adds {name!r}, which the document does not declare"
                 return UnreadablePage(why, self.signs.evidence)
+        if (arguments, query) == (self.page.arguments, self.page.query):
+            # Only arguments changed that do not look as if they paged, such as `last` or `since`.
+            named = {places[name]: values for name, values in grouped.items() if name in places}
+            kept = {alias: values for alias, values in named.items() if alias in arguments}
+            arguments |= {alias: self._typed(alias, values) for alias, values in kept.items()}
         return NextPage(arguments, query, evidence=self.signs.evidence)
 
     # --- by an argument

@@ -10,6 +10,7 @@ import json
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from itertools import islice
 from typing import Any, Literal, NamedTuple, TypeAlias
 
 from protocols.naming import snake, split_words
@@ -61,32 +62,40 @@ _NEXT = split_words(
     " linknext cursornext"
 )
 """Keys and headers whose value asks for the next page: an address, a token or a number."""
-_NEXT_IN = {"cursors": split_words("after next"), "cursor": split_words("after next")}
+_NEXT_IN = {
+    "cursors": split_words("after next"),
+    "cursor": split_words("after next"),
+    "next": split_words("after cursor token pagetoken page offset start skip href url link uri"),
+    "metadata": split_words("continue"),
+}
 """Further ones that mean this only under a key."""
 _MORE = split_words(
     "hasmore hasnext hasnextpage more moreresults istruncated truncated hasmoreresults"
     " moreavailable hasmoreitems"
 )
+_MORE_ADDRESS = re.compile(r"more[a-z]*(?:url|uri|link|href)")
+"""Further keys whose value is the address of the next page, such as `more_topics_url`."""
 _LAST = split_words("islast islastpage lastpage last")
 _PAGE = split_words("page currentpage pagenumber pageindex number")
-_PAGES = split_words("pages totalpages pagecount lastpage numpages pagestotal")
+_PAGES = split_words("pages totalpages pagecount lastpage numpages pagestotal nbpages")
 _TOTALS = split_words(
     "total totalcount totalresults totalitems totalrecords totalelements totalhits totalrows"
-    " totaldocs totalentries totalsize numfound pagetotal"
+    " totaldocs totalentries totalsize numfound pagetotal nbhits recordstotal"
 )
+_FILTERED = split_words("filtercount filteredcount filteredtotal totalfiltered recordsfiltered")
+"""Numbers of the rows that a filter leaves. They outrank a total of all rows."""
 _HEADER_PREFIX = re.compile(r"^(x|pagination|paging|wp|ms|list)(?=[a-z])")
 _CONTENT_RANGE = re.compile(r"^\s*(?:[\w-]+[ =])?\s*(\d+)-(\d+)/(\d+|\*)\s*$")
 _LINK = re.compile(r"<([^<>]*)>((?:[^,\"<]|\"(?:[^\"\\]|\\.)*\")*)")
 _REL = re.compile(r";\s*rel\s*=\s*(?:\"([^\"]*)\"|'([^']*)'|([^\s;,\"']+))", re.IGNORECASE)
 _ADDRESS = re.compile(r"(?:https?:)?//|/|\?|\.{1,2}/|[\w./~-]*\?[^\s?]*=", re.IGNORECASE)
 _LONGEST_LINK = 8192
+_LONGEST_QUOTE = 100
 _DEEPEST = 4
 _MOST_KEYS = 200
 """Maximum number of keys of a response that are read, and of levels (`_DEEPEST`)."""
 _ROW_KEYS = ("data", "items", "results", "records", "rows", "values", "entries", "value", "list")
 """Keys of the rows if a response has several lists, the most usual one first."""
-
-
 _LINK_KEYS = ("link", "links")
 
 
@@ -130,10 +139,24 @@ class PageSigns:
         if self.is_last or self.is_denied:
             return False
         if self.page is not None and self.pages is not None:
-            return self.page < self.pages
+            return self.page < self.pages if self.page else self.pages > 1
         if self.range_end is not None and self.total is not None:
             return self.range_end + 1 < self.total
         return None
+
+    def ends(self, rows: int, *, from_zero: bool) -> bool:
+        """Return True if the list ends with this page, whatever the page's number suggests.
+
+        `rows` is the number of all rows up to this page. `from_zero` is True if the first page has
+        the number 0, which the numbers of a later page do not show.
+        """
+        if self.says_more:
+            return False
+        if self.total is not None and rows == self.total:
+            return True
+        if self.page is None or self.pages is None:
+            return False
+        return from_zero and self.page + 1 >= self.pages
 
 
 def page_role(name: str, schema: JsonObject | None = None) -> PageRole | None:
@@ -201,6 +224,12 @@ def read_signs(value: Json, headers: Mapping[str, str]) -> PageSigns:
     if signs.more and not signs.evidence:
         signs.evidence = _describe_position(signs)
     return signs
+
+
+def total_keys(value: Json) -> list[str]:
+    """Return the keys of a response under which it gives the number of all rows."""
+    known = _TOTALS | _FILTERED
+    return [key for _, key, _ in _about_pages(value) if _compact(key) in known]
 
 
 def has_page_fields(value: Json) -> bool:
@@ -276,26 +305,43 @@ def _json(text: str) -> Json:
 def _about_pages(value: Json) -> Iterator[tuple[str, str, Json]]:
     """Yield (compact key above it, key, value) for the fields of a response outside its rows.
 
-    Objects inside are read if their key may hold something about pages, or if there is no other.
+    Objects inside are read if they contain the rows, if their key may hold something about pages,
+    or if there is no other. Of another object with a list, only what asks for the next page counts.
     """
     level: list[tuple[str, Any]] = [("", value)] if isinstance(value, Mapping) else []
+    found = find_rows(value)
+    to_rows = () if found is None else found.path[:-1]
     left = _MOST_KEYS
-    for _ in range(_DEEPEST):
+    for depth in range(_DEEPEST):
         inner = []
         for holder, part in level:
             for key, item in list(part.items())[:left]:
                 left -= 1
                 yield holder, key, item
-                is_holder = _compact(key) in _HOLDERS or len(part) == 1
-                if isinstance(item, Mapping) and is_holder:
-                    inner.append((_compact(key), item))
+                if not isinstance(item, Mapping):
+                    continue
+                compact = _compact(key)
+                holds_rows = depth < len(to_rows) and to_rows[depth] == key
+                if holds_rows or compact in _HOLDERS or len(part) == 1:
+                    inner.append((compact, item))
+                elif any(isinstance(one, list) for one in islice(item.values(), _MOST_KEYS)):
+                    yield from _only_next(compact, item)
         level = inner
+
+
+def _only_next(holder: str, part: Mapping[str, Json]) -> Iterator[tuple[str, str, Json]]:
+    """Yield those fields of an object that say in so many words that there is a next page."""
+    for key, item in islice(part.items(), _MOST_KEYS):
+        compact = _compact(key)
+        if compact in _MORE or _MORE_ADDRESS.fullmatch(compact):
+            yield holder, key, item
 
 
 def _read_field(signs: PageSigns, holder: str, key: str, value: Json, *, shown: str) -> None:
     """Add what one field says. `key` and `holder`, the key above it, are compact."""
-    is_number = isinstance(value, int) and not isinstance(value, bool)
-    if is_number:
+    if key in _TOTALS and isinstance(value, Mapping):  # {"total": {"value": 130, "relation": "eq"}}
+        value = value.get("value")
+    if isinstance(value, int) and not isinstance(value, bool):
         signs.numbers.setdefault(key, value)
         _read_number(signs, key, value)
     quote = f"{shown} {value!r}" if shown.endswith(":") else f"{shown} = {value!r}"
@@ -303,10 +349,10 @@ def _read_field(signs: PageSigns, holder: str, key: str, value: Json, *, shown: 
         _note_flag(signs, quote, more=bool(value))
     elif key in _LAST and isinstance(value, bool):
         _note_flag(signs, quote, more=not value)
-    elif key in _NEXT or key in _NEXT_IN.get(holder, ()):
+    elif key in _NEXT or key in _NEXT_IN.get(holder, ()) or _MORE_ADDRESS.fullmatch(key):
         _note_next(signs, key, value, quote)
-    elif holder == "next" and key in ("href", "url") and isinstance(value, str):
-        _note_next(signs, "next", value, f"next.{quote}")
+    elif key == "continue" and isinstance(value, Mapping) and value:
+        _note_flag(signs, quote[:_LONGEST_QUOTE], more=True)
     elif key == "cursor" and isinstance(value, str | int) and value:
         signs.cursors.append((key, value))
     elif key in _LINK_KEYS and isinstance(value, list):
@@ -321,7 +367,7 @@ def _read_number(signs: PageSigns, key: str, value: int) -> None:
         signs.pages = value
     elif key in _PAGE and signs.page is None:
         signs.page = value
-    elif key in _TOTALS and signs.total is None:
+    elif key in _FILTERED or (key in _TOTALS and signs.total is None):
         signs.total = value
 
 
@@ -346,7 +392,8 @@ def _note_next(signs: PageSigns, key: str, value: Json, quote: str) -> None:
     elif value is not True:
         signs.tokens.append((key, value))
     signs.says_more = True
-    signs.evidence = signs.evidence or (quote if len(quote) <= 100 else f"{quote[:99]}…")
+    short = quote if len(quote) <= _LONGEST_QUOTE else f"{quote[: _LONGEST_QUOTE - 1]}…"
+    signs.evidence = signs.evidence or short
 
 
 def _compact(name: str) -> str:

@@ -48,6 +48,8 @@ class PageSeries:
     _digests: set[bytes] = field(default_factory=set)
     _rows: int = 0
     _empty: int = 0
+    _from_zero: bool = False
+    """True if the first page has the number 0."""
 
     def take(self, call: ToolCall) -> PageStep:
         """Add a successful call that returned the next page, and say how the series goes on."""
@@ -67,7 +69,9 @@ class PageSeries:
         if isinstance(following, UnreadablePage):
             self.problem = following.why
         ends = is_repeated and not (asked is not None and asked.may_repeat)
-        if self.following is not None and (ends or self._leads_nowhere(call, self.following)):
+        if self.following is not None and self._has_all(call):
+            self.following = None
+        if self.following is not None and (ends or self._leads_nowhere(self.following)):
             self.following = None
             self.problem = "" if is_empty else REPEATS
         return PageStep(self.following is not None, is_empty or is_repeated)
@@ -89,14 +93,16 @@ class PageSeries:
         )
         return is_known and not may_be_equal
 
-    def _leads_nowhere(self, call: ToolCall, following: NextPage) -> bool:
-        """Return True if the next request was made before, or all announced rows are read."""
-        if _identify(following.arguments, following.query) in self._requests:
-            return True
-        if self._empty > MOST_EMPTY_PAGES:
-            return True
-        total = read_signs(call.result, call.headers).total
-        return not following.announced and total == self._rows
+    def _leads_nowhere(self, following: NextPage) -> bool:
+        """Return True if the next request was made before, or too many pages were empty."""
+        is_known = _identify(following.arguments, following.query) in self._requests
+        return is_known or self._empty > MOST_EMPTY_PAGES
+
+    def _has_all(self, call: ToolCall) -> bool:
+        """Return True if all rows of the list are read, `call` being the latest page."""
+        signs = read_signs(call.result, call.headers)
+        self._from_zero = self._from_zero or signs.page == 0
+        return signs.ends(self._rows, from_zero=self._from_zero)
 
 
 def _identify(arguments: JsonObject, query: JsonObject) -> str:

@@ -51,7 +51,7 @@ ONE_BY_ONE = {
 
 def measure_forms(sandbox: Sandbox, repeats: int) -> dict[str, float | str]:
     """Return the median time of six calls of 0.3 s, keyed by the form of the program."""
-    tools = dialect_tools(lambda: time.sleep(CALL_SECONDS))
+    tools = dialect_tools(partial(time.sleep, CALL_SECONDS))
     found: dict[str, float | str] = {}
     for name, source in (SIDE_BY_SIDE | ONE_BY_ONE).items():
         times = []

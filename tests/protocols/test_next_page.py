@@ -100,3 +100,15 @@ def test_values_of_the_program_stay():
     assert targets == ["/items?owner=ada&per_page=1000", "/items?owner=ada&per_page=100&page=2"]
     assert calls[1].arguments == {"owner": "ada", "per_page": 100}
     assert calls[1].query == {"page": "2"}
+
+
+def test_arguments_of_any_name_may_continue():
+    """As long as the address changes nothing that pages, such as `n` and `last` of a registry."""
+
+    def answer(query, _):
+        last = int(query.get("last", 0))
+        more = {"Link": f"</items?last={last + 1}&n=1>; rel=next"} if last < 3 else {}
+        return [{"n": last}], more
+
+    pages, _, _ = read(answer, n=NUMBER, last=TEXT)
+    assert [page[0]["n"] for page in pages] == [0, 1, 2, 3]

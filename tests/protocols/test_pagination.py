@@ -44,6 +44,16 @@ def test_arguments_that_page_are_known(name, schema, role):
         ({"content": [1], "last": True, "number": 0, "totalPages": 1}, {}, False, None),
         ({"rows": [1], "next_update": "2026-01-01", "total_price": 9}, {}, None, None),
         ({"rows": [{"next": "x"}]}, {}, None, None),
+        ({"rows": [1], "page": {"number": 0, "totalPages": 1}}, {}, False, None),
+        ({"rows": [1], "page": {"number": 0, "totalPages": 2}}, {}, True, None),
+        ({"took": 1, "hits": {"total": {"value": 9, "relation": "eq"}, "hits": [1]}}, {}, None, 9),
+        ({"users": [], "topics": {"list": [1], "more_topics_url": "/a?p=1"}}, {}, True, None),
+        ({"data": [1], "meta": {"filter_count": 5, "total_count": 9}}, {}, None, 5),
+        ({"rows": [1], "paging": {"next": {"after": "1", "link": "/a?after=1"}}}, {}, True, None),
+        ({"items": [1], "metadata": {"continue": "x"}}, {}, True, None),
+        ({"items": [1], "metadata": {"continue": ""}}, {}, False, None),
+        ({"query": {"pages": [1]}, "continue": {"apcontinue": "B"}}, {}, True, None),
+        ({"rows": [1], "stats": {"total": 9, "buckets": [1]}}, {}, None, None),
     ],
 )
 def test_responses_say_if_there_are_more(value, headers, more, total):

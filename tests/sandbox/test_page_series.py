@@ -66,6 +66,19 @@ def test_page_numbers_begin_at_zero_or_one(first, tells):
     assert pages == [[{"n": 0}], [{"n": 1}], [{"n": 2}]]
 
 
+@pytest.mark.parametrize("size", [1, 2])
+def test_last_of_pages_from_zero_ends_the_series(size):
+    """Its number is less than the number of pages, which asks for no further page."""
+
+    def answer(query, _):
+        page = int(query.get("page", 0))
+        rows = [{"n": n} for n in range(3)][page * size :][:size]
+        return {"items": rows, "page": {"number": page, "totalPages": -(-3 // size)}}, {}
+
+    _, calls, _ = read(answer, page=NUMBER)
+    assert len(calls) == -(-3 // size)
+
+
 def test_a_repeated_page_ends_the_series():
     """Also if each is announced with another cursor, or with the address of the page itself."""
     count = iter(range(1000))

@@ -13,7 +13,7 @@ from atc.core.types import Program
 from atc.pipeline.autofix.first_rows import only_first_rows
 from atc.safety.taint.number_words import numbers_in_words
 from protocols.next_page import NextPage, Page, UnreadablePage, describe_total, next_page
-from protocols.pagination import PageRole, find_rows, page_arguments, read_signs
+from protocols.pagination import PageRole, find_rows, page_arguments, read_signs, total_keys
 from protocols.schema import Json, JsonObject, resolve
 from protocols.tool import Tool
 from protocols.toolbox import Toolbox
@@ -136,13 +136,16 @@ def _find_unread_pages(
         return _find_rest(tool, calls, path)
     following = next_page(tool, page)
     if isinstance(following, UnreadablePage):
+        if _read_to_the_end(tool, calls):
+            return None
         return UnreadPages(tool.alias, following.evidence, following.why, path)
     if following is None:
         larger = _larger_page(tool, last, len(rows.rows) if rows is not None else 0)
         if larger is None or read_signs(last.result, last.headers).more is False:
             return None
         return UnreadPages(tool.alias, _full_page(tool, last) or "", path=path, larger=larger)
-    if any(call.tool == tool.alias and _asks_the_same(following, call) for call in made):
+    is_asked = any(call.tool == tool.alias and _asks_the_same(following, call) for call in made)
+    if is_asked or _read_to_the_end(tool, calls):
         return None
     evidence = following.evidence if following.announced else _suspicion(tool, calls)
     return UnreadPages(tool.alias, evidence, path=path) if evidence else None
@@ -161,7 +164,7 @@ def _find_rest(
         if not series.following.announced:
             return None
         return UnreadPages(tool.alias, evidence, path=path, is_enough=True)
-    if not evidence:
+    if not evidence or _read_to_the_end(tool, calls):
         return None
     if not series.problem:
         return UnreadPages(tool.alias, evidence, path=path, is_enough=True)
@@ -188,13 +191,35 @@ def _suspicion(tool: Tool, calls: Sequence[ToolCall]) -> str:
 def _total_of(tool: Tool, calls: Sequence[ToolCall]) -> str:
     """Return `100 of 130` if a response gives a total that is greater than the rows that came."""
     total = read_signs(calls[-1].result, calls[-1].headers).total
-    found = [find_rows(tool.unwrap(call.result)) for call in calls]
-    count = sum(len(rows.rows) for rows in found if rows is not None)
+    count = _count_rows(tool, calls)
     if total is None or not 0 < count < total:
         return ""
     if len(calls) == 1:
         return describe_total(tool, _page(calls[0]), read_signs(calls[0].result, calls[0].headers))
     return f"{count} of {total}"
+
+
+def _count_rows(tool: Tool, calls: Sequence[ToolCall]) -> int:
+    """Return the number of rows of a series. A page that came twice counts once."""
+    counts: dict[str, int] = {}
+    for call in calls:
+        found = find_rows(tool.unwrap(call.result))
+        if found is not None:
+            # Pages of plain values, such as numbers, may be equal by chance.
+            are_plain = not any(isinstance(row, Mapping) for row in found.rows)
+            page = [call.arguments, call.query] if are_plain else found.rows
+            counts[json.dumps(page, sort_keys=True, default=repr)] = len(found.rows)
+    return sum(counts.values())
+
+
+def _read_to_the_end(tool: Tool, calls: Sequence[ToolCall]) -> bool:
+    """Return True if a series has all rows, although the number of a page suggests a further one.
+
+    A service that counts its pages from 0 says "page 2 of 3" on the last one.
+    """
+    signs = [read_signs(call.result, call.headers) for call in calls]
+    from_zero = any(one.page == 0 for one in signs)
+    return signs[-1].ends(_count_rows(tool, calls), from_zero=from_zero)
 
 
 def _full_page(tool: Tool, call: ToolCall) -> str | None:
@@ -250,7 +275,7 @@ def _reads_total(program: Program, tool: Tool, last: ToolCall) -> bool:
     """
     value = tool.unwrap(last.result)
     fields = value if isinstance(value, Mapping) else {}
-    totals = [key for key in fields if read_signs({key: fields[key]}, {}).total is not None]
+    totals = total_keys(fields)
     headers = [name for name, text in last.headers.items() if read_signs(None, {name: text}).total]
     names = [*totals, *headers]
     if not any(
@@ -262,19 +287,24 @@ def _reads_total(program: Program, tool: Tool, last: ToolCall) -> bool:
     calls = [node for node in nodes if called_tool(node) == tool.alias]
     if headers and any(getattr(call.func, "id", "") == WITH_HEADERS for call in _calls_in(calls)):
         return True
-    return not any(_reads_other_key(parents.get(node), totals) for node in calls)
+    return not any(_reads_other_keys(node, parents, totals) for node in calls)
 
 
 def _calls_in(nodes: Sequence[ast.AST]) -> list[ast.Call]:
     return [node for node in nodes if isinstance(node, ast.Call)]
 
 
-def _reads_other_key(node: ast.AST | None, totals: Sequence[str]) -> bool:
-    """Return True if a node reads a constant key that is not one of `totals`."""
-    match node:
-        case ast.Subscript(slice=ast.Constant(value=key)):
-            return key not in totals
-    return False
+def _reads_other_keys(
+    node: ast.AST, parents: Mapping[ast.AST, ast.AST], totals: Sequence[str]
+) -> bool:
+    """Return True if constant keys are read of a node at once, and none of them is of `totals`."""
+    keys: list[Json] = []
+    while isinstance(parent := parents.get(node), ast.Subscript) and parent.value is node:
+        if not isinstance(parent.slice, ast.Constant):
+            break
+        keys.append(str(parent.slice.value))
+        node = parent
+    return bool(keys) and not set(keys) & set(totals)
 
 
 def _asks_for_few(program: Program, tool: Tool, last: ToolCall, task: str) -> bool:

@@ -102,6 +102,7 @@ def page(number, of):
     [
         ("list_trains(city='AMS')", [({"city": "AMS"}, page(1, 1))]),  # there is only one
         ("loop", [({"city": "AMS", "page": n}, page(n, 2)) for n in (1, 2)]),  # all were read
+        ("loop", [({"city": "AMS", "page": n}, page(n, 3)) for n in (0, 1, 2)]),  # from 0 on
     ],
 )
 def test_pages_that_were_read_are_not_unread(source, calls):
