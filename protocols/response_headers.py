@@ -42,6 +42,15 @@ RESPONSE_HEADERS: Final = "x-atc-response-headers"
 _NAMED: Final = split_words("location link content-range")
 _NAMED_PREFIXES: Final = ("x-total", "x-next", "total-", "next-", "x-page", "x-pagination")
 _MOST_NAMED = 8
+_PLACES: Final = split_words("location operation-location azure-asyncoperation")
+"""Headers with the address of what a call made or began."""
+_RESULT_ENDS: Final = split_words("id ids count total key location url uri href")
+"""Last words of the names of headers that may be the result of a call without a body."""
+_ABOUT_REQUESTS: Final = split_words(
+    "request correlation trace span session transaction rate ratelimit limit quota api client user"
+    " account tenant org organization project host server instance region"
+)
+"""Words of headers about the request, its sender or the server, which are no result."""
 
 
 def kept_headers(headers: Mapping[str, str]) -> dict[str, str]:
@@ -80,6 +89,24 @@ def worth_naming(headers: Mapping[str, str]) -> tuple[str, ...]:
     """Return the names of those headers of a response that say where the rest of a result is."""
     found = [n for n in headers if n in _NAMED or n.startswith(_NAMED_PREFIXES)]
     return tuple(found[:_MOST_NAMED])
+
+
+def places(headers: Mapping[str, str]) -> dict[str, str]:
+    """Return the headers with the address of what a call made or began, such as `Location`."""
+    return {name: value for name, value in headers.items() if name in _PLACES and value}
+
+
+def results_without_body(headers: Mapping[str, str]) -> dict[str, str]:
+    """Return the headers that may be the result of a call whose response has no body.
+
+    These are addresses, ids and counts: `Location`, `X-Upload-Id`, `X-Deleted-Count`.
+    """
+    found = places(headers)
+    for name, value in headers.items():
+        words = name.split("-")
+        if value and words[-1] in _RESULT_ENDS and _ABOUT_REQUESTS.isdisjoint(words):
+            found[name] = value
+    return dict(list(found.items())[:_MOST_NAMED])
 
 
 def named_headers(protocol: ToolProtocol) -> tuple[str, ...]:

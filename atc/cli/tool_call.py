@@ -14,7 +14,9 @@ import click
 from atc.cli import options, output, wiring
 from atc.cli.errors import ExitCode, error_document
 from atc.cli.saved_tool import run_saved
+from atc.core.messages import describe_result_headers
 from atc.core.quoting import quote_name
+from atc.pipeline.response_notes import describe_unread
 from atc.run.saved_files import save_files
 from atc.safety.consent import Consent
 from atc.safety.held_calls import HeldCalls
@@ -23,12 +25,14 @@ from protocols.documentation import docs_page
 from protocols.errors import CredentialMissing, ToolError
 from protocols.files import FileInfo, FileValue, TemporaryFiles
 from protocols.protocol import HttpBinding, ProgramBinding
+from protocols.response import ToolResponse
 from protocols.schema import Json, loads, type_name
 from protocols.tool import Tool
 from protocols.validate import find_violation
 from sandbox.arguments import BadArguments, contract
 from sandbox.base import Paused
 from sandbox.journal import Journal
+from sandbox.trace import ToolCall
 
 
 @click.command("call", cls=options.Verb, examples=["atc tools call get_airport code=JFK"])
@@ -42,8 +46,8 @@ def call(name: str, arguments: tuple[str, ...], files: Path | None, **flags: Any
     """Call the tool NAME and print its whole response as JSON.
 
     In ARGUMENT=VALUE, the value is converted to the type in the argument's schema; in
-    ARGUMENT:=JSON, it is read as JSON. --json also prints the duration, the error, and the drift
-    (how the response differs from the declared schema).
+    ARGUMENT:=JSON, it is read as JSON. --json also prints the duration, the error, the drift (how
+    the response differs from the declared schema), and notes on pages and headers.
 
     A saved tool ('atc runs save') runs without a model: it is checked, runs in the sandbox, asks
     for consent as in 'atc run', and is stored as a run.
@@ -77,6 +81,7 @@ def call(name: str, arguments: tuple[str, ...], files: Path | None, **flags: Any
             "arguments": values,
             "result": None,
             "error": None,
+            "notes": (),
         }
         report |= {"status": None, "outcome": "done", "curl": None, "remedy": None, "drift": ()}
         code, outcome = _call_guarded(guarded, values)
@@ -89,6 +94,8 @@ def call(name: str, arguments: tuple[str, ...], files: Path | None, **flags: Any
         output.say(sentence)
     for clause in report["drift"]:
         output.say(f"The response departs from its protocol: {clause}")
+    for note in report["notes"]:
+        output.say(note)
     if not code:
         return
     output.say(f"atc: {report['error']}")
@@ -138,12 +145,27 @@ def _call_guarded(tool: Tool, values: dict[str, Json]) -> tuple[ExitCode, dict[s
         return ExitCode.FAILED, {"error": str(pause), "outcome": "not_run"}
     except KeyboardInterrupt:
         return ExitCode.INTERRUPTED, _explain_interrupt(tool, sent=sent)
-    result = response.value
     if response.files:
-        return ExitCode.DONE, {"result": result, "files": response.files.values()}
-    broken = find_violation(tool.protocol.output_schema or {}, result)
+        files = response.files.values()
+        return ExitCode.DONE, {"result": response.value, "files": files}
+    broken = find_violation(tool.protocol.output_schema or {}, response.value)
     drift = [] if broken is None else [f"{broken.path}: {broken.message}".lstrip(": ")]
-    return ExitCode.DONE, {"result": result, "drift": drift}
+    notes = _notes(tool, values, response)
+    return ExitCode.DONE, {"result": response.value, "drift": drift, "notes": notes}
+
+
+def _notes(tool: Tool, values: dict[str, Json], response: ToolResponse) -> list[str]:
+    """Return sentences on what the response announces beside its body: pages, and its headers."""
+    arguments = {alias: values[name] for alias, name in tool.arguments.items() if name in values}
+    made = ToolCall(
+        index=0,
+        tool=tool.alias,
+        arguments=arguments,
+        line=1,
+        result=response.value,
+        headers=response.headers,
+    )
+    return [note for note in (describe_unread(tool, made), describe_result_headers(made)) if note]
 
 
 def _describe_file(info: FileInfo) -> str:

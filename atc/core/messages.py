@@ -14,6 +14,7 @@ from urllib.parse import urlencode
 from atc.core.tool_calls import WITH_HEADERS
 from atc.core.types import Finding, Program
 from protocols.naming import LONGEST_COMPARED, closest_meanings
+from protocols.response_headers import places, results_without_body
 from protocols.schema import Json, type_name
 from sandbox.arguments import shorten
 from sandbox.trace import ToolCall
@@ -233,13 +234,33 @@ def character_span(finding: Finding, program: Program) -> tuple[int, int]:
     return start, len(raw[: max(finding.end_column, finding.column + 1)].decode(errors="ignore"))
 
 
-def describe_location(call: ToolCall) -> str:
-    """Return a sentence about a call that gave a `Location` header and no body, or ""."""
-    place = call.headers.get("location")
-    if call.error is not None or call.result is not None or not place:
+def describe_result_headers(call: ToolCall) -> str:
+    """Return a sentence about headers of a call that have its result, or "".
+
+    If the call gave no body, these are addresses, ids and counts. If it gave one, it is the address
+    of what was made, unless the body contains it.
+    """
+    if call.error is not None:
         return ""
-    shown = place if len(place) <= _LONGEST_HEADER else f"{place[:_LONGEST_HEADER]}…"
+    if call.result is None:
+        found, begin = results_without_body(call.headers), "answered without a body."
+    else:
+        body = json.dumps(call.result, default=str)
+        found = {n: v for n, v in places(call.headers).items() if not _is_known(v, body)}
+        begin = "says where more is."
+    if not found:
+        return ""
+    cut = {
+        n: v if len(v) <= _LONGEST_HEADER else f"{v[:_LONGEST_HEADER]}…" for n, v in found.items()
+    }
+    shown = format_list([f"{name!r} is {value!r}" for name, value in cut.items()])
     return (
-        f"{call.tool} answered without a body. Its header 'location' is {shown!r};"
+        f"{call.tool} {begin} Its header {shown};"
         f" `value, headers = {WITH_HEADERS}({call.tool}, …)` gives the headers."
     )
+
+
+def _is_known(address: str, body: str) -> bool:
+    """Return True if a body contains the last part of an address, usually an id."""
+    last = address.partition("?")[0].rstrip("/").rpartition("/")[2]
+    return not last or last in body

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from atc.core.messages import describe_location
+from atc.core.messages import describe_result_headers
 from atc.core.tool_calls import WITH_HEADERS
 from atc.core.types import Attempt
 from atc.pipeline.autofix.paging import page_notes
@@ -27,11 +27,11 @@ def response_notes(attempt: Attempt, tools: Toolbox, *, task: str = "") -> tuple
 
 
 def _header_notes(attempt: Attempt) -> Iterator[str]:
-    """Yield a note for each call without a body whose header says where its result is."""
+    """Yield a note for each call whose headers have its result, or say where it is."""
     if WITH_HEADERS in attempt.program.names:
         return
     for call in attempt.calls:
-        if sentence := describe_location(call):
+        if sentence := describe_result_headers(call):
             yield sentence
 
 

@@ -7,7 +7,7 @@ from dataclasses import asdict
 from typing import NotRequired, TypedDict
 
 from atc.core.answers import attempt_value
-from atc.core.messages import describe_location, format_tool_call
+from atc.core.messages import describe_result_headers, format_tool_call
 from atc.core.types import Attempt, Fault, Finding, Program, Solution
 from atc.pipeline.attribute.failed_calls import REMEDY_NEEDED
 from atc.pipeline.response_notes import describe_unread
@@ -206,7 +206,7 @@ def call_reply(solution: Solution, handle: str, toolbox: Toolbox) -> RunReply:
                 reply["result"] = replaced_at(reply["result"], path, str(info))
                 reply.setdefault("files", []).append(asdict(info))
     if call is not None and call.error is None and call.tool in toolbox:
-        described = (describe_unread(toolbox[call.tool], call), describe_location(call))
+        described = (describe_unread(toolbox[call.tool], call), describe_result_headers(call))
         if notes := [sentence for sentence in described if sentence]:
             reply["notes"] = notes
     return reply

@@ -22,7 +22,7 @@ from atc.core.json_paths import (
     get_at_path,
     walk,
 )
-from atc.core.messages import describe_location, find_nearest, format_list, snippet
+from atc.core.messages import describe_result_headers, find_nearest, format_list, snippet
 from atc.core.types import Fact, FactKind, Fault, FaultKind
 from protocols.schema import JsonObject, resolve, type_name, types
 from protocols.toolbox import Toolbox
@@ -94,7 +94,7 @@ class Facts:
 
     def about_location(self, call: ToolCall) -> Iterator[Fact]:
         """Yield a fact if a call has its result in a header instead of a body."""
-        if sentence := describe_location(call):
+        if sentence := describe_result_headers(call):
             yield self.fact("call", call, sentence)
 
     def about_origin(

@@ -60,3 +60,19 @@ def test_a_location_without_a_body_is_named(solve):
     failed, _, _ = solve(reply, "print(items()['id'])", method="POST")
     facts = [fact.text for fact in failed.attempts[-1].fault.evidence]
     assert any("with_headers(items, …)" in fact for fact in facts), facts
+
+
+@pytest.mark.parametrize(
+    ("headers", "body", "named"),
+    [
+        ({"Operation-Location": "/jobs/5"}, b"", "/jobs/5"),
+        ({"X-Deleted-Count": "4", "X-Request-Id": "r1"}, b"", "'x-deleted-count' is '4';"),
+        ({"X-Request-Id": "r1", "X-Account-Id": "a", "ETag": "e"}, b"", ""),
+        ({"Location": "/items/77"}, {"status": "queued"}, "/items/77"),
+        ({"Location": "/items/77"}, {"id": 77}, ""),
+    ],
+)
+def test_headers_that_have_the_result_are_named(solve, headers, body, named):
+    solution, _, _ = solve(Reply(201, body, headers), "items()\nprint('done')", method="POST")
+    assert named in " ".join(solution.notes)
+    assert bool(solution.notes) == bool(named)
