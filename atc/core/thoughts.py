@@ -8,7 +8,7 @@ may be arguing against, so nothing of them may be run.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple, TypeAlias
 
 from protocols.python_source import parse_python_or_none
@@ -30,17 +30,19 @@ _OPENING = {opening.lower() for opening, _ in _MARKS}
 _ANY_MARK = re.compile("|".join(re.escape(mark) for pair in _MARKS for mark in pair), re.IGNORECASE)
 _CHANNEL_MARK = "<|channel|>"
 _CHANNEL = re.compile(
-    r"<\|channel\|>\s*(?P<name>\w+)[^<]*(?:<\|constrain\|>[^<]*)?<\|message\|>"
+    r"<\|channel\|>\s*+(?P<name>\w++)[^<]*+(?:<\|constrain\|>[^<]*+)?+<\|message\|>"
     r"(?P<text>.*?)(?=<\|(?:end|return|call|start|channel)\|>|\Z)",
     re.DOTALL,
 )
-"""A message in the harmony format: the name of its channel, and its text."""
+"""A message in the harmony format: the name of its channel, and its text.
+
+Nothing is matched again in another way, which could take hours for a hostile reply."""
 _BARE_CHANNELS = re.compile(r"\A\s*analysis(?=[^a-z]).*?\bassistant\s*final(?![a-z])", re.DOTALL)
 """Thoughts in the harmony format, of a server that drops the marks but not what they mark."""
 _MOST_THOUGHTS = 20
 """Maximum number of thoughts that are removed from one text."""
 _Span: TypeAlias = tuple[int, int]
-_FENCED = re.compile(r"^[ \t]*```[^\n]*\n(.*?)^[ \t]*```[ \t]*$", re.DOTALL | re.MULTILINE)
+_FENCE = re.compile(r"^[ \t]*```([^\n]*)$", re.MULTILINE)
 
 
 class SaidText(NamedTuple):
@@ -114,8 +116,19 @@ def _find_programs(text: str) -> list[_Span]:
         return []
     if "```" not in text:
         return [(0, len(text))] if parse_python_or_none(text) is not None else []
-    blocks = [block for block in _FENCED.finditer(text) if _has_mark(block[1])]
-    return [block.span(1) for block in blocks if parse_python_or_none(block[1]) is not None]
+    blocks = [(start, end) for start, end in _fenced_blocks(text) if _has_mark(text[start:end])]
+    return [span for span in blocks if parse_python_or_none(text[slice(*span)]) is not None]
+
+
+def _fenced_blocks(text: str) -> Iterator[_Span]:
+    """Yield where the text in each fenced block starts and ends. A block that is open has none."""
+    start: int | None = None
+    for fence in _FENCE.finditer(text):
+        if start is None:
+            start = fence.end() + 1
+        elif not fence[1].strip(" \t"):
+            yield start, fence.start()
+            start = None
 
 
 def _has_mark(text: str) -> bool:

@@ -189,11 +189,17 @@ def test_retries_end_with_the_runs_time(atc, tool):
     assert "slow down" in said
 
 
+def said_by_a_model(text):
+    return json.dumps({"choices": [{"message": {"content": text}}]}).encode()
+
+
 SHAPES = {
     "half a character": (
         200,
         b'{"choices": [{"message": {"content": "```python\\nprint(\\"\\ud800\\")\\n```"}}]}',
     ),
+    "a channel without a message": (200, said_by_a_model("<|channel|>" + "a" * 100_000)),
+    "blocks that do not end": (200, said_by_a_model("<think>" + "\n``` x" * 100_000)),
     "a number for the text": (200, b'{"choices": [{"message": {"content": 7}}]}'),
     "a map of choices": (200, b'{"choices": {"0": {"message": {"content": "hi"}}}}'),
     "the key": (
