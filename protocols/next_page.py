@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple, TypeAlias
 from urllib.parse import parse_qsl, unquote, urljoin
 
+from protocols.effects.verbs import ACTING, name_words
 from protocols.errors import AtcError, ToolError
 from protocols.http.credentials import MASK
 from protocols.http.request import RequestBuilder
@@ -25,6 +26,7 @@ from protocols.pagination import (
     page_arguments,
     page_role,
     read_signs,
+    whole_number,
 )
 from protocols.protocol import HttpBinding
 from protocols.schema import Json, JsonObject, resolve, types
@@ -39,6 +41,7 @@ _FROM_ZERO = re.compile(
     re.IGNORECASE,
 )
 _SHOWN = 120  # characters of an address in a message
+_MOST_FIELDS = 1000  # of the query of an address
 
 
 class Page(NamedTuple):
@@ -147,7 +150,7 @@ class _Asking:
         def refuse(why: str) -> UnreadablePage:
             return UnreadablePage(why, evidence)
 
-        shown = repr(address if len(address) <= _SHOWN else f"{address[:_SHOWN]}…")
+        shown = _show(address)
         try:
             original = self.tool.original_arguments(self.page.arguments)
             own = RequestBuilder(self.tool.protocol, binding).build(original).url
@@ -177,7 +180,12 @@ class _Asking:
             if binding.location(name) == "query"
         }
         grouped: defaultdict[str, list[str]] = defaultdict(list)
-        for name, value in parse_qsl(text, keep_blank_values=True):
+        try:
+            pairs = parse_qsl(text, keep_blank_values=True, max_num_fields=_MOST_FIELDS)
+        except ValueError:
+            why = f"the query of its address {shown} has more than {_MOST_FIELDS} fields"
+            return UnreadablePage(why, self.signs.evidence)
+        for name, value in pairs:
             grouped[name].append(value)
         arguments = dict(self.page.arguments)
         query = dict(self.page.query)
@@ -191,7 +199,8 @@ class _Asking:
             elif name in query or page_role(name) is not None or _is_page_like(name):
                 query[name] = values[0] if len(values) == 1 else values
             else:
-                why = f"its address {shown} adds {name!r}, which the document does not declare"
+                added = _show(name)
+                why = f"its address {shown} adds {added}, which the document does not declare"
                 return UnreadablePage(why, self.signs.evidence)
         if (arguments, query) == (self.page.arguments, self.page.query):
             # Only arguments changed that do not look as if they paged, such as `last` or `since`.
@@ -226,7 +235,7 @@ class _Asking:
                 return alias
         wanted_role: PageRole = "number" if short in ("page", "next") else "offset"
         by_number = [alias for alias, role in self.roles.items() if role == wanted_role]
-        if by_number and str(token).isdigit():
+        if by_number and whole_number(token) is not None:
             return by_number[0]
         tokens = [alias for alias, role in self.roles.items() if role == "token"]
         near = [a for a in tokens if compact[a].endswith(short) or short.endswith(compact[a])]
@@ -280,8 +289,8 @@ class _Asking:
         echo = self.signs.numbers.get(alias.replace("_", "").lower())
         named = (self.page.arguments.get(alias), schema.get("default"), echo)
         for value in named:
-            if isinstance(value, int) or (isinstance(value, str) and value.isdigit()):
-                return int(value)
+            if (number := whole_number(value)) is not None:
+                return number
         if self.roles[alias] == "number" and self.signs.page is not None:
             return self.signs.page
         if _FROM_ZERO.search(str(schema.get("description", ""))):
@@ -295,8 +304,9 @@ class _Asking:
         if "array" in wanted and "string" not in wanted:
             return values
         value = values[0]
-        if isinstance(value, str) and value.isdigit() and "string" not in wanted and wanted:
-            return int(value)
+        number = whole_number(value)
+        if number is not None and "string" not in wanted and wanted:
+            return number
         if isinstance(value, int) and not isinstance(value, bool) and wanted == ("string",):
             return str(value)
         if isinstance(value, str) and wanted == ("boolean",):
@@ -319,6 +329,15 @@ def _fixed_names(binding: HttpBinding) -> frozenset[str]:
 
 
 def _is_page_like(name: str) -> bool:
-    """Return True if a query parameter that nothing declares says where a list continues."""
-    words = re.split(r"[^a-z0-9]+", name.lower())
-    return bool({"cursor", "page", "offset", "marker", "skiptoken", "bookmark"} & set(words))
+    """Return True if a query parameter that nothing declares says where a list continues.
+
+    One whose name has a verb, such as `delete_page`, might do something else.
+    """
+    words = {*name_words(name)}
+    paging = {"cursor", "page", "offset", "marker", "skiptoken", "bookmark"}
+    return bool(paging & words) and not words & (ACTING | {"method"})
+
+
+def _show(text: str) -> str:
+    """Return a text of the service in quotes, cut to the length that a message may have."""
+    return repr(text if len(text) <= _SHOWN else f"{text[:_SHOWN]}…")

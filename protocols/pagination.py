@@ -85,12 +85,15 @@ _TOTALS = split_words(
 _FILTERED = split_words("filtercount filteredcount filteredtotal totalfiltered recordsfiltered")
 """Numbers of the rows that a filter leaves. They outrank a total of all rows."""
 _HEADER_PREFIX = re.compile(r"^(x|pagination|paging|wp|ms|list)(?=[a-z])")
-_CONTENT_RANGE = re.compile(r"^\s*(?:[\w-]+[ =])?\s*(\d+)-(\d+)/(\d+|\*)\s*$")
+_CONTENT_RANGE = re.compile(r"^\s*(?:[\w-]+[ =])?\s*(\d{1,15})-(\d{1,15})/(\d{1,15}|\*)\s*$")
 _LINK = re.compile(r"<([^<>]*)>((?:[^,\"<]|\"(?:[^\"\\]|\\.)*\")*)")
 _REL = re.compile(r";\s*rel\s*=\s*(?:\"([^\"]*)\"|'([^']*)'|([^\s;,\"']+))", re.IGNORECASE)
 _ADDRESS = re.compile(r"(?:https?:)?//|/|\?|\.{1,2}/|[\w./~-]*\?[^\s?]*=", re.IGNORECASE)
 _LONGEST_LINK = 8192
-_LONGEST_QUOTE = 100
+_LONGEST_RANGE = 100
+_LONGEST_QUOTE = 100  # characters of a response in `PageSigns.evidence`
+_TOO_LARGE = 10**15
+"""Whole numbers from this one on say nothing about pages. Nothing is computed with them."""
 _DEEPEST = 4
 _MOST_KEYS = 200
 """Maximum number of keys of a response that are read, and of levels (`_DEEPEST`)."""
@@ -223,6 +226,8 @@ def read_signs(value: Json, headers: Mapping[str, str]) -> PageSigns:
         _read_field(signs, holder, _compact(key), part, shown=key)
     if signs.more and not signs.evidence:
         signs.evidence = _describe_position(signs)
+    quote = " ".join(signs.evidence.split())
+    signs.evidence = quote if len(quote) <= _LONGEST_QUOTE else f"{quote[: _LONGEST_QUOTE - 1]}…"
     return signs
 
 
@@ -230,6 +235,14 @@ def total_keys(value: Json) -> list[str]:
     """Return the keys of a response under which it gives the number of all rows."""
     known = _TOTALS | _FILTERED
     return [key for _, key, _ in _about_pages(value) if _compact(key) in known]
+
+
+def whole_number(value: Json) -> int | None:
+    """Return a value as a whole number, also if it is a text of digits; None if it is none."""
+    if isinstance(value, str) and re.fullmatch(r"[0-9]{1,15}", value):
+        return int(value)
+    is_number = isinstance(value, int) and not isinstance(value, bool)
+    return value if is_number and abs(value) < _TOO_LARGE else None
 
 
 def has_page_fields(value: Json) -> bool:
@@ -253,7 +266,7 @@ def _read_header(signs: PageSigns, name: str, text: str) -> None:
         _read_links(signs, text[:_LONGEST_LINK])
         return
     if name == "content-range":
-        if found := _CONTENT_RANGE.match(text):
+        if found := _CONTENT_RANGE.match(text[:_LONGEST_RANGE]):
             signs.range_end = int(found[2])
             signs.total = int(found[3]) if found[3] != "*" else signs.total
         return
@@ -287,9 +300,8 @@ def _read_links(signs: PageSigns, text: str) -> None:
 def _plain(text: str) -> Json:
     """Return the value of a header as a whole number or a truth value, if it is one."""
     text = text.strip()
-    if re.fullmatch(r"\d{1,15}", text):
-        return int(text)
-    return {"true": True, "false": False}.get(text.lower(), text)
+    number = whole_number(text)
+    return {"true": True, "false": False}.get(text.lower(), text) if number is None else number
 
 
 def _json(text: str) -> Json:
@@ -341,9 +353,10 @@ def _read_field(signs: PageSigns, holder: str, key: str, value: Json, *, shown: 
     """Add what one field says. `key` and `holder`, the key above it, are compact."""
     if key in _TOTALS and isinstance(value, Mapping):  # {"total": {"value": 130, "relation": "eq"}}
         value = value.get("value")
-    if isinstance(value, int) and not isinstance(value, bool):
-        signs.numbers.setdefault(key, value)
-        _read_number(signs, key, value)
+    number = None if isinstance(value, str) else whole_number(value)
+    if number is not None:
+        signs.numbers.setdefault(key, number)
+        _read_number(signs, key, number)
     quote = f"{shown} {value!r}" if shown.endswith(":") else f"{shown} = {value!r}"
     if key in _MORE and isinstance(value, bool | int):
         _note_flag(signs, quote, more=bool(value))
@@ -392,8 +405,7 @@ def _note_next(signs: PageSigns, key: str, value: Json, quote: str) -> None:
     elif value is not True:
         signs.tokens.append((key, value))
     signs.says_more = True
-    short = quote if len(quote) <= _LONGEST_QUOTE else f"{quote[: _LONGEST_QUOTE - 1]}…"
-    signs.evidence = signs.evidence or short
+    signs.evidence = signs.evidence or quote
 
 
 def _compact(name: str) -> str:

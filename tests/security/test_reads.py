@@ -10,8 +10,10 @@ from contextlib import contextmanager
 import pytest
 import yaml
 
+from protocols.pagination import read_signs
 from tests.labs import commands
 from tests.labs.loopback import Reply, serving
+from tests.labs.paged_lists import NUMBER, TEXT, read
 from tests.labs.paths import DATA, ROOT
 
 GETS = yaml.safe_load((DATA / "gets.yaml").read_text(encoding="utf-8"))
@@ -263,3 +265,42 @@ def test_browser_recordings_prove_no_read(atc, tmp_path):
     (tmp_path / "r.har").write_text(json.dumps({"log": {"entries": entries}}))
     listed = json.loads(atc("tools", "list", "--json", "--tools", tmp_path / "r.har").stdout)
     assert [tool["writes"] for tool in listed] == [True, True, False]
+
+
+@pytest.mark.parametrize(
+    "query", ["delete_page=1", "page.method=DELETE", "cursor=x&purge-cursor=all", "_method=DELETE"]
+)
+def test_a_next_address_adds_nothing_that_acts(query):
+    def answer(asked, _):
+        return {"items": [{"n": 1}], "next": f"/items?{query}"}, {}
+
+    pages, _, targets = read(answer)
+    assert (len(pages), targets) == (1, ["/items"])
+
+
+@pytest.mark.parametrize(
+    ("body", "headers"),
+    [
+        ({"next": "/items?page=\u00b2"}, {}),
+        ({"next": f"/items?page={'9' * 5000}"}, {}),
+        ({"next": "/items?" + "&".join(f"cursor_{n}=1" for n in range(100_000))}, {}),
+        ({"next_page": "\u00b2"}, {}),
+        ({"page": 10**4299, "has_more": True}, {}),
+        ({}, {"Content-Range": f"items 0-{'9' * 5000}/*"}),
+        ({}, {"X-Total-Count": "9" * 5000}),
+    ],
+)
+def test_impossible_page_numbers_end_no_run(body, headers):
+    def answer(asked, _):
+        return {"items": [{"n": 1}], **body}, headers
+
+    pages, _, targets = read(answer, page=NUMBER, cursor=TEXT)
+    assert len(pages) == 1
+    assert len(targets) <= 3
+
+
+def test_what_a_service_says_of_pages_is_quoted_short():
+    signs = read_signs({"items": [], f"has_{'_' * 9999}\nmore": True}, {})
+    assert signs.more
+    assert len(signs.evidence) <= 100
+    assert "\n" not in signs.evidence
