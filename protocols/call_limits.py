@@ -46,12 +46,12 @@ class CallLimits:
 
     @property
     def time_advice(self) -> str:
-        """How to allow a call more time, as the end of a sentence."""
+        """Advice for a call that took too long, as the end of a sentence."""
         return f"allow more with {self.time_option or self._setting('call_seconds')}"
 
     @property
     def size_advice(self) -> str:
-        """How to get a response that is too large, as the end of a sentence."""
+        """Advice for a response that was too large, as the end of a sentence."""
         return f"ask for less, or allow more with {self._setting('max_response_mb')}"
 
     def _setting(self, name: str) -> str:

@@ -219,7 +219,7 @@ class HttpCall:
         )
         self._login = ToolLogin(protocol, binding, keyring, account=account, source=source)
         self._reserved = [
-            *keyring.placements(self._login.wanted),
+            *keyring.placements(self._login.requirements),
             *((one.place, one.name) for one in self._fixed),
         ]
 
@@ -309,7 +309,9 @@ class HttpCall:
 
         A call without credentials may send headers with secrets; then these are their names.
         """
-        return tuple(self._keyring.chosen(self._login.wanted).values()) or self._secret_headers
+        return (
+            tuple(self._keyring.chosen(self._login.requirements).values()) or self._secret_headers
+        )
 
     @property
     def has_secrets(self) -> bool:

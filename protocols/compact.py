@@ -149,8 +149,8 @@ def _contained_types(name: str, shapes: Shapes) -> set[str]:
 class _Notation:
     """Writes Python types in the compact notation.
 
-    `shapes` has the fields of the object types. Those in `shared` are declared in lines of their
-    own; the others stand where they are used.
+    `shapes` has the fields of the object types. Those in `shared` are declared on separate
+    lines; the others are written at the place where they are used.
     """
 
     shapes: Shapes
@@ -219,8 +219,8 @@ def _words(text: str) -> set[str]:
 def _argument_notes(tools: Toolbox) -> Iterator[str]:
     """Yield a comment for each argument whose values the model cannot tell from its name.
 
-    It is the sentence of the description that names another tool, a number or an abbreviation. If
-    there is none, it is the tool whose response has values for the argument.
+    It is the sentence of the description that names another tool, a number or an abbreviation.
+    Without such a sentence, it is the tool whose response has values for the argument.
     """
     notes: dict[str, str] = {}
     for tool in tools.values():

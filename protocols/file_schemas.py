@@ -1,4 +1,4 @@
-"""Which schemas describe a file: a response that is one, and arguments that take one."""
+"""Schemas of files: responses that are a file, and arguments that take one."""
 
 from __future__ import annotations
 

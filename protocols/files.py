@@ -32,7 +32,7 @@ FilePath = tuple[str | int, ...]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FileInfo:
-    """What is known of a file without its bytes: a safe name, media type, size and SHA-256."""
+    """The description of a file: a safe name, its media type, size in bytes and SHA-256."""
 
     name: str
     media_type: str
@@ -49,7 +49,7 @@ class FileInfo:
 
     @classmethod
     def read(cls, described: Json) -> Self | None:
-        """Return the information in a description of a file, or None if it is none."""
+        """Return the file that a JSON value describes, or None if it describes no file."""
         match described:
             case {
                 "name": str(name),
@@ -101,7 +101,7 @@ class FileContent(Protocol):
 
 
 class FileStore(Protocol):
-    """Where the files of one run lie, by their SHA-256."""
+    """The storage for the files of one run. Each file is found by its SHA-256."""
 
     def add(self, file: FileValue) -> None:
         """Store the bytes of a file, unless they are stored already."""
@@ -214,10 +214,10 @@ class TemporaryFiles:
 
     def content(self, info: FileInfo) -> FileContent:
         """Return the bytes of a file that was added."""
-        return self._contents.get(info.sha256) or _Missing(info.name)
+        return self._contents.get(info.sha256) or _MissingContent(info.name)
 
 
-class _Missing:
+class _MissingContent:
     """The content of a file whose bytes are not there."""
 
     def __init__(self, name: str) -> None:
@@ -266,7 +266,8 @@ def replaced_at(value: Json, path: Sequence[str | int], new: Json) -> Json:
     """
     if not path:
         return new
-    first, rest = path[0], path[1:]
+    first = path[0]
+    rest = path[1:]
     if isinstance(value, Mapping) and first in value:
         return {**value, str(first): replaced_at(value[str(first)], rest, new)}
     if isinstance(value, list) and isinstance(first, int) and 0 <= first < len(value):

@@ -60,7 +60,7 @@ class Page(NamedTuple):
 class NextPage:
     """The request of the next page: `arguments` keyed by alias, and further values of the query.
 
-    If it is not `announced`, there may be no such page: nothing in the response speaks of it.
+    If it is not `announced`, the response does not say that such a page exists.
     """
 
     arguments: JsonObject
@@ -216,7 +216,7 @@ class _Asking:
         given = self.page.arguments
         weak = [one for one in self.signs.cursors if one[1] not in given.values()]
         for name, token in (*self.signs.tokens, *weak):
-            alias = self._taker(name, token)
+            alias = self._argument_for_token(name, token)
             if alias is not None:
                 evidence = self.signs.evidence or f"{name} = {token!r}"
                 return NextPage(
@@ -226,7 +226,7 @@ class _Asking:
                 )
         return None
 
-    def _taker(self, name: str, token: Json) -> str | None:
+    def _argument_for_token(self, name: str, token: Json) -> str | None:
         """Return the alias of the argument that takes a token with this compact name, or None."""
         short = name.removeprefix("next") or name
         compact = {alias: alias.replace("_", "").lower() for alias in self.roles}

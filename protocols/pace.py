@@ -1,4 +1,4 @@
-"""How fast a service is called: the rate, calls at the same time, and pauses that it asks for."""
+"""The pace of calls to a service: rate, number of parallel calls, and pauses that it asks for."""
 
 from __future__ import annotations
 

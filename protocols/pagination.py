@@ -111,7 +111,7 @@ class Rows(NamedTuple):
 
 @dataclass(slots=True)
 class PageSigns:
-    """What a response says about its own page and about further ones."""
+    """Signs in a response of the page that it has, and of further pages."""
 
     addresses: list[str] = field(default_factory=list)
     """Addresses of the next page, which may be relative."""

@@ -131,7 +131,8 @@ def _compact_within_budget(tools: Toolbox, budget: int) -> tuple[str, Toolbox]:
         if token_estimate(text) <= budget:
             return text, tools
     names = list(tools)
-    fewest, most = 1, len(names)
+    fewest = 1
+    most = len(names)
     while fewest < most:
         middle = (fewest + most + 1) // 2
         text = "\n".join(compact_lines(tools.only(names[:middle])))

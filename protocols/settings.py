@@ -136,7 +136,7 @@ def headers_of(headers: Mapping[str, Mapping[str, str]], origin: Origin) -> Mapp
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DeviceSignIn:
-    """What a person needs to sign in on any device: the address of the page, and the code."""
+    """The address and the code with which a person signs in on any device."""
 
     page: str
     code: str

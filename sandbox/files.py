@@ -144,7 +144,7 @@ def accept_arguments(
     Both are keyed by alias. Files among them are `FileValue`s. See `Contract.accept`.
 
     Raises:
-        BadArguments: an argument is wrong, or a file stands where the tool takes none.
+        BadArguments: an argument is wrong, or a file is passed where the tool takes no file.
         RunEnded: the program names a file that it was not given.
     """
     if not call.files:
@@ -152,10 +152,10 @@ def accept_arguments(
     held = {path: files.get(number) for path, number in call.files}
     for path in held:
         _require_takes_file(terms, path)
-        given = _put(given, path, _STAND_IN)
+        given = _replace_part(given, path, _STAND_IN)
     accepted: Json = terms.accept(given, call.unsendable)
     for path, file in held.items():
-        accepted = _put(accepted, path, file)
+        accepted = _replace_part(accepted, path, file)
     return dict(accepted)
 
 
@@ -183,7 +183,7 @@ def _takes_file_at(protocol: ToolProtocol, name: str, path: FilePath) -> bool:
     return takes_file(schema, root)
 
 
-def _put(value: Json, path: FilePath, new: Json) -> Json:
+def _replace_part(value: Json, path: FilePath, new: Json) -> Json:
     """Return a value with another one at a path.
 
     Raises:

@@ -1,4 +1,4 @@
-"""What the errors of the monty interpreter mean, and errors that it raises in a program."""
+"""Explains errors of the monty interpreter, and builds errors that it raises in a program."""
 
 from __future__ import annotations
 

@@ -29,7 +29,7 @@ REPEATS = "the page that follows is one that was read"
 
 
 class PageStep(NamedTuple):
-    """What the program is told about a page: if there are more, and if it is to be left out."""
+    """The reply to the program after a page: if more pages follow, and if this one is skipped."""
 
     more: bool
     skip: bool

@@ -137,9 +137,10 @@ class AccessTokens:
     def _refresh(
         self, flow: SignInFlow, credential: Credential, stored: Mapping[str, Any]
     ) -> JsonObject | None:
-        """Return a new token for the refresh token in `stored`; None if there is none.
+        """Return a new token for the refresh token in `stored`.
 
-        Return None also if the server refuses it: it has expired, so the user signs in again.
+        Return None if `stored` has no refresh token, or if the server refuses it. Then it has
+        expired, and the user must sign in again.
         """
         refresh_token = stored.get("refresh_token")
         if not refresh_token:

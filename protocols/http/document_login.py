@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from protocols.documentation import docs_page
 from protocols.errors import CredentialMissing
 from protocols.http.credentials import RequestSecret, host_entry, needs_token
-from protocols.http.oauth import Keyring, Wanted
+from protocols.http.oauth import Keyring, LoginRequirements
 from protocols.response import Answer
 from protocols.schema import JsonObject, as_mapping
 from protocols.urls import Origin, is_loopback
@@ -36,11 +36,11 @@ class DocumentLogin:
     """Why a credential for the host could not be sent, or ""."""
 
     def first_secrets(self) -> list[RequestSecret]:
-        """Return the secrets for the first request. Nobody signs in for it."""
-        if placed := self.keyring.placed(self._wanted):
+        """Return the secrets for the first request, as far as they need no sign-in."""
+        if placed := self.keyring.placed(self._requirements):
             return self._secrets({name: {} for name in placed})
         name = self._unplaced()
-        if name is None or not self._holds(name):
+        if name is None or not self._is_ready(name):
             return []
         return self._secrets({name: {}})
 
@@ -50,29 +50,29 @@ class DocumentLogin:
         They suit the server's challenge, or need a sign-in.
         """
         name = self._unplaced()
-        if name is None or self.keyring.placed(self._wanted):
+        if name is None or self.keyring.placed(self._requirements):
             return []
         credential = self.keyring.settings.credentials[name]
         challenge = answer.headers.get("www-authenticate", "").strip().lower()
         if challenge.startswith("basic") and not needs_token(credential, _BASIC):
             return self._secrets({name: _BASIC})
-        if credential.token_url and not self._holds(name):
+        if credential.token_url and not self._is_ready(name):
             return self._secrets({name: {}})
         return []
 
     def secrets_of(self, document: JsonObject) -> list[RequestSecret]:
-        """Return the secrets for the schemes that a document declares, if nobody must sign in.
+        """Return the secrets for the schemes that a document declares, if they need no sign-in.
 
-        A service may give a smaller document to those who are not signed in.
+        A service may give a smaller document to clients that are not signed in.
         """
         parts = as_mapping(document.get("components")).get("securitySchemes")
         declared = as_mapping(parts or document.get("securityDefinitions"))
         schemes = {name: as_mapping(scheme) for name, scheme in declared.items()}
         found = {}
         for name, scheme in schemes.items():
-            wanted = Wanted(origin=self.origin, offered=(name,), account=self.account)
-            for one in self.keyring.chosen(wanted).values():
-                if self._may_send(one) and self._holds(one, scheme):
+            login = LoginRequirements(origin=self.origin, offered=(name,), account=self.account)
+            for one in self.keyring.chosen(login).values():
+                if self._may_send(one) and self._is_ready(one, scheme):
                     found[one] = scheme
         return self._secrets(found)
 
@@ -82,8 +82,8 @@ class DocumentLogin:
         if self.problem:
             return f"its credential was not sent: {self.problem}"
         name = self._unplaced()
-        names = [*self.keyring.placed(self._wanted), name]
-        if names == [name] and name is not None and not self._holds(name):
+        names = [*self.keyring.placed(self._requirements), name]
+        if names == [name] and name is not None and not self._is_ready(name):
             return (
                 f"its credential {name!r} needs a sign-in, whose address only the document has; set"
                 f" credentials.{name}.token_url, or its prefix ({page})"
@@ -100,8 +100,8 @@ class DocumentLogin:
         )
 
     @property
-    def _wanted(self) -> Wanted:
-        return Wanted(origin=self.origin, account=self.account)
+    def _requirements(self) -> LoginRequirements:
+        return LoginRequirements(origin=self.origin, account=self.account)
 
     def _unplaced(self) -> str | None:
         """Return a credential for the host of which no setting says how it is sent."""
@@ -116,7 +116,7 @@ class DocumentLogin:
         credential = self.keyring.settings.credentials[name]
         return safe and credential.is_sent and credential.may_go_to(self.origin)
 
-    def _holds(self, name: str, scheme: JsonObject | None = None) -> bool:
+    def _is_ready(self, name: str, scheme: JsonObject | None = None) -> bool:
         """Return True if a credential can be sent at once, without a sign-in."""
         credential = self.keyring.settings.credentials[name]
         return not needs_token(credential, scheme or {}) or self.keyring.access_tokens.has(
@@ -126,7 +126,7 @@ class DocumentLogin:
     def _secrets(self, schemes: Mapping[str, JsonObject]) -> list[RequestSecret]:
         """Return the secrets of these credentials, keyed by name, with their schemes.
 
-        If one cannot be had, there are none; `problem` then says why.
+        If one of them is missing, the list is empty, and `problem` says why.
         """
         if not all(map(self._may_send, schemes)):
             return []

@@ -47,7 +47,7 @@ class StreamedBody:
         )
 
     @property
-    def shown(self) -> str:
+    def text_for_messages(self) -> str:
         """The body as text for a message. A file is shown as `@` and its name, as curl does."""
         return "".join(
             f"@{part.info.name}" if isinstance(part, FileValue) else part.decode("utf-8", "replace")
@@ -152,4 +152,8 @@ Body = bytes | StreamedBody | None
 
 def shown_body(body: Any) -> str:
     """Return a body as text for a message."""
-    return body.shown if isinstance(body, StreamedBody) else body.decode("utf-8", "replace")
+    return (
+        body.text_for_messages
+        if isinstance(body, StreamedBody)
+        else body.decode("utf-8", "replace")
+    )

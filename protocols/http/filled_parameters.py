@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import Any
 
 from protocols.http.credentials import RequestSecret
-from protocols.http.oauth import Keyring, Wanted
+from protocols.http.oauth import Keyring, LoginRequirements
 from protocols.http.request_names import same_place
 from protocols.protocol import HttpBinding, ToolProtocol
 from protocols.settings import InvokeSettings, headers_of
@@ -20,14 +20,16 @@ from protocols.urls import Origin, split_url
 _PLACES = ("header", "query", "cookie")
 
 
-def wanted_by(binding: HttpBinding, protocol: ToolProtocol, account: str) -> Wanted:
+def login_requirements(
+    binding: HttpBinding, protocol: ToolProtocol, account: str
+) -> LoginRequirements:
     """Return what a tool says about its credentials.
 
     Raises:
         ValueError: the tool's URL is not a plain http(s) URL.
     """
     names = {name: binding.location(name) for name in (*protocol.parameters, *binding.locations)}
-    return Wanted(
+    return LoginRequirements(
         origin=split_url(binding.url)[0],
         offered=binding.credentials,
         schemes=binding.schemes,
@@ -55,11 +57,11 @@ def without_filled(protocol: ToolProtocol, keyring: Keyring, account: str) -> To
     if not isinstance(binding, HttpBinding):
         return protocol
     try:
-        wanted = wanted_by(binding, protocol, account)
+        login = login_requirements(binding, protocol, account)
     except ValueError:  # reported when the tool is bound
         return protocol
-    sent = [(one.place, one.name) for one in fixed_headers(keyring.settings, wanted.origin)]
-    sent += keyring.placements(wanted)
+    sent = [(one.place, one.name) for one in fixed_headers(keyring.settings, login.origin)]
+    sent += keyring.placements(login)
     places = {same_place(place, name) for place, name in sent}
     filled = {
         name
@@ -72,7 +74,7 @@ def without_filled(protocol: ToolProtocol, keyring: Keyring, account: str) -> To
 def _without(protocol: ToolProtocol, names: set[str]) -> ToolProtocol:
     """Return a tool without these arguments, also in its links and examples."""
     schema: dict[str, Any] = {**protocol.input_schema}
-    schema["properties"] = _left(schema.get("properties", {}), names)
+    schema["properties"] = _without_names(schema.get("properties", {}), names)
     required = [name for name in schema.pop("required", ()) if name not in names]
     if required:
         schema["required"] = required
@@ -81,10 +83,11 @@ def _without(protocol: ToolProtocol, names: set[str]) -> ToolProtocol:
         input_schema=schema,
         links=tuple(link for link in protocol.links if link.argument not in names),
         examples=tuple(
-            replace(one, arguments=_left(one.arguments, names)) for one in protocol.examples
+            replace(one, arguments=_without_names(one.arguments, names))
+            for one in protocol.examples
         ),
     )
 
 
-def _left(values: Mapping[str, Any], names: set[str]) -> dict[str, Any]:
+def _without_names(values: Mapping[str, Any], names: set[str]) -> dict[str, Any]:
     return {name: value for name, value in values.items() if name not in names}

@@ -36,8 +36,8 @@ from protocols.urls import Origin
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Wanted:
-    """What one tool says about its credentials, and what the user says about its source."""
+class LoginRequirements:
+    """The credentials that one tool declares, with the account that the user chose for it."""
 
     origin: Origin
     """Where its requests go."""
@@ -111,13 +111,14 @@ class Keyring:
         """Return the user's own certificates for connections to an origin."""
         return tls_files_for(origin, self.settings.credentials.values())
 
-    def secrets(self, wanted: Wanted, *, tool: str) -> list[RequestSecret]:
+    def secrets(self, login: LoginRequirements, *, tool: str) -> list[RequestSecret]:
         """Return the secrets that a request of `tool` must carry.
 
-        They are those of the first alternative that is configured. There are none if none is
-        configured and one alternative needs no credential. If the document declares no credential
-        at all, they are each secret for this host whose header, query parameter or cookie the user
-        has configured. A secret for a place that the tool declares as a parameter is always sent.
+        They are the secrets of the first alternative that is configured. The list is empty if no
+        alternative is configured and one of them needs no credential. If the document declares no
+        credential at all, the list has each secret for this host whose header, query parameter or
+        cookie the user has configured. A secret for a place that the tool declares as a parameter
+        is always sent.
 
         Raises:
             CredentialMissing: no alternative is configured, a credential is for other hosts, or a
@@ -125,92 +126,100 @@ class Keyring:
         """
         if self._stale:
             self._read_again()
-        chosen = self.chosen(wanted)
-        if not chosen and wanted.alternatives and all(wanted.alternatives):
-            self._raise_missing(wanted, tool)
-        if not any(wanted.alternatives):
-            for base, names in self._placed_accounts(wanted).items():
-                if _pick_account(base, names, wanted.account) is None:
+        chosen = self.chosen(login)
+        if not chosen and login.alternatives and all(login.alternatives):
+            self._raise_missing(login, tool)
+        if not any(login.alternatives):
+            for base, names in self._placed_accounts(login).items():
+                if _pick_account(base, names, login.account) is None:
                     raise CredentialMissing(ambiguous_account_advice(base, names, tool))
         return [
-            self.secret(name, wanted.schemes.get(declared, {}), wanted.origin, tool)
+            self.secret(name, login.schemes.get(declared, {}), login.origin, tool)
             for declared, name in chosen.items()
             if self.settings.credentials[name].is_sent
         ]
 
-    def sign_in(self, wanted: Wanted, *, tool: str) -> list[SignIn]:
+    def sign_in(self, login: LoginRequirements, *, tool: str) -> list[SignIn]:
         """Sign in anew with each credential that `secrets` sends.
 
         Raises:
             CredentialMissing: see `secrets`. The tokens of before are kept.
         """
-        chosen = self.chosen(wanted)
+        chosen = self.chosen(login)
         done = []
         for declared, name in chosen.items():
-            scheme = wanted.schemes.get(declared, {})
+            scheme = login.schemes.get(declared, {})
             place = self.settings.places.get(name, "")
             if not self.settings.credentials[name].is_sent:
-                refuse_unlisted_host(name, self.settings.credentials[name], wanted.origin, tool)
+                refuse_unlisted_host(name, self.settings.credentials[name], login.origin, tool)
                 done.append(SignIn(credential=name, place=place, token=False))
             elif name in self._usable and needs_token(self._usable[name], scheme):
-                refuse_unlisted_host(name, self._usable[name], wanted.origin, tool)
+                refuse_unlisted_host(name, self._usable[name], login.origin, tool)
                 credential = self.complete(name)
                 self.access_tokens.token(name, credential, scheme, anew=True)
                 left = self.access_tokens.seconds_left(name, credential)
                 done.append(SignIn(credential=name, place=place, token=True, seconds=left))
             else:
-                self.secret(name, scheme, wanted.origin, tool)
+                self.secret(name, scheme, login.origin, tool)
                 done.append(SignIn(credential=name, place=place, token=False))
         if not chosen:
-            self.secrets(wanted, tool=tool)  # says what is missing
+            self.secrets(login, tool=tool)  # says what is missing
         return done
 
-    def chosen(self, wanted: Wanted) -> dict[str, str]:
+    def chosen(self, login: LoginRequirements) -> dict[str, str]:
         """Return the names of the configured credentials that `secrets` sends.
 
         They are keyed by the name that the document uses, which lacks the account.
         """
-        configured = []
-        for names in wanted.alternatives:
-            known = {name: self._find(name, wanted.account) for name in names}
-            if names and all(known.values()):
-                configured.append({name: one for name, one in known.items() if one})
-        usable = [one for one in configured if all(name in self._usable for name in one.values())]
-        if all(wanted.alternatives):
+        configured = self._configured_alternatives(login)
+        usable = [one for one in configured if self._usable.keys() >= set(one.values())]
+        if all(login.alternatives):
             usable += configured  # `secrets` says what is wrong with them
         found = usable[0] if usable else {}
-        for one in self.placed(wanted):
+        for one in self.placed(login):
             place, key = self.settings.credentials[one].placement
-            declared = same_place(place or "header", key or "Authorization") in wanted.parameters
-            if declared or not any(wanted.alternatives):
+            declared = same_place(place or "header", key or "Authorization") in login.parameters
+            if declared or not any(login.alternatives):
                 found.setdefault(one, one)
         return found
 
-    def placed(self, wanted: Wanted) -> list[str]:
+    def _configured_alternatives(self, login: LoginRequirements) -> list[dict[str, str]]:
+        """Return the declared alternatives of which the user has configured every credential.
+
+        Each has the names in the settings, keyed by the name that the document uses.
+        """
+        configured = []
+        for names in login.alternatives:
+            known = {name: self._find(name, login.account) for name in names}
+            if names and all(known.values()):
+                configured.append({name: one for name, one in known.items() if one})
+        return configured
+
+    def placed(self, login: LoginRequirements) -> list[str]:
         """Return the credentials for this host of which the user configured how they are sent.
 
         Of several accounts, there is only the one that the source chooses.
         """
         return [
             picked
-            for base, names in self._placed_accounts(wanted).items()
-            if (picked := _pick_account(base, names, wanted.account))
+            for base, names in self._placed_accounts(login).items()
+            if (picked := _pick_account(base, names, login.account))
         ]
 
-    def _placed_accounts(self, wanted: Wanted) -> dict[str, list[str]]:
+    def _placed_accounts(self, login: LoginRequirements) -> dict[str, list[str]]:
         """Return all accounts of the credentials in `placed`, keyed by the credential's name."""
         accounts: dict[str, list[str]] = {}
         for name, credential in self.settings.credentials.items():
-            if credential.has_placement and credential.may_go_to(wanted.origin):
+            if credential.has_placement and credential.may_go_to(login.origin):
                 accounts.setdefault(name.partition("/")[0], []).append(name)
         return accounts
 
-    def placements(self, wanted: Wanted) -> list[tuple[Place, str]]:
+    def placements(self, login: LoginRequirements) -> list[tuple[Place, str]]:
         """Return the location and name of each credential that a request carries."""
         credentials = self.settings.credentials
         secrets = [
-            build_request_secret(name, credentials[name], wanted.schemes.get(declared, {}))
-            for declared, name in self.chosen(wanted).items()
+            build_request_secret(name, credentials[name], login.schemes.get(declared, {}))
+            for declared, name in self.chosen(login).items()
             if credentials[name].is_sent
         ]
         return list(dict.fromkeys((one.place, one.name) for one in secrets))
@@ -274,24 +283,24 @@ class Keyring:
         self.settings = replace(self.settings, credentials=credentials, problems=problems)
 
     def _find(self, name: str, account: str) -> str | None:
-        """Return the configured credential for a name in a document, or None if there is none."""
+        """Return the name in the settings of a credential that a document names, or None."""
         known = self.settings.credentials
         return _pick_account(name, [one for one in known if _is_account(one, name)], account)
 
-    def _raise_missing(self, wanted: Wanted, tool: str) -> NoReturn:
+    def _raise_missing(self, login: LoginRequirements, tool: str) -> NoReturn:
         """Raise the error that says why none of the declared credentials can be sent."""
         missing = [
             name
-            for names in wanted.alternatives
+            for names in login.alternatives
             for name in names
-            if self._find(name, wanted.account) not in self._usable
+            if self._find(name, login.account) not in self._usable
         ]
         name = missing[0]
         accounts = [one for one in self._usable if _is_account(one, name)]
         if accounts:
             raise CredentialMissing(ambiguous_account_advice(name, accounts, tool))
-        scheme = wanted.schemes.get(name, {})
-        raise CredentialMissing(missing_credential_advice(name, scheme, wanted.origin, tool))
+        scheme = login.schemes.get(name, {})
+        raise CredentialMissing(missing_credential_advice(name, scheme, login.origin, tool))
 
     def secret(self, name: str, scheme: JsonObject, origin: Origin, tool: str) -> RequestSecret:
         """Return the secret for one credential, after checking that `origin` may see it.

@@ -20,7 +20,7 @@ from protocols.response import Answer
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FileReceiver:
-    """How the bodies of one tool's responses become files."""
+    """Turns the bodies of one tool's responses into files."""
 
     tool: str
     is_declared: bool

@@ -1,4 +1,4 @@
-"""How a credential gets its token: the kinds of OAuth 2 flows, and their addresses.
+"""OAuth 2 flows: the ways in which a credential gets its token, and their addresses.
 
 The document of a service names the addresses, and the user's settings may replace them. Whatever
 the document says, a password, a refresh token and a device code go only to the `hosts` of the
@@ -40,7 +40,7 @@ class SignInFlow:
 
     @property
     def scope_field(self) -> dict[str, str]:
-        """The scopes as a field of a form; {} if there are none."""
+        """The scopes as a form field; empty if no scope is requested."""
         return {"scope": self.scope} if self.scope else {}
 
     @property

@@ -31,7 +31,7 @@ class TlsFiles:
 
 
 def tls_files_for(origin: Origin, credentials: Iterable[Credential]) -> TlsFiles:
-    """Return the files of those credentials that may go to an origin. Over HTTP there are none."""
+    """Return the files of those credentials that may go to an origin. Plain HTTP uses no files."""
     if origin.scheme != "https":
         return TlsFiles()
     known = [one for one in credentials if one.may_go_to(origin)]

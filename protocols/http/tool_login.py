@@ -8,8 +8,8 @@ from dataclasses import replace
 from protocols.errors import CredentialMissing
 from protocols.http.access_tokens import SignInFailed
 from protocols.http.credentials import RequestSecret
-from protocols.http.filled_parameters import wanted_by
-from protocols.http.oauth import Keyring, SignIn, Wanted
+from protocols.http.filled_parameters import login_requirements
+from protocols.http.oauth import Keyring, LoginRequirements, SignIn
 from protocols.protocol import HttpBinding, ToolProtocol
 
 
@@ -32,12 +32,15 @@ class ToolLogin:
         self.source = source
         self._tool = protocol.name
         self._keyring = keyring
-        self._declared = wanted_by(binding, protocol, account)
+        self._declared = login_requirements(binding, protocol, account)
         self._siblings = replace(self._declared, offered=binding.sibling_credentials)
 
     @property
-    def wanted(self) -> Wanted:
-        """What the tool's document says, and what its siblings need if the user agreed to that."""
+    def requirements(self) -> LoginRequirements:
+        """The credentials that the document declares for the tool.
+
+        If it declares none and the user agreed to it, they are those of the tool's siblings.
+        """
         names = self.sibling_names
         if names and self._keyring.agreements.has(self._declared.origin, names):
             return self._siblings
@@ -64,11 +67,11 @@ class ToolLogin:
     @property
     def key(self) -> tuple[object, ...] | None:
         """A value that is equal for tools with the same sign-in; None for those without one."""
-        wanted = self.wanted
-        chosen = tuple(self._keyring.chosen(wanted).values())
-        if not (chosen or any(wanted.offered)):
+        requirements = self.requirements
+        chosen = tuple(self._keyring.chosen(requirements).values())
+        if not (chosen or any(requirements.offered)):
             return None
-        return wanted.origin, self.account, wanted.offered, chosen
+        return requirements.origin, self.account, requirements.offered, chosen
 
     @property
     def command(self) -> str:
@@ -82,7 +85,7 @@ class ToolLogin:
             CredentialMissing: one of them cannot be had.
         """
         try:
-            return self._keyring.secrets(self.wanted, tool=self._tool)
+            return self._keyring.secrets(self.requirements, tool=self._tool)
         except SignInFailed as failure:
             raise CredentialMissing(f"{failure.body} Test it with: {self.command}") from None
 
@@ -92,15 +95,15 @@ class ToolLogin:
         Raises:
             CredentialMissing: a credential cannot be had. The tokens of before are kept.
         """
-        return self._keyring.sign_in(self.wanted, tool=self._tool)
+        return self._keyring.sign_in(self.requirements, tool=self._tool)
 
     def sibling_question(self) -> str:
-        """Return the question whether the siblings' credentials may be sent; "" if there is none.
+        """Return the question if the siblings' credentials may be sent, as a text.
 
-        There is none if the user has agreed already.
+        The text is "" if no sibling declares a credential, or if the user has agreed already.
         """
         names = self.sibling_names
-        if not names or self.wanted is self._siblings:
+        if not names or self.requirements is self._siblings:
             return ""
         host = self._declared.origin.netloc
         shown = " and ".join(map(repr, names))
@@ -128,5 +131,5 @@ class ToolLogin:
         )
 
 
-def _names_of(wanted: Wanted) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(name for names in wanted.alternatives for name in names))
+def _names_of(requirements: LoginRequirements) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(name for names in requirements.alternatives for name in names))

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, TypeVar
 from protocols.call_limits import CallLimits
 from protocols.errors import CredentialMissing, Outcome, SourceUnavailable, ToolError
 from protocols.http.credentials import add_secrets, refused_credential_remedy
-from protocols.http.oauth import Keyring, Wanted
+from protocols.http.oauth import Keyring, LoginRequirements
 from protocols.http.request import HttpRequest, refuse_unless_json
 from protocols.mcp.call import McpCall, with_limit_advice
 from protocols.mcp.endings import ConnectionEnded
@@ -172,7 +172,8 @@ class Servers:
         It takes arguments keyed by original name, returns the result, and raises `ToolError` for a
         failed call. If the connection has ended, the next call connects again.
         """
-        tool, name = protocol.name, binding.server
+        tool = protocol.name
+        name = binding.server
         mask = self._keyring.mask
         reads = reads or binding.method != "tools/call"
         failed: Outcome = "refused" if reads else "unknown"
@@ -330,8 +331,8 @@ class Servers:
                 origin, _ = split_url(server.url)
                 headers = dict(headers_of(self._settings.headers, origin))
             if server.url and server.credential:
-                wanted = Wanted(origin=origin, offered=(server.credential,))
-                secrets = self._keyring.secrets(wanted, tool="the MCP server")
+                login = LoginRequirements(origin=origin, offered=(server.credential,))
+                secrets = self._keyring.secrets(login, tool="the MCP server")
                 request = add_secrets(
                     HttpRequest(method="POST", url=server.url, headers=headers), secrets
                 )

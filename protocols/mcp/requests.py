@@ -1,4 +1,4 @@
-"""What is asked of an MCP server over a connection, and what is made of its answers."""
+"""Requests to an MCP server over a connection, and how its answers are read."""
 
 from __future__ import annotations
 
@@ -37,8 +37,8 @@ def list_all(
 ) -> tuple[list[Json], tuple[list[Json], list[Json]] | str]:
     """Return a server's tools, and its resources with the templates of their addresses.
 
-    If it does not give its resources, the reason stands in place of them. A server that has
-    resources need not have tools.
+    If the server does not list its resources, a text with the reason is returned instead of them. A
+    server that has resources need not have tools.
 
     Raises:
         ToolError: the server does not give its tools.

@@ -72,7 +72,7 @@ class SchemaReader:
 
     @property
     def problems(self) -> tuple[str, ...]:
-        """What was dropped because no draft of JSON Schema allows it, a clause for each."""
+        """A clause for each part that was dropped because no draft of JSON Schema allows it."""
         return tuple(self._problems)
 
     def read(self) -> dict[str, Any] | None:
@@ -193,7 +193,8 @@ class SchemaReader:
         first = raw.get("prefixItems")
         items = raw.get("items")
         if isinstance(items, list):
-            first, items = items, raw.get("additionalItems")
+            first = items
+            items = raw.get("additionalItems")
         found: dict[str, Any] = {}
         if isinstance(first, list) and first:
             found["prefixItems"] = [self._convert(part) for part in first]

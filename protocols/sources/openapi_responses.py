@@ -30,7 +30,7 @@ def accepted_media(responses: JsonObject) -> tuple[str, ...]:
     """Return the media types of the successful responses, in the order of the document.
 
     The result is empty if JSON or plain text is among them, because a service sends these without
-    being asked. Patterns such as `*/*`, and types that could not stand in a header, are left out.
+    being asked. Patterns such as `*/*`, and types that are not valid in a header, are left out.
     """
     statuses = success_statuses(responses) or [name for name in responses if name == "default"]
     declared = [

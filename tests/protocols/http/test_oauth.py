@@ -3,7 +3,7 @@
 import pytest
 
 from protocols.errors import CredentialMissing
-from protocols.http.oauth import Keyring, Wanted
+from protocols.http.oauth import Keyring, LoginRequirements
 from protocols.settings import Credential, InvokeSettings
 from protocols.urls import split_url
 
@@ -32,24 +32,24 @@ def keyring(*names, problems=(), **more):
 )
 def test_the_source_chooses_one_account(names, account, expected, placed):
     known = keyring(*names, header="X-Key" if placed else "")
-    wanted = Wanted(origin=ORIGIN, offered=() if placed else ("api",), account=account)
+    login = LoginRequirements(origin=ORIGIN, offered=() if placed else ("api",), account=account)
     if expected is None:
         with pytest.raises(CredentialMissing, match="one of your accounts 'api/work', 'api/home'"):
-            known.secrets(wanted, tool="get_me")
+            known.secrets(login, tool="get_me")
         return
-    sent = known.secrets(wanted, tool="get_me")
+    sent = known.secrets(login, tool="get_me")
     assert [one.credential for one in sent] == [expected]
 
 
 def test_the_first_usable_alternative_is_sent():
-    wanted = Wanted(origin=ORIGIN, offered=("none", ("a", "b"), "c"))
-    assert [one.credential for one in keyring("a", "b", "c").secrets(wanted, tool="t")] == [
+    login = LoginRequirements(origin=ORIGIN, offered=("none", ("a", "b"), "c"))
+    assert [one.credential for one in keyring("a", "b", "c").secrets(login, tool="t")] == [
         "a",
         "b",
     ]
     unset = keyring("a", "b", "c", problems=("b",))
-    assert [one.credential for one in unset.secrets(wanted, tool="t")] == ["c"]
+    assert [one.credential for one in unset.secrets(login, tool="t")] == ["c"]
     with pytest.raises(CredentialMissing, match=r"^t: no\.$"):
-        keyring("a", "b", problems=("b",)).secrets(wanted, tool="t")
-    optional = Wanted(origin=ORIGIN, offered=((), "a"))
+        keyring("a", "b", problems=("b",)).secrets(login, tool="t")
+    optional = LoginRequirements(origin=ORIGIN, offered=((), "a"))
     assert keyring("a", problems=("a",)).secrets(optional, tool="t") == []
