@@ -11,8 +11,8 @@ import click
 from atc.cli import options, output, wiring
 from atc.cli.errors import ExitCode
 from atc.settings.reading import load_config
-from protocols.client import HttpCall
 from protocols.errors import CredentialMissing, ToolError
+from protocols.http.call import HttpCall
 from protocols.http.oauth import SignIn
 from protocols.protocol import McpBinding
 from protocols.tool import Tool

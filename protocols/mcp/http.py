@@ -7,7 +7,6 @@ follows no redirect to another origin.
 
 from __future__ import annotations
 
-import asyncio
 import math
 import time
 from collections import deque
@@ -18,19 +17,10 @@ from typing import Any
 import anyio
 import anyio.to_thread
 import httpx2
-from mcp.client.auth import OAuthClientProvider
 from mcp.client.streamable_http import MCP_SESSION_ID, streamable_http_client
-from mcp.shared.auth import (
-    AuthorizationCodeResult,
-    OAuthClientInformationFull,
-    OAuthClientMetadata,
-    OAuthToken,
-)
-from pydantic import BaseModel
 from requests.utils import select_proxy
 
 from protocols.call_limits import CallLimits
-from protocols.errors import CredentialMissing
 from protocols.http.decoding import ACCEPTED
 from protocols.http.lookup import NameResolver, UnreachableAddress
 from protocols.http.oauth import Keyring
@@ -39,6 +29,7 @@ from protocols.http.transport import route_to
 from protocols.mcp.bodies import DecompressedStream, LimitedStream
 from protocols.mcp.endings import SESSION_ENDED, status_ends_session
 from protocols.mcp.log import ServerLogTail
+from protocols.mcp.sign_in import BrowserSignIn
 from protocols.mcp.sse import over_sse
 from protocols.response import parse_json
 from protocols.schema import as_mapping
@@ -100,7 +91,7 @@ async def over_http(
             settings.open_browser is not None or keyring.tokens.get(f"mcp {url}")
         ):
             redirect = stack.enter_context(RedirectPage())
-            auth = _SignIn(url, keyring, redirect, exchanges).client()
+            auth = BrowserSignIn(url, keyring, redirect, exchanges.require).client()
         sent = {"Accept-Encoding": ACCEPTED, **headers}
         client = httpx2.AsyncClient(headers=sent, timeout=None, transport=exchanges, auth=auth)
         limit = limits.max_response_bytes
@@ -337,67 +328,3 @@ def _readdress(address: str, request: httpx2.Request, origin: Origin) -> httpx2.
         stream=request.stream,
         extensions={**request.extensions, **named},
     )
-
-
-class _SignIn:
-    """Token storage and browser access for the SDK's OAuth client.
-
-    The client signs in when the server answers with status 401.
-    """
-
-    def __init__(
-        self, url: str, keyring: Keyring, redirect: RedirectPage, exchanges: LimitedTransport
-    ) -> None:
-        self._url = url
-        self._name = f"mcp {url}"
-        self._redirect = redirect
-        self._exchanges = exchanges
-        self._tokens = keyring.tokens
-        self._open = keyring.settings.open_browser
-
-    def client(self) -> OAuthClientProvider:
-        """Return the SDK's OAuth client."""
-        asked = OAuthClientMetadata.model_validate(
-            {"client_name": "atc", "redirect_uris": [self._redirect.url]}
-        )
-        return OAuthClientProvider(
-            self._url,
-            asked,
-            self,
-            redirect_handler=self._open_sign_in_page,
-            callback_handler=self._wait_for_redirect,
-        )
-
-    async def _open_sign_in_page(self, address: str) -> None:
-        if self._open is None:
-            raise CredentialMissing(
-                "it wants a sign-in in a browser; run this command once on a terminal"
-            )
-        await self._exchanges.require(address)  # the browser could be sent to a local service
-        self._open(address)
-
-    async def _wait_for_redirect(self) -> AuthorizationCodeResult:
-        found = await asyncio.to_thread(self._redirect.wait, None)
-        return AuthorizationCodeResult(
-            code=found["code"], state=found.get("state"), iss=found.get("iss")
-        )
-
-    async def get_tokens(self) -> OAuthToken | None:
-        found = self._tokens.get(self._name).get("token")
-        return OAuthToken.model_validate(found) if found else None
-
-    async def set_tokens(self, tokens: OAuthToken) -> None:
-        self._save("token", tokens)
-
-    async def get_client_info(self) -> OAuthClientInformationFull | None:
-        found = self._tokens.get(self._name).get("client")
-        return OAuthClientInformationFull.model_validate(found) if found else None
-
-    async def set_client_info(self, client_info: OAuthClientInformationFull) -> None:
-        self._save("client", client_info)
-
-    def _save(self, key: str, value: BaseModel) -> None:
-        kept = self._tokens.get(self._name)
-        self._tokens.save(
-            self._name, kept | {key: value.model_dump(mode="json", exclude_none=True)}
-        )
