@@ -43,13 +43,13 @@ if TYPE_CHECKING:
         ToolsChosen,
         ToolsNamed,
     )
+    from atc.core.program import Program
     from atc.core.task import InvalidTask
     from atc.core.types import (
         Attempt,
         Fact,
         Fault,
         Finding,
-        Program,
         SkippedQuestion,
         Solution,
         Unsolved,
@@ -150,12 +150,12 @@ _PLACES = {
     ),
     "atc.core.task": ("InvalidTask",),
     "atc.core.draft": ("Draft",),
+    "atc.core.program": ("Program",),
     "atc.core.types": (
         "Attempt",
         "Fact",
         "Fault",
         "Finding",
-        "Program",
         "SkippedQuestion",
         "Solution",
         "Unsolved",

@@ -16,7 +16,8 @@ import time
 from collections import Counter
 from typing import Any
 
-from atc.core.types import Finding, Program
+from atc.core.program import Program
+from atc.core.types import Finding
 from atc.pipeline.check import check
 from benchmarks.runner import suite
 from tests.labs.check_corpus import Case, cases, present, services, toolbox

@@ -23,8 +23,9 @@ import click
 from atc.agent import Agent
 from atc.cli.wiring import choose_model
 from atc.core.config import Config, public
+from atc.core.program import Program
 from atc.core.replies import program_in_reply
-from atc.core.types import Attempt, Fault, Program, Solution
+from atc.core.types import Attempt, Fault, Solution
 from atc.core.version import __version__
 from atc.pipeline.attribute import attribute
 from atc.pipeline.repair import RepairCase, Way, correction

@@ -22,7 +22,8 @@ from typing import Any
 import click
 
 from atc.core import events
-from atc.core.types import Attempt, Program, Solution
+from atc.core.program import Program
+from atc.core.types import Attempt, Solution
 from atc.store import RunStore, Store
 from atc.store.postgres import PostgresStore
 from benchmarks.postgres import server

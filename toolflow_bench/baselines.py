@@ -19,7 +19,8 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any, Literal, get_args
 
-from atc.core.types import Attempt, Program, Solution
+from atc.core.program import Program
+from atc.core.types import Attempt, Solution
 from atc.pipeline.attribute import attribute
 from protocols.schema import resolve
 from protocols.tool import Tool

@@ -15,8 +15,8 @@ from datetime import date, datetime
 from typing import NamedTuple
 
 from atc.core.messages import format_list
+from atc.core.program import Program, ProgramTooLong
 from atc.core.task import InvalidTask, TaskContext, read_context
-from atc.core.types import Program, ProgramTooLong
 from atc.pipeline.check.names import PREDEFINED_NAMES
 from atc.pipeline.check.syntax import names_bound_by, own_nodes
 from protocols.naming import identifier

@@ -17,8 +17,9 @@ from atc.agent.run_start import BeforeWrite, RunOptions, begin_run, continue_run
 from atc.archive.learned_schemas import LearnedSchemas
 from atc.core.config import Config
 from atc.core.events import Observer
+from atc.core.program import Program
 from atc.core.task import TaskContext
-from atc.core.types import Finding, Program, Solution
+from atc.core.types import Finding, Solution
 from atc.pipeline.check import check
 from atc.run.follow_up import FollowUp, follow_solution, follow_stored
 from atc.run.record import RunRecord

@@ -23,7 +23,7 @@ from atc.archive.learned_schemas import structure
 from atc.archive.recording import RecordedTools, create_redactor, find_final_attempt
 from atc.archive.saved_descriptions import describe_saved
 from atc.core.answers import parse_answer
-from atc.core.types import Program
+from atc.core.program import Program
 from atc.pipeline.check import check
 from atc.store.stored import StoredRun
 from probing.infer import count_fields, infer

@@ -11,8 +11,8 @@ import click
 from atc.cli.options import Verb, tools_options
 from atc.cli.output import print_result, read_text, say
 from atc.cli.wiring import open_toolbox
+from atc.core.program import Program
 from atc.core.text import count
-from atc.core.types import Program
 from atc.pipeline.check import character_span, render_place
 from atc.pipeline.check import check as findings_of
 from atc.settings.reading import load_config

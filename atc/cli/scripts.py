@@ -26,9 +26,10 @@ from atc.cli.wiring import (
     say_withheld,
 )
 from atc.core.config import Config
+from atc.core.program import Program
 from atc.core.quoting import quoted
 from atc.core.tool_access import program_limits
-from atc.core.types import Attempt, Program
+from atc.core.types import Attempt
 from atc.safety.consent import Consent
 from atc.safety.held_calls import HeldCalls
 from atc.settings.reading import Layer, load_config

@@ -22,7 +22,8 @@ from atc.cli.output import as_json, print_json, print_result, say
 from atc.cli.wiring import open_agent
 from atc.core.quoting import command
 from atc.serve.client_configs import CLIENTS, TOKEN, config_for
-from atc.serve.gateway import Gateway, GatewayLimits
+from atc.serve.gateway import Gateway
+from atc.serve.gateway_limits import GatewayLimits
 from atc.settings.reading import load_config
 from protocols.secrets.sources import mask_source
 from protocols.sources import absolute_source

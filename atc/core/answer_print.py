@@ -7,7 +7,7 @@ answer.
 
 from __future__ import annotations
 
-from atc.core.types import Program
+from atc.core.program import Program
 
 PRINT_ANSWER = "print_answer"
 """The name under which a program that prints only its answer keeps the real `print`."""

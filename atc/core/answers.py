@@ -10,7 +10,8 @@ import ast
 import json
 from collections.abc import Sequence
 
-from atc.core.types import Attempt, Program
+from atc.core.program import Program
+from atc.core.types import Attempt
 from protocols.schema import JsonValue, loads
 
 

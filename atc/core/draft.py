@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from atc.core.types import Finding, Program
+from atc.core.program import Program
+from atc.core.types import Finding
 from protocols.toolbox import Toolbox
 
 

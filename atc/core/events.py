@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from atc.core.types import Attempt, Finding, Program
+from atc.core.program import Program
+from atc.core.types import Attempt, Finding
 from protocols.model import Completion, Message
 from protocols.protocol import ToolProtocol
 from sandbox.trace import ToolCall

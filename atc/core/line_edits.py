@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-from atc.core.types import Program
+from atc.core.program import Program
 
 _EDIT = re.compile(r"[ \t]*line[ \t]+(\d{1,6})[ \t]*:[ \t]?(.*)", re.IGNORECASE)
 _FENCE = re.compile(r"[ \t]*```\w*[ \t]*")

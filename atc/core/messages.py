@@ -11,8 +11,9 @@ from contextvars import ContextVar
 from functools import lru_cache
 from urllib.parse import urlencode
 
+from atc.core.program import Program
 from atc.core.tool_calls import WITH_HEADERS
-from atc.core.types import Finding, Program
+from atc.core.types import Finding
 from protocols.naming import LONGEST_COMPARED, closest_meanings
 from protocols.response_headers import places, results_without_body
 from protocols.schema import Json, type_name

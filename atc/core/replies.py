@@ -10,8 +10,8 @@ import ast
 import re
 from functools import lru_cache
 
+from atc.core.program import Program
 from atc.core.source_edits import SourceOffsets, apply_edits
-from atc.core.types import Program
 from protocols.schema import loads
 
 _BLOCK = re.compile(r"^[ \t]*```[^\n]*\n(?P<code>.*?)(?P<end>```|\Z)", re.DOTALL | re.MULTILINE)

@@ -9,7 +9,7 @@ import ast
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from atc.core.types import Program
+from atc.core.program import Program
 
 Node = ast.expr | ast.keyword | ast.stmt
 

@@ -23,9 +23,10 @@ from atc.core.events import (
     ToolsChosen,
 )
 from atc.core.messages import format_tool_call
+from atc.core.program import Program
 from atc.core.quoting import escape_hidden
 from atc.core.text import clipped, count
-from atc.core.types import Finding, Program
+from atc.core.types import Finding
 from atc.observe.colors import highlight_lines
 from protocols.schema import dumps, shape
 from sandbox.trace import ToolCall

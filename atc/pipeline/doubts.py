@@ -14,7 +14,7 @@ from itertools import islice
 
 from atc.core.answers import parse_answer
 from atc.core.json_paths import walk_responses
-from atc.core.types import Program
+from atc.core.program import Program
 from atc.pipeline.autofix.paging import unread_pages
 from atc.pipeline.fixed_choices import find_fixed_choices
 from atc.pipeline.ignored_conditions import (

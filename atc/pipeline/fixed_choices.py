@@ -13,7 +13,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from atc.core.types import Program
+from atc.core.program import Program
 from protocols.naming import snake
 from protocols.schema import Json, resolve
 from protocols.tool import Tool

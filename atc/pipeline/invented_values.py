@@ -15,7 +15,8 @@ from typing import TypeGuard
 
 from atc.core.answer_print import print_name
 from atc.core.messages import make_finding
-from atc.core.types import Finding, Program
+from atc.core.program import Program
+from atc.core.types import Finding
 from atc.core.value_kinds import is_common, is_measure
 from atc.pipeline.attribute.dataflow import simple_name
 from atc.pipeline.guessed_links import find_proposable

@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 from atc.core.answers import parse_answer
 from atc.core.json_paths import walk_responses
-from atc.core.types import Program
+from atc.core.program import Program
 from atc.pipeline.attribute.dataflow import simple_name
 from atc.pipeline.ignored_conditions import describe_in_words
 from protocols.naming import singular, snake

@@ -6,9 +6,9 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
 from atc.core.line_edits import apply_line_edits, line_edits
 from atc.core.messages import format_list
+from atc.core.program import Program
 from atc.core.prompts import fill
 from atc.core.replies import program_in_reply, says_same
-from atc.core.types import Program
 from protocols.model import Completion, Message
 from protocols.render import WITH_RESPONSES, Docs, describe_within_budget
 from protocols.schema import Json, JsonObject, resolve, types, unwrap_schema

@@ -14,7 +14,7 @@ from itertools import islice
 from typing import NamedTuple
 
 from atc.core.json_paths import walk_responses
-from atc.core.types import Program
+from atc.core.program import Program
 from protocols.toolbox import Toolbox
 from sandbox.trace import ToolCall, Trace
 

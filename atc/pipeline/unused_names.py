@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from atc.core.json_paths import walk_responses
-from atc.core.types import Program
+from atc.core.program import Program
 from atc.pipeline.ignored_conditions import describe_in_words
 from protocols.schema import resolve, types
 from protocols.tool import Tool

@@ -6,7 +6,8 @@ from dataclasses import replace
 
 from atc.archive.learned_schemas import add_observed_schemas
 from atc.core.events import AttemptEnded, ProgramWritten
-from atc.core.types import Attempt, Finding, Program
+from atc.core.program import Program
+from atc.core.types import Attempt, Finding
 from atc.run.passes import Passes
 from atc.run.program_calls import has_written, seen_output
 from atc.run.program_tools import with_named, writing_tools

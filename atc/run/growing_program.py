@@ -14,7 +14,7 @@ from collections.abc import Collection
 from dataclasses import dataclass, field
 
 from atc.core.answer_print import HEAD, PRINT_ANSWER, PRINTS_AGAIN
-from atc.core.types import Program
+from atc.core.program import Program
 from sandbox.journal import Journal
 from sandbox.trace import ToolCall, Trace
 

@@ -7,7 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from atc.archive.learned_schemas import add_observed_schemas
-from atc.core.types import Attempt, FaultKind, Finding, Program
+from atc.core.program import Program
+from atc.core.types import Attempt, FaultKind, Finding
 from atc.pipeline.attribute import attribute
 from atc.pipeline.autofix import autofix
 from atc.pipeline.autofix.lookups import look_up_answer

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 from atc.core.events import ToolsNamed
+from atc.core.program import Program
 from atc.core.tool_access import program_limits
-from atc.core.types import Program
 from atc.run.remedies import pause_for_remedy, skipped_remedies
 from atc.run.strategy_run import Run
 from protocols.protocol import ProgramBinding

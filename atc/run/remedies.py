@@ -8,7 +8,7 @@ from __future__ import annotations
 import ast
 from dataclasses import replace
 
-from atc.core.types import Program
+from atc.core.program import Program
 from atc.pipeline.attribute.failed_calls import REMEDY_NEEDED
 from protocols.toolbox import Toolbox
 from sandbox.journal import Journal

@@ -13,9 +13,10 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
+from atc.core.program import Program
 from atc.core.prompts import fill
 from atc.core.replies import program_in_reply
-from atc.core.types import Attempt, Program
+from atc.core.types import Attempt
 from atc.models.decode.errors import Undecodable
 from atc.models.decode.known_ids import IdScope, KnownIds
 from atc.models.decode.write_call import Sampling, WrittenCall

@@ -9,8 +9,9 @@ from typing import Any, NamedTuple
 
 from atc.core.config import Config, InvalidConfig
 from atc.core.events import AttemptEnded, Observer, ToolsChosen
+from atc.core.program import Program
 from atc.core.task import TaskContext
-from atc.core.types import Attempt, Fault, FaultKind, Program, Solution, Status
+from atc.core.types import Attempt, Fault, FaultKind, Solution, Status
 from atc.models.prices import FREE, Price, price_of
 from atc.pipeline.guessed_links import drop_contradicted_links
 from atc.pipeline.repair.open_effects import note_open_effects, raised_writes

@@ -17,8 +17,9 @@ from dataclasses import replace
 from functools import partial
 
 from atc.core.config import Config
+from atc.core.program import Program
 from atc.core.quoting import quote_name, safe_shell_argument
-from atc.core.types import Program, SkippedQuestion
+from atc.core.types import SkippedQuestion
 from atc.safety.held_calls import HeldCalls
 from atc.safety.pause_text import describe_problems, hint_further
 from atc.safety.questions import MOST_DECIDING, AskPerson, Question, is_readable, most_beside

@@ -11,7 +11,7 @@ from __future__ import annotations
 import hmac
 from collections import Counter, OrderedDict
 from collections.abc import Callable
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
 from functools import partial
 from hashlib import sha256
 from typing import Unpack
@@ -23,6 +23,7 @@ from atc.core.types import Solution
 from atc.safety.redaction import Redactor
 from atc.serve.earlier_writes import find_write_in_doubt
 from atc.serve.gateway_agent import ClientAgents, GatewaySearch
+from atc.serve.gateway_limits import GatewayLimits
 from atc.serve.large_results import LargeResults
 from atc.serve.refused_programs import INSIST, RefusedPrograms
 from atc.serve.replies import (
@@ -65,27 +66,6 @@ _DESCRIBED_AT_ONCE = 12_000
 """Maximum number of tokens of one reply of `describe_tools`."""
 _WRITERS_KEPT = 10_000
 """Number of the latest runs for which the gateway remembers the client."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class GatewayLimits:
-    """Limits on what the clients of a gateway may use."""
-
-    run_seconds: float = 120.0
-    """Wall time of one program in seconds, including the time in which it waits for tools."""
-    programs: int = 16
-    """Maximum number of programs of all clients that run at the same time. Others wait."""
-    programs_each: int = 10
-    """Maximum number of programs of one client that run at the same time."""
-    waiting_each: int = 100
-    """Maximum number of requests of one client that may wait. Further ones are refused."""
-    questions: int = 32
-    """Maximum number of questions to persons that are open at the same time, for all clients."""
-    questions_each: int = 8
-    """Maximum number of open questions of one client.
-
-    One more ends the question that has been open longest, and pauses its run.
-    """
 
 
 class Gateway:

@@ -8,7 +8,8 @@ from typing import NotRequired, TypedDict
 
 from atc.core.answers import attempt_value
 from atc.core.messages import describe_result_headers, format_tool_call
-from atc.core.types import Attempt, Fault, Finding, Program, Solution
+from atc.core.program import Program
+from atc.core.types import Attempt, Fault, Finding, Solution
 from atc.pipeline.attribute.failed_calls import REMEDY_NEEDED
 from atc.pipeline.response_notes import describe_unread
 from protocols.files import described_at, replaced_at

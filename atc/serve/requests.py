@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from typing import TypedDict
 
 from atc.core.events import Observer
-from atc.core.types import Program
+from atc.core.program import Program
 from atc.safety.questions import AskPerson
 from atc.store.stored import RunTaken
 from protocols.errors import AtcError, UnknownTool

@@ -12,7 +12,8 @@ from dataclasses import replace
 from typing import Any, Protocol
 
 from atc.core import events
-from atc.core.types import Attempt, Program
+from atc.core.program import Program
+from atc.core.types import Attempt
 from atc.store.stored import (
     Exchange,
     RunSummary,

@@ -12,7 +12,8 @@ from itertools import groupby
 
 from atc.archive.learned_schemas import add_observed_schemas
 from atc.core.messages import format_list
-from atc.core.types import Attempt, Finding, Program, Solution
+from atc.core.program import Program
+from atc.core.types import Attempt, Finding, Solution
 from atc.pipeline.check import check
 from atc.pipeline.repair import worth_repairing
 from atc.pipeline.synthesize import declares_response

@@ -11,7 +11,8 @@ from dataclasses import replace
 
 from atc.core.draft import Draft
 from atc.core.events import ProgramWritten
-from atc.core.types import Attempt, Program, Solution
+from atc.core.program import Program
+from atc.core.types import Attempt, Solution
 from atc.pipeline.repair import RepairCase, correction, worth_repairing
 from atc.pipeline.synthesize import build_program_prompt, new_program
 from atc.run.attempt import attempt, prepare

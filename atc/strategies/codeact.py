@@ -14,9 +14,10 @@ import ast
 import re
 from typing import NamedTuple
 
+from atc.core.program import Program
 from atc.core.prompts import fill
 from atc.core.replies import program_in_reply
-from atc.core.types import Attempt, Program, Solution
+from atc.core.types import Attempt, Solution
 from atc.pipeline.repair import traceback_text
 from atc.run.attempt import run_unchecked
 from atc.run.conversation import (

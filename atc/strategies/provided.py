@@ -11,7 +11,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, NoReturn
 
-from atc.core.types import Attempt, Finding, Program, Solution
+from atc.core.program import Program
+from atc.core.types import Attempt, Finding, Solution
 from atc.pipeline.check import check
 from atc.run.attempt import run_given_program
 from atc.run.passes import rests_on_responses

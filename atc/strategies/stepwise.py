@@ -11,9 +11,10 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from atc.core.program import Program
 from atc.core.prompts import fill
 from atc.core.replies import says_same
-from atc.core.types import Attempt, Program, Solution
+from atc.core.types import Attempt, Solution
 from atc.pipeline.repair.facts import RepairCase, describe_writes, facts
 from atc.pipeline.repair.responses import escape_fences, format_results
 from atc.pipeline.synthesize import new_program

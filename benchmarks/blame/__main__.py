@@ -20,7 +20,8 @@ from typing import Any
 
 import click
 
-from atc.core.types import Fault, Program
+from atc.core.program import Program
+from atc.core.types import Fault
 from atc.pipeline.attribute import attribute
 from atc.pipeline.check import check
 from atc.pipeline.doubts import doubts

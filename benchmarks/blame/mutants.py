@@ -9,8 +9,8 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from atc.core.program import Program
 from atc.core.source_edits import SourceOffsets, apply_edits
-from atc.core.types import Program
 from benchmarks.blame.gold import Edit, ObservedGold, ObservedValue, Truth, can_be_id
 from benchmarks.blame.guards import missing_guards
 from protocols.python_source import parse_python

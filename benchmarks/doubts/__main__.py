@@ -27,7 +27,8 @@ from typing import Any, NamedTuple
 
 import click
 
-from atc.core.types import Attempt, Program
+from atc.core.program import Program
+from atc.core.types import Attempt
 from benchmarks.runner import scripted_agent, suite
 from protocols.toolbox import Toolbox
 from sandbox.base import Sandbox

@@ -15,7 +15,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from atc.core.types import Attempt, Program, Solution
+from atc.core.program import Program
+from atc.core.types import Attempt, Solution
 from benchmarks.restbench.mock import REFERENCE, Mock, Thing
 from benchmarks.restbench.operations import MockOperation, singular
 from benchmarks.restbench.values import scalar

@@ -13,7 +13,8 @@ from atc.core.events import (
     ToolCalled,
     ToolsChosen,
 )
-from atc.core.types import Attempt, Program, Solution, Usage
+from atc.core.program import Program
+from atc.core.types import Attempt, Solution, Usage
 from atc.store import Store
 from protocols.model import Completion, Message
 from sandbox.trace import ToolCall, Trace

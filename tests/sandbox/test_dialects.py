@@ -6,7 +6,7 @@ import threading
 
 import pytest
 
-from atc.core.types import Program
+from atc.core.program import Program
 from atc.pipeline.check import check
 from benchmarks.sandbox.dialects import dialect_tools, is_right, load_dialects
 from benchmarks.sandbox.shop import run, shop

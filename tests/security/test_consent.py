@@ -18,7 +18,8 @@ from mcp import Client
 
 from atc import Agent
 from atc.core.config import Config
-from atc.serve.gateway import Gateway, GatewayLimits
+from atc.serve.gateway import Gateway
+from atc.serve.gateway_limits import GatewayLimits
 from atc.serve.server import gateway_server, tools_server
 from atc.store import Store
 from protocols.sources import load_tools

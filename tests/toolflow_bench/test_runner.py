@@ -14,7 +14,8 @@ from pathlib import Path
 import pytest
 
 from atc.core.parallel import Threads
-from atc.core.types import Attempt, Fact, Fault, Finding, Program, Solution, Usage
+from atc.core.program import Program
+from atc.core.types import Attempt, Fact, Fault, Finding, Solution, Usage
 from atc.models.prices import Price
 from protocols.errors import ModelUnavailable
 from sandbox.trace import ToolCall, Trace

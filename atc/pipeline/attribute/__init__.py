@@ -12,7 +12,8 @@ from dataclasses import replace
 
 from atc.core.json_paths import ResponseOrigin, find_origins
 from atc.core.messages import format_tool_call
-from atc.core.types import Fact, Fault, Finding, Program
+from atc.core.program import Program
+from atc.core.types import Fact, Fault, Finding
 from atc.pipeline.attribute.blame import AttributionTrace
 from atc.pipeline.attribute.exceptions import from_exception, from_unfilled
 from atc.pipeline.attribute.failed_calls import (

@@ -21,7 +21,7 @@ from atc.core.json_paths import (
     get_at_path,
 )
 from atc.core.messages import format_tool_call
-from atc.core.types import Program
+from atc.core.program import Program
 from atc.pipeline.attribute.dataflow import Tree, called_name, is_on_line
 from atc.pipeline.attribute.facts import Facts
 from atc.pipeline.attribute.failing_values import Suspect, is_empty

@@ -20,7 +20,8 @@ from atc.core.messages import (
     format_tool_call,
     snippet,
 )
-from atc.core.types import Fact, Fault, FaultKind, Program
+from atc.core.program import Program
+from atc.core.types import Fact, Fault, FaultKind
 from atc.pipeline.attribute.blame import MOST_ITEMS, AttributionTrace, Candidate, choose_candidate
 from atc.pipeline.attribute.facts import build_fault
 from atc.pipeline.attribute.failing_values import Suspect, is_empty, suspects

@@ -10,7 +10,8 @@ import ast
 from collections.abc import Iterator, Sequence
 
 from atc.core.json_paths import JsonPath, format_json_path, generalize
-from atc.core.types import Fact, Fault, FaultKind, Finding, Program
+from atc.core.program import Program
+from atc.core.types import Fact, Fault, FaultKind, Finding
 from atc.pipeline.attribute.dataflow import Tree, position
 from atc.pipeline.attribute.sources import CallSource, CallSources
 from protocols.toolbox import Toolbox

@@ -7,8 +7,9 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from atc.core.messages import format_expression, format_list, format_tool_call, snippet
+from atc.core.program import Program
 from atc.core.text import count
-from atc.core.types import Fact, Fault, Program
+from atc.core.types import Fact, Fault
 from atc.pipeline.attribute.blame import AttributionTrace
 from atc.pipeline.attribute.dataflow import is_on_line, simple_name
 from atc.pipeline.attribute.facts import build_fault

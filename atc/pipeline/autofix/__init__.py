@@ -12,8 +12,9 @@ import ast
 import re
 from collections.abc import Iterator
 
+from atc.core.program import Program
 from atc.core.source_edits import Edit, SourceOffsets, apply_edits
-from atc.core.types import Finding, Program
+from atc.core.types import Finding
 from atc.pipeline.autofix.indentation import remove_unexpected_indent
 from atc.pipeline.autofix.lookups import lookup, search_for
 from protocols.naming import similarity, snake

@@ -5,8 +5,8 @@ from __future__ import annotations
 import ast
 from collections.abc import Mapping
 
+from atc.core.program import Program
 from atc.core.tool_calls import called_tool
-from atc.core.types import Program
 
 
 def only_first_rows(program: Program, tool: str) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from atc.core.types import Program
+from atc.core.program import Program
 
 _UNEXPECTED = "unexpected indent"
 

@@ -16,8 +16,8 @@ from typing import NamedTuple
 
 from atc.core.answer_print import print_name
 from atc.core.answers import parse_answer
+from atc.core.program import Program
 from atc.core.source_edits import SourceOffsets, apply_edits
-from atc.core.types import Program
 from atc.pipeline.attribute import find_origins
 from protocols.naming import VAGUE, singular
 from protocols.schema import resolve, types, unwrap_schema

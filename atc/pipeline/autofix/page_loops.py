@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import ast
 
+from atc.core.program import Program
 from atc.core.source_edits import Edit, SourceOffsets, apply_edits
 from atc.core.tool_calls import PAGES
-from atc.core.types import Program
 from atc.pipeline.autofix.paging import UnreadPages, argument_schema, page_roles
 from atc.pipeline.check.syntax import names_bound_by
 from protocols.tool import Tool

@@ -8,8 +8,8 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from atc.core.program import Program
 from atc.core.tool_calls import PAGES, WITH_HEADERS, called_tool
-from atc.core.types import Program
 from atc.pipeline.autofix.first_rows import only_first_rows
 from atc.safety.taint.number_words import numbers_in_words
 from protocols.next_page import NextPage, Page, UnreadablePage, describe_total, next_page

@@ -12,7 +12,8 @@ import ast
 from dataclasses import replace
 
 from atc.core.messages import character_span, limit_guesses, render_finding, render_place
-from atc.core.types import Finding, Program
+from atc.core.program import Program
+from atc.core.types import Finding
 from atc.pipeline.check.imports import unavailable_imports
 from atc.pipeline.check.names import output_findings, shadowed_tools
 from atc.pipeline.check.statements import flow_findings

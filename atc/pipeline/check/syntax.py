@@ -10,7 +10,8 @@ from dataclasses import dataclass, field
 from typing import TypeVar
 
 from atc.core.messages import make_finding
-from atc.core.types import Finding, Program, ProgramTooLong
+from atc.core.program import Program, ProgramTooLong
+from atc.core.types import Finding
 from atc.pipeline.check.budget import current_budget, spend
 from protocols import python_source
 from sandbox.returns import compile_returning

@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from atc.core.json_paths import count_shared_steps, generalize
 from atc.core.messages import format_tool_call
-from atc.core.types import Program
+from atc.core.program import Program
 from protocols.links import response_paths
 from protocols.render import DETAILS, FULL, stubs
 from protocols.schema import Json, parse_path, types

@@ -15,9 +15,10 @@ from dataclasses import fields, is_dataclass, replace
 from typing import Any, TypeVar, cast
 
 from atc.core.line_edits import line_edits, readable_lines
+from atc.core.program import Program
 from atc.core.replies import program_in_reply
 from atc.core.task import TaskContext
-from atc.core.types import Attempt, Program
+from atc.core.types import Attempt
 from atc.safety.redaction.text import SecretText
 from atc.store.stored import StoredRun
 from protocols.model import Completion

@@ -17,8 +17,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 
 from atc.core.json_paths import JsonPath, format_json_path, generalize, walk_responses
+from atc.core.program import Program
 from atc.core.quoting import format_number, quote_name, quoted, safe_shell_argument
-from atc.core.types import Program
 from atc.safety.taint.contacts import is_email
 from atc.safety.taint.files import (
     PassedFile,

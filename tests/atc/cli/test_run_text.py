@@ -1,7 +1,8 @@
 """A stored run as text for people."""
 
 from atc.cli.run_text import clip_line, format_run
-from atc.core.types import Attempt, Program
+from atc.core.program import Program
+from atc.core.types import Attempt
 from atc.store.stored import RunSummary, StoredRun
 from sandbox.trace import Failure, Trace
 

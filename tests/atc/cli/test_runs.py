@@ -10,7 +10,8 @@ import pytest
 from atc.cli.wiring import open_store
 from atc.core import events
 from atc.core.config import Config
-from atc.core.types import Attempt, Fact, Fault, Finding, Program, Solution, Usage
+from atc.core.program import Program
+from atc.core.types import Attempt, Fact, Fault, Finding, Solution, Usage
 from protocols.model import Completion, Message
 from sandbox.trace import ToolCall, Trace
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from atc.cli.runs_list import format_list
-from atc.core.types import Attempt, Program, Usage
+from atc.core.program import Program
+from atc.core.types import Attempt, Usage
 from atc.store.stored import RunSummary, StoredRun
 from sandbox.trace import Trace
 

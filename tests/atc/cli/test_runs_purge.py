@@ -12,7 +12,8 @@ import pytest
 from atc.cli.wiring import open_store
 from atc.core import events
 from atc.core.config import Config
-from atc.core.types import Attempt, Program, Solution
+from atc.core.program import Program
+from atc.core.types import Attempt, Solution
 from protocols.model import Completion, Message
 from sandbox.trace import ToolCall, Trace
 

@@ -1,7 +1,7 @@
 """Programs that print their answer alone."""
 
 from atc.core.answer_print import HEAD, PRINTS_AGAIN, count_kept_lines, print_name
-from atc.core.types import Program
+from atc.core.program import Program
 
 
 def test_an_ordinary_program_prints_by_print():

@@ -3,7 +3,8 @@
 import pytest
 
 from atc.core.answers import answer_value, attempt_value, parse_answer
-from atc.core.types import Attempt, Program
+from atc.core.program import Program
+from atc.core.types import Attempt
 from sandbox.trace import Trace
 
 

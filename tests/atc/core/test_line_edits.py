@@ -3,7 +3,7 @@
 import pytest
 
 from atc.core.line_edits import apply_line_edits, line_edits, readable_lines
-from atc.core.types import Program
+from atc.core.program import Program
 
 PROGRAM = Program("rows = search()\nfor row in rows:\n    print(row['name'])\nprint(len(rows))\n")
 

@@ -9,8 +9,8 @@ import pytest
 
 from atc.agent import Agent
 from atc.core.config import Config
+from atc.core.program import Program, ProgramTooLong
 from atc.core.replies import program_in_reply
-from atc.core.types import Program, ProgramTooLong
 from atc.models.scripted import ScriptedModel
 from protocols import python_source
 from protocols.toolbox import Toolbox

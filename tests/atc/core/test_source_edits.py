@@ -2,8 +2,8 @@
 
 import ast
 
+from atc.core.program import Program
 from atc.core.source_edits import SourceOffsets, apply_edits
-from atc.core.types import Program
 
 
 def test_edits_count_bytes_of_the_source():

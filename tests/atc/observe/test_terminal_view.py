@@ -14,7 +14,8 @@ from atc.core.events import (
     ProgramWritten,
     ToolCalled,
 )
-from atc.core.types import Attempt, Program
+from atc.core.program import Program
+from atc.core.types import Attempt
 from atc.observe.terminal_view import RunView, format_reading
 from protocols.model import Completion
 from sandbox.trace import ToolCall

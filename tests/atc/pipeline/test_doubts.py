@@ -2,7 +2,7 @@
 
 import pytest
 
-from atc.core.types import Program
+from atc.core.program import Program
 from atc.pipeline.doubts import doubts
 from protocols.protocol import ToolProtocol
 from protocols.tool import Tool

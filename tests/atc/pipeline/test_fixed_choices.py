@@ -2,7 +2,7 @@
 
 import pytest
 
-from atc.core.types import Program
+from atc.core.program import Program
 from atc.pipeline.fixed_choices import find_fixed_choices
 from protocols.toolbox import Toolbox
 from sandbox.trace import ToolCall

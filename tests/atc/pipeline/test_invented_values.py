@@ -2,7 +2,7 @@
 
 import pytest
 
-from atc.core.types import Program
+from atc.core.program import Program
 from atc.pipeline.invented_values import find_invented_values
 from protocols.protocol import Link
 from protocols.toolbox import Toolbox

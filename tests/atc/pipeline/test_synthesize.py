@@ -2,9 +2,9 @@
 
 import pytest
 
+from atc.core.program import Program
 from atc.core.prompts import fill
 from atc.core.replies import program_in_reply
-from atc.core.types import Program
 from atc.pipeline.synthesize import build_program_prompt, new_program
 from protocols.model import Completion
 from protocols.protocol import ToolProtocol

@@ -2,7 +2,7 @@
 
 import pytest
 
-from atc.core.types import Program
+from atc.core.program import Program
 from atc.pipeline.unmatched_filters import find_unmatched_filters
 from protocols.protocol import ToolProtocol
 from protocols.tool import Tool

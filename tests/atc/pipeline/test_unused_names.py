@@ -2,7 +2,7 @@
 
 import pytest
 
-from atc.core.types import Program
+from atc.core.program import Program
 from atc.pipeline.unused_names import find_unused_names
 from protocols.protocol import Link
 from protocols.toolbox import Toolbox

@@ -1,6 +1,6 @@
 """A program that grows by pieces."""
 
-from atc.core.types import Program
+from atc.core.program import Program
 from atc.run.growing_program import (
     build_answer_program,
     first_block,

@@ -4,8 +4,9 @@ from dataclasses import dataclass
 
 import pytest
 
+from atc.core.program import Program
 from atc.core.task import TaskContext
-from atc.core.types import Attempt, Program
+from atc.core.types import Attempt
 from atc.run.output_type import OutputType, WrongForm, final_value, stored_type
 from atc.store.stored import StoreUnavailable
 from sandbox.trace import Trace

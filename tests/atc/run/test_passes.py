@@ -1,6 +1,6 @@
 """Passes of one attempt."""
 
-from atc.core.types import Program
+from atc.core.program import Program
 from atc.run.passes import find_certain
 from protocols.toolbox import Toolbox
 

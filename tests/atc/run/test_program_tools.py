@@ -1,6 +1,6 @@
 """Tools of a program."""
 
-from atc.core.types import Program
+from atc.core.program import Program
 from atc.run.program_tools import writing_tools
 from protocols.toolbox import Toolbox
 from tests.labs.tools import tool

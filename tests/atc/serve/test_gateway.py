@@ -20,7 +20,8 @@ from mcp import Client
 from atc import Agent
 from atc.archive.learned_schemas import LearnedSchemas
 from atc.core.config import Config
-from atc.serve.gateway import Gateway, GatewayLimits
+from atc.serve.gateway import Gateway
+from atc.serve.gateway_limits import GatewayLimits
 from atc.serve.server import INSTRUCTIONS, gateway_server, tools_server
 from atc.store import Store
 from benchmarks.local import free_port

@@ -1,6 +1,7 @@
 """The parts of a gateway's reply."""
 
-from atc.core.types import Attempt, Program, Solution
+from atc.core.program import Program
+from atc.core.types import Attempt, Solution
 from atc.pipeline.attribute.failed_calls import REMEDY_NEEDED
 from atc.serve.replies import call_line, run_reply
 from sandbox.trace import Failure, ToolCall, Trace

@@ -12,7 +12,8 @@ from mcp import Client
 
 from atc import Agent
 from atc.core.config import Config
-from atc.serve.gateway import Gateway, GatewayLimits
+from atc.serve.gateway import Gateway
+from atc.serve.gateway_limits import GatewayLimits
 from atc.serve.server import gateway_server, tools_server
 from atc.store import Store
 from protocols.files import file_of_bytes

@@ -14,7 +14,8 @@ from pathlib import Path
 import pytest
 
 from atc.core import events
-from atc.core.types import Attempt, Fact, Fault, Finding, Program, Solution, Usage
+from atc.core.program import Program
+from atc.core.types import Attempt, Fact, Fault, Finding, Solution, Usage
 from atc.store import RunRefused, RunStore, Store, StoreUnavailable, UnknownRun
 from atc.store.lease import this_process
 from protocols.model import Completion, Message

@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 from pydantic import TypeAdapter
 
-from atc.core.types import Fault, Finding, Program
+from atc.core.program import Program
+from atc.core.types import Fault, Finding
 from atc.pipeline.attribute import attribute
 from atc.pipeline.check import check
 from protocols.errors import Outcome, ToolError

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from atc.core.types import Program
+from atc.core.program import Program
 from atc.pipeline.autofix import autofix
 from atc.pipeline.autofix.page_loops import read_every_page
 from atc.pipeline.autofix.paging import unread_pages

@@ -2,7 +2,7 @@
 
 import pytest
 
-from atc.core.types import Program
+from atc.core.program import Program
 from atc.pipeline.autofix.indentation import remove_unexpected_indent
 
 

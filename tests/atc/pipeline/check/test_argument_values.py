@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from atc.core.types import Program
+from atc.core.program import Program
 from atc.pipeline.check import check
 from protocols.protocol import HttpBinding, Location, ToolProtocol
 from protocols.tool import Tool

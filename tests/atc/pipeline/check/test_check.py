@@ -10,7 +10,8 @@ from typing import Any
 
 import pytest
 
-from atc.core.types import Finding, Program
+from atc.core.program import Program
+from atc.core.types import Finding
 from atc.pipeline.check import MOST_FINDINGS, check, render_finding
 from protocols.protocol import Evidence, EvidenceLevel
 from protocols.toolbox import Toolbox

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from atc.core.types import Program
+from atc.core.program import Program
 from atc.pipeline.check import check
 from benchmarks.sandbox.shop import shop
 

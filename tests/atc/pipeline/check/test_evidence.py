@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from atc.core.types import Program
+from atc.core.program import Program
 from atc.pipeline.check import check
 from protocols.protocol import Evidence
 from protocols.sources import load_tools

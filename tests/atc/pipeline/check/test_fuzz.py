@@ -9,7 +9,7 @@ import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from atc.core.types import Program
+from atc.core.program import Program
 from atc.pipeline.check import check, render_finding
 from tests.labs.check_corpus import SHOP
 from tests.labs.paths import DATA

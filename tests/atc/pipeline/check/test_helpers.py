@@ -2,7 +2,7 @@
 
 import pytest
 
-from atc.core.types import Program
+from atc.core.program import Program
 from atc.pipeline.check import check
 from protocols.toolbox import Toolbox
 from tests.labs.tools import TEXT, tool

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from atc.core.types import Program
+from atc.core.program import Program
 from atc.pipeline.check import check
 from protocols.render import stubs
 from protocols.sources import load_tools

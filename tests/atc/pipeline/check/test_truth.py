@@ -2,7 +2,7 @@
 
 import pytest
 
-from atc.core.types import Program
+from atc.core.program import Program
 from atc.pipeline.autofix import autofix
 from atc.pipeline.check import check
 from protocols.protocol import Evidence, ToolProtocol

@@ -6,7 +6,8 @@ from dataclasses import replace
 
 import pytest
 
-from atc.core.types import Attempt, Fault, Program
+from atc.core.program import Program
+from atc.core.types import Attempt, Fault
 from atc.pipeline.attribute import attribute
 from atc.pipeline.check import check
 from atc.pipeline.repair import WAYS, RepairCase, correction

@@ -15,7 +15,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from atc.core import events
-from atc.core.types import Program
+from atc.core.program import Program
 from atc.safety.redaction import Redactor
 from protocols.protocol import ToolProtocol
 from protocols.secrets import PLACEHOLDER, is_blank_or_mask

@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 
 from atc.core.config import InvalidConfig
-from atc.core.types import Program
+from atc.core.program import Program
 from atc.safety.taint import Taint
 from protocols.toolbox import Toolbox
 from sandbox.trace import ToolCall

@@ -23,7 +23,8 @@ import uvicorn
 from atc.archive.recording import without_secrets
 from atc.cli.runs import _resume_with
 from atc.core.events import AttemptEnded, ModelAsked, ModelReplied, NoteAdded, ToolCalled
-from atc.core.types import Attempt, Fact, Fault, Finding, Program, Solution, Usage
+from atc.core.program import Program
+from atc.core.types import Attempt, Fact, Fault, Finding, Solution, Usage
 from atc.safety.questions import AskPerson, Question
 from atc.serve.view.provenance import provenance
 from atc.serve.view.resumes import Resumes
