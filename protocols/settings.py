@@ -41,13 +41,14 @@ class Credential:
     """
     header: str = ""
     query: str = ""
-    """`header` or `query` is the name of the header or query parameter that carries the secret.
+    cookie: str = ""
+    """`header`, `query` or `cookie` is the name of what carries the secret.
 
     If one is set, the credential is also sent by tools that name no credential.
     """
     place: Place | None = None
     name: str = ""
-    """`place` and `name` are an alternative to `header` and `query` that also allows cookies."""
+    """`place` and `name` are the same in two settings: `place = "cookie"`, `name = "sid"`."""
     prefix: str | None = None
     """Text before the secret in a header. Default: `Bearer ` in `Authorization`, else empty."""
     client_id: str = ""
@@ -118,6 +119,8 @@ class Credential:
             return "header", self.header
         if self.query:
             return "query", self.query
+        if self.cookie:
+            return "cookie", self.cookie
         return self.place, self.name
 
     @property

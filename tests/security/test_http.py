@@ -200,7 +200,7 @@ def test_a_credential_replaces_whatever_is_read_as_it(tmp_path, atc):
     (tmp_path / "atc").mkdir()
     with serving() as server:
         (tmp_path / "atc" / "config.toml").write_text(
-            f'[credentials.k]\nvalue = "right"\nhosts = ["{server.netloc}"]\nplace = "cookie"\nname = "sid"\n'
+            f'[credentials.k]\nvalue = "right"\nhosts = ["{server.netloc}"]\ncookie = "sid"\n'
         )
         told = {"parameters": [parameter("cookie", "header")], "security": [{"k": []}]}
         file = document(tmp_path, server.url, told, method="get")

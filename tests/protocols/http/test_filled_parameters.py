@@ -30,7 +30,7 @@ def load(tmp_path, server, *, parameters=None, security=None, **settings):
 def credential(server, place):
     name = PLACES[place]
     name = name.lower() if place == "header" else name
-    return Credential(value=KEY, hosts=(server.netloc,), place=place, name=name)
+    return Credential(value=KEY, hosts=(server.netloc,), **{place: name})
 
 
 @pytest.mark.parametrize("place", PLACES)
