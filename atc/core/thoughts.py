@@ -8,6 +8,7 @@ may be arguing against, so nothing of them may be run.
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple, TypeAlias
 
@@ -136,7 +137,9 @@ def _has_mark(text: str) -> bool:
 
 
 def _is_within(spans: Sequence[_Span], position: int) -> bool:
-    return any(start <= position < end for start, end in spans)
+    """Return True if a position is in one of the spans, which are in order and do not overlap."""
+    before = bisect_right(spans, position, key=lambda span: span[0])
+    return before > 0 and position < spans[before - 1][1]
 
 
 def _said_on_channels(text: str) -> SaidText:

@@ -19,6 +19,7 @@ from atc.core.thoughts import remove_thoughts
 from atc.models.stream import STREAM_END, StreamedMessage
 from protocols.errors import ModelUnavailable, PromptTooLong
 from protocols.model import Completion, Message
+from protocols.pagination import whole_number
 from protocols.schema import Json, JsonObject, as_mapping, items_of_type
 
 Post: TypeAlias = Callable[[str, dict[str, Json]], dict[str, Json]]
@@ -259,7 +260,7 @@ def collect_stream(
             return {"error": event["error"]}
         if reading is not None:
             _report_progress(reading, event.get("prompt_progress"))
-        timings = event.get("timings") or timings
+        timings = dict(as_mapping(event.get("timings"))) or timings
         usage = event.get("usage") or usage
         for choice in items_of_type(event.get("choices"), dict):
             finished = choice.get("finish_reason") or finished
@@ -270,7 +271,7 @@ def collect_stream(
             finished = "length"
             usage = {}
             break
-    read = timings.get("cache_n", 0) + timings.get("prompt_n", 0)
+    read = sum(whole_number(timings.get(name)) or 0 for name in ("cache_n", "prompt_n"))
     written = timings.get("predicted_n", 0)
     usage = usage or _usage(read, written, timings)
     return _reply(message.joined(), finished or "length", usage, timings)

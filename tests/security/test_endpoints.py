@@ -200,6 +200,7 @@ SHAPES = {
     ),
     "a channel without a message": (200, said_by_a_model("<|channel|>" + "a" * 100_000)),
     "blocks that do not end": (200, said_by_a_model("<think>" + "\n``` x" * 100_000)),
+    "many blocks with marks": (200, said_by_a_model("```\nx = '<think>'\n```\n" * 20_000)),
     "a number for the text": (200, b'{"choices": [{"message": {"content": 7}}]}'),
     "a map of choices": (200, b'{"choices": {"0": {"message": {"content": "hi"}}}}'),
     "the key": (
@@ -222,6 +223,16 @@ def test_odd_model_answers_cause_no_bug(atc, tool, status, body):
     with serving(lambda _: Reply(status, body)) as server:
         code, _ = asked(atc, tool, server.url)
     assert code in (0, 1, 3)
+
+
+@pytest.mark.parametrize("timings", ["x", [1], {"cache_n": "a", "prompt_n": []}])
+def test_odd_timings_of_a_stream_cause_no_bug(atc, tool, timings):
+    event = {"choices": [{"delta": {"content": "```python\nprint(1)\n```"}}], "timings": timings}
+    body = f"data: {json.dumps(event)}\n\ndata: [DONE]\n\n".encode()
+    streamed = {"Content-Type": "text/event-stream"}
+    with serving(lambda _: Reply(200, body, streamed)) as server:
+        code, _ = asked(atc, tool, server.url)
+    assert code == 0
 
 
 @pytest.mark.parametrize(
