@@ -21,7 +21,7 @@ _LEFT_OUT: Final = split_words(
     "connection keep-alive proxy-connection transfer-encoding te trailer upgrade via server date"
     " alt-svc forwarded x-powered-by x-served-by x-runtime x-envoy-upstream-service-time"
     # How the body was encoded. The program gets the decoded value.
-    " content-type content-length content-encoding content-md5 accept-ranges"
+    " content-length content-encoding content-md5 accept-ranges"
     # Rules for caches between the service and a browser.
     " age cache-control expires pragma vary x-cache x-cache-hits x-timer"
     # Cookies and logins, which may be credentials.
@@ -56,14 +56,17 @@ _ABOUT_REQUESTS: Final = split_words(
 def kept_headers(headers: Mapping[str, str]) -> dict[str, str]:
     """Return those of the headers of a response that belong to its result.
 
-    Left out are headers about the connection, the encoding, caching, security and cookies.
-    `headers` are keyed by lower-case name. The number and the size of the result are limited.
+    Left out are headers about the connection, the encoding, caching, security and cookies, and a
+    `Content-Type` that only says JSON. `headers` are keyed by lower-case name. The number and the
+    size of the result are limited.
     """
     kept = {
         name: value
         for name, value in headers.items()
         if name not in _LEFT_OUT and not name.startswith(_LEFT_OUT_PREFIXES)
     }
+    if kept.get("content-type", "").lower().startswith("application/json"):
+        del kept["content-type"]
     return _limit(kept) if kept else kept
 
 

@@ -40,8 +40,7 @@ from sandbox.limits import Limits
 from sandbox.monty_dialect import adapt_program, function_named
 from sandbox.monty_errors import (
     exception_reply,
-    is_unsupported,
-    limit_of,
+    failure_frame_of,
     refused_arguments,
     value_reply,
 )
@@ -53,7 +52,6 @@ MEMORY_BYTES = 2 * 2**30
 """Maximum memory of a program, even if the limits of its run are higher."""
 SUSPENSIONS = 100_000
 """Maximum number of times that the interpreter may suspend a program, for example for a call."""
-SHOWN_FRAMES = 30
 _PRINT = """
 _write = print
 _file_type = "<class 'File'>"
@@ -189,7 +187,7 @@ class _Interpreter:
                     with self._state:
                         self._pid = None
         except import_monty().MontyError as error:
-            return self._failure_frame(error)
+            return self._describe_failure(error)
         except (OSError, EOFError):
             raise
         except Exception as error:  # noqa: BLE001 - the process sent nonsense
@@ -384,41 +382,6 @@ class _Interpreter:
             with suppress(OSError, EOFError):  # the host closed its end
                 self._frames.output.write(escape_lone_surrogates(text))
 
-    def _failure_frame(self, error: Any) -> dict[str, Any]:
-        """Return the frame that reports to the host how a program ended, for an error of monty.
-
-        The error may be an exception of the program or a limit.
-        """
-        api = import_monty()
-        if isinstance(error, api.MontyCrashedError):
-            if error.timed_out:
-                return failure_frame("limit", "cpu_seconds", "", [])
-            return failure_frame("exception", "Crash", "the program crashed the interpreter", [])
-        inner = error.exception()
-        type_ = type(inner).__name__
-        text = str(inner)
-        frames = self._frames_of(error)
-        if type_ == "SystemExit" and text in ("", "0", "None"):
-            return {"done": None}
-        if limit := limit_of(type_, text):
-            return failure_frame("limit", limit, "", frames)
-        if type_ == "RuntimeError" and text in self._failed:
-            return failure_frame("exception", "ToolError", text, frames, self._failed[text])
-        if is_unsupported(type_, text):
-            message = (
-                f"the monty sandbox runs a subset of Python ({text}); "
-                "use the zygote or docker sandbox"
-            )
-            return failure_frame("exception", type_, message, frames or [[1, "<module>"]])
-        if isinstance(error, api.MontySyntaxError):
-            message = error.display("msg")
-            return failure_frame("syntax", "SyntaxError", message, frames[-1:] or [[1, "<module>"]])
-        return failure_frame("exception", type_, text, frames)
-
-    def _frames_of(self, error: Any) -> list[list[Any]]:
-        """Return [line, function] for each level of an error's traceback that is in the program."""
-        api = import_monty()
-        if not isinstance(error, api.MontyRuntimeError | api.MontySyntaxError):
-            return []
-        own = [frame for frame in error.traceback() if frame.filename == self._file]
-        return [[frame.line, frame.function_name or "<module>"] for frame in own[-SHOWN_FRAMES:]]
+    def _describe_failure(self, error: Any) -> dict[str, Any]:
+        """Return the frame that reports to the host how a program ended, for an error of monty."""
+        return failure_frame_of(import_monty(), error, file=self._file, failed=self._failed)
