@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import warnings
+from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
@@ -272,10 +273,18 @@ class Tool:
         """Return the original name of an argument if its alias does not show it, else "".
 
         This is so if the names of two arguments differ only in characters that an alias cannot
-        have, such as `page[size]` and `page_size`.
+        have, such as `page[size]` and `page_size`, or `-sort` and `sort`.
         """
         name = self.arguments[alias]
-        return name if alias != identifier(name) else ""
+        if alias == name:
+            return ""
+        is_alike = self._alike_aliases[alias.replace("_", "")] > 1
+        return name if is_alike or alias != identifier(name) else ""
+
+    @cached_property
+    def _alike_aliases(self) -> Counter[str]:
+        """The number of arguments for each alias written without `_`."""
+        return Counter(alias.replace("_", "") for alias in self.arguments)
 
     @cached_property
     def required(self) -> frozenset[str]:

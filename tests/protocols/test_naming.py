@@ -95,6 +95,11 @@ def test_stubs_tell_names_that_aliases_lose():
     for text in (stubs(box, detail=DETAILS[-1]), "\n".join(compact_lines(box))):
         assert 'page_size_2: sent as "page[size]"' in text
         assert text.count("sent as") == 1
+    signed = tool("b", input_schema={"properties": {"-sort": {}, "sort": {}, "$top": {}}})
+    assert argument_aliases(["-sort", "sort"]) == {"_sort": "-sort", "sort": "sort"}
+    text = stubs(Toolbox([signed]), detail=DETAILS[-1])
+    assert '_sort: sent as "-sort"' in text
+    assert text.count("sent as") == 1
 
 
 def test_stubs_tell_names_of_similar_tools():
