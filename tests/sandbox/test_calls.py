@@ -46,6 +46,17 @@ def test_a_resumed_run_repeats_no_page(sandbox):
             assert [call.reused for call in trace.calls[:3]] == [True, True, False]
 
 
+def test_a_program_writes_header_names_in_any_case(sandbox):
+    source = (
+        "_, headers = with_headers(list_items)\n"
+        "print(headers['X-Total-Count'], headers.get('X-TOTAL-COUNT'), 'Link' in headers)"
+    )
+    with serve(WAYS[3], 60) as service, Invoker() as invoker:
+        tools = tools_of(service, WAYS[3], invoker)
+        trace = sandbox.run(source, tools, limits=Limits(), journal=Journal())
+    assert trace.stdout == "60 60 False\n", trace.failure
+
+
 def test_headers_reach_the_program_and_the_journal(sandbox):
     source = "value, headers = with_headers(list_items)\nprint(len(value), headers)"
     with serve(WAYS[3], 60) as service, Invoker() as invoker:

@@ -194,11 +194,25 @@ def _pages(channel: Channel, tool: Any, /, **arguments: Any) -> Pages:
     return Pages(channel, _alias_of(tool, "pages"), arguments)
 
 
-def _with_headers(channel: Channel, tool: Any, /, **arguments: Any) -> tuple[Any, dict[str, str]]:
+class Headers(dict[str, str]):
+    """The headers of a response by lower-case name, which a program may write in any case."""
+
+    def __getitem__(self, name: str) -> str:
+        return super().__getitem__(str(name).lower())
+
+    def __contains__(self, name: object) -> bool:
+        return super().__contains__(str(name).lower())
+
+    def get(self, name: str, default: Any = None) -> Any:
+        """Return the header of this name, or `default`."""
+        return super().get(str(name).lower(), default)
+
+
+def _with_headers(channel: Channel, tool: Any, /, **arguments: Any) -> tuple[Any, Headers]:
     """Call a tool, and return what it returns and the headers of its response."""
     alias = _alias_of(tool, "with_headers")
     reply = channel.call(alias, arguments, program.current_call_site(), headers=True)
-    return _value_of(channel, reply), reply["headers"]
+    return _value_of(channel, reply), Headers(reply["headers"])
 
 
 def to_thread(func: Any, /, *args: Any, **kwargs: Any) -> Any:
