@@ -34,7 +34,9 @@ _DEFAULT_SECONDS = 3600  # lifetime of a token that needs no person, if the serv
 _REFUSED_SECONDS = 60.0  # time for which refused secrets are not sent again
 _DEVICE_GRANT = "urn:ietf:params:oauth:grant-type:device_code"
 _POLL_SECONDS = 5.0  # time between two questions for a device's token, if the server names none
+_LEAST_POLL_SECONDS = 1.0
 _DEVICE_SECONDS = 900.0  # lifetime of a device code, if the server names none
+_LONGEST_DEVICE_SECONDS = 3600.0
 
 
 class _Refused(Exception):
@@ -208,8 +210,10 @@ class AccessTokens:
         page = str(issued.get("verification_uri") or issued.get("verification_url") or "")
         require_listed(name, credential, page)
         show(DeviceSignIn(page=page, code=str(issued.get("user_code", ""))))
-        seconds = _seconds(issued.get("interval"), _POLL_SECONDS)
-        deadline = time.monotonic() + _seconds(issued.get("expires_in"), _DEVICE_SECONDS)
+        lifetime = min(_seconds(issued.get("expires_in"), _DEVICE_SECONDS), _LONGEST_DEVICE_SECONDS)
+        seconds = max(_seconds(issued.get("interval"), _POLL_SECONDS), _LEAST_POLL_SECONDS)
+        seconds = min(seconds, lifetime)
+        deadline = time.monotonic() + lifetime
         form = {"grant_type": _DEVICE_GRANT, "device_code": code}
         while time.monotonic() < deadline:
             self._settings.sleep(seconds)

@@ -190,6 +190,27 @@ def test_a_device_code_is_shown_and_asked_about(tmp_path):
             nobody.call({})
 
 
+@pytest.mark.parametrize(
+    ("interval", "expires", "longest"), [("inf", 60, 60), (1e9, 1e300, 3600), (1e-9, 60, 1)]
+)
+def test_a_sign_in_never_waits_without_end(tmp_path, interval, expires, longest):
+    issued = {"device_code": "d", "user_code": "A", "interval": interval, "expires_in": expires}
+    waited = []
+
+    def answer(request):
+        if request.path == "/v1/device":
+            return Reply(body={**issued, "verification_uri": f"{server.url}/activate"})
+        return Reply(400, {"error": "authorization_pending" if len(waited) < 2 else "denied"})
+
+    with serving(answer) as server:
+        document = flows3("deviceAuthorization", tokenUrl="token", deviceAuthorizationUrl="device")
+        credential = Credential(hosts=(server.netloc,), client_id="app")
+        settings = {"show_device_code": lambda _: None, "sleep": waited.append}
+        with pytest.raises(CredentialMissing, match="no token"):
+            tool(tmp_path, document, server, credential, **settings).call({})
+    assert waited == [longest, longest]
+
+
 def test_a_password_is_sent_itself_for_basic(tmp_path):
     document = flows3("password")
     document["components"]["securitySchemes"]["login"] = {"type": "http", "scheme": "basic"}
