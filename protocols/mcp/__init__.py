@@ -129,6 +129,9 @@ class Servers:
         known_as = name or found or identifier(own_name or "mcp")
         self._register(entry, known_as, text, may_replace=bool(name or found))
         trusted = server.trusted or self._settings.trust_annotations
+        if isinstance(raw_tools, str):
+            entry.note(f"the MCP server {known_as!r}: its tools are left out: {raw_tools}.")
+            raw_tools = []
         listed = read_tools(raw_tools, known_as, trusted=trusted)
         entry.tool_names = frozenset(tool.name for tool in listed.protocols)
         entry.note(*listed.left_out)

@@ -143,6 +143,11 @@ class Connection:
         return self._session.has_resources
 
     @property
+    def has_tools(self) -> bool:
+        """True if the server says that it has tools."""
+        return self._session.has_tools
+
+    @property
     def has_ended(self) -> bool:
         """True if no call can be sent over this connection any more."""
         return self.closed or self._session.has_ended

@@ -34,11 +34,12 @@ def describe_change(
 
 def list_all(
     connection: Connection,
-) -> tuple[list[Json], tuple[list[Json], list[Json]] | str]:
+) -> tuple[list[Json] | str, tuple[list[Json], list[Json]] | str]:
     """Return a server's tools, and its resources with the templates of their addresses.
 
     If the server does not list its resources, a text with the reason is returned instead of them. A
-    server that has resources need not have tools.
+    server that has resources need not have tools. If it says that it has some, but does not list
+    them, the reason is returned instead of them.
 
     Raises:
         ToolError: the server does not give its tools.
@@ -55,10 +56,11 @@ def list_all(
         return connection.tools(), resources
     except ConnectionEnded:
         raise
-    except ToolError:
+    except ToolError as error:
         if isinstance(resources, str) or not any(resources):
             raise
-        return [], resources
+        reason = one_line(error.body).rstrip(".")
+        return reason if connection.has_tools else [], resources
 
 
 def ask_tool(

@@ -12,6 +12,8 @@ _MOST_SHOWN = 20
 """Maximum number of resources, and of templates, that a tool's description names."""
 _LONGEST_ABOUT = 100
 """Maximum number of characters about one resource in a tool's description."""
+_LONGEST_ADDRESS = 500
+"""Maximum number of characters of an address in a tool's description."""
 _SHOWN = ("uri", "uriTemplate", "name", "title", "description", "mimeType", "size")
 
 
@@ -37,8 +39,9 @@ def resource_tools(
         "type": "string",
         "description": "The address of the resource, such as `file:///a.txt`.",
     }
-    if shown := [one["uri"] for one in listed["resources"][:3]]:
-        uri["examples"] = shown
+    addresses = [one["uri"] for one in listed["resources"] if _may_be_shown(one["uri"])]
+    if addresses:
+        uri["examples"] = addresses[:3]
     reads = _tool(
         free("read_resource"),
         "resources/read",
@@ -96,12 +99,18 @@ def _describe(listed: JsonObject) -> str:
         ("templates", "uriTemplate", "Addresses by template"),
     ):
         found = listed[kind]
-        lines = [f"- {one[key]}{_about(one)}" for one in found[:_MOST_SHOWN]]
-        if len(found) > _MOST_SHOWN:
-            lines.append(f"- and {len(found) - _MOST_SHOWN} more, see list_resources")
+        named = [one for one in found if _may_be_shown(one[key])][:_MOST_SHOWN]
+        lines = [f"- {one[key]}{_about(one)}" for one in named]
+        if len(found) > len(named):
+            lines.append(f"- and {len(found) - len(named)} more, see list_resources")
         if lines:
             text += "\n".join((f"\n{what}:", *lines))
     return text
+
+
+def _may_be_shown(address: str) -> bool:
+    """Return True if an address may stand in a description: it is short, on one line."""
+    return len(address) <= _LONGEST_ADDRESS and address.isprintable()
 
 
 def _about(entry: JsonObject) -> str:

@@ -93,6 +93,11 @@ class Session:
         """True if the server says that it has resources."""
         return getattr(self._session.server_capabilities, "resources", None) is not None
 
+    @property
+    def has_tools(self) -> bool:
+        """True if the server says that it has tools."""
+        return getattr(self._session.server_capabilities, "tools", None) is not None
+
     async def call_tool(self, tool: str, arguments: Mapping[str, Json]) -> dict[str, Any]:
         """Call a tool and return MCP's result."""
         params = types.CallToolRequestParams(name=tool, arguments=dict(arguments))
