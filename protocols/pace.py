@@ -14,6 +14,8 @@ _SLOWER = 0.5
 """Minimum pause in seconds between two calls after a service asked to wait.
 
 The pause becomes shorter with each call that is answered."""
+_SLOWEST = 8.0
+"""Maximum of that pause: a service that always asks must not stop the calls of later runs."""
 _EPOCH = 1_000_000_000
 """A time of reset from this number on is a time since 1970, in seconds; others are a duration."""
 _MILLISECONDS = 1_000 * _EPOCH
@@ -84,7 +86,8 @@ class Pace:
         """
         with self._lock:
             if self._paused_until <= self._now():
-                self._interval = max(2 * self._interval, _SLOWER)
+                slower = min(max(2 * self._interval, _SLOWER), _SLOWEST)
+                self._interval = max(self._interval, slower)
 
     def speed_up(self) -> None:
         """Return a little towards the usual rate, because a call was answered."""

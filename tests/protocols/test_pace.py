@@ -30,6 +30,15 @@ def test_calls_keep_their_rate():
     assert clock.slept == [0.5, 0.5]
 
 
+def test_a_service_that_always_asks_stops_nothing():
+    clock = Clock()
+    pace = clock.pace()
+    for _ in range(50):
+        pace.wait()
+        pace.slow_down()
+    assert max(clock.slept) == 8.0
+
+
 def test_a_service_that_asks_is_called_slower():
     clock = Clock()
     pace = clock.pace()
