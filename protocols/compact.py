@@ -222,13 +222,7 @@ def _argument_notes(tools: Toolbox) -> Iterator[str]:
     It is the sentence of the description that names another tool, a number or an abbreviation.
     Without such a sentence, it is the tool whose response has values for the argument.
     """
-    notes: dict[str, str] = {}
-    for tool in tools.values():
-        if name := tool.unclear_own_name:
-            notes[tool.alias] = f"its name is {json.dumps(name)}"
-        for alias in tool.arguments:
-            if name := tool.unclear_name(alias):
-                notes[alias] = f"sent as {json.dumps(name)}"
+    notes = _original_names(tools)
     for tool in tools.values():
         for alias, name in tool.arguments.items():
             schema = resolve(tool.protocol.parameters[name], tool.protocol.input_schema)
@@ -240,6 +234,18 @@ def _argument_notes(tools: Toolbox) -> Iterator[str]:
             if producers and alias not in notes:
                 notes[alias] = f"{producers[0].perhaps}from {producers[0].expression()}"
     yield from (f"# {alias}: {note}" for alias, note in notes.items())
+
+
+def _original_names(tools: Toolbox) -> dict[str, str]:
+    """Return comments on tools and arguments whose alias does not show their original name."""
+    notes: dict[str, str] = {}
+    for tool in tools.values():
+        if name := tool.unclear_own_name:
+            notes[tool.alias] = f"its name is {json.dumps(name)}"
+        for alias in tool.arguments:
+            if name := tool.unclear_name(alias):
+                notes[alias] = f"sent as {json.dumps(name)}"
+    return notes
 
 
 def _telling_sentence(schema: Mapping[str, object], tools: Toolbox) -> str:

@@ -241,26 +241,37 @@ def _assign(names: Sequence[tuple[str, str]], *, reserved: Iterable[str]) -> lis
     prefixed = [
         identifier(f"{source}_{name}") if source else identifier(name) for name, source in names
     ]
-    unchanged = {i for i, (name, _) in enumerate(names) if plain[i] == name}
+    everyone = range(len(names))
+    unchanged = [i for i, (name, _) in enumerate(names) if plain[i] == name]
     result: dict[int, str] = {}
     taken = set(reserved)
-    for wanted, allowed in (
+    for candidates, indexes in (
         (plain, unchanged),
-        (plain, None),
-        (with_signs, None),
+        (plain, everyone),
+        (with_signs, everyone),
         (prefixed, unchanged),
-        (prefixed, None),
+        (prefixed, everyone),
     ):
-        left = [
-            i for i in range(len(names)) if i not in result and (allowed is None or i in allowed)
-        ]
-        claims = Counter(wanted[i] for i in left)
-        result |= {i: wanted[i] for i in left if claims[wanted[i]] == 1 and wanted[i] not in taken}
-        taken.update(result.values())
+        _assign_unique(candidates, indexes, result, taken)
     free = FreeNames([*taken, *prefixed])
     for i in sorted({*range(len(names))} - result.keys(), key=lambda i: (names[i], i)):
         result[i] = free(prefixed[i])
     return [result[i] for i in range(len(names))]
+
+
+def _assign_unique(
+    candidates: Sequence[str], indexes: Sequence[int], result: dict[int, str], taken: set[str]
+) -> None:
+    """Add to `result` and `taken` the candidates that are free and that no other index claims.
+
+    Of the `indexes`, only those that `result` lacks get a candidate.
+    """
+    open_indexes = [i for i in indexes if i not in result]
+    claims = Counter(candidates[i] for i in open_indexes)
+    for i in open_indexes:
+        if claims[candidates[i]] == 1 and candidates[i] not in taken:
+            result[i] = candidates[i]
+    taken.update(result.values())
 
 
 # --- word lists: words of ids, of values that callers choose, and of verbs

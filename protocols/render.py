@@ -242,22 +242,34 @@ def _function(tool: Tool, shapes: Shapes, among: Toolbox, *, whole: bool = True)
         notes.append(f"    response headers, by with_headers(): {', '.join(headers)}")
     if name := tool.unclear_own_name:
         notes.insert(0, f"    its name at {tool.source or 'its source'}: {json.dumps(name)}")
-    returns = "Any"
-    if (root := protocol.output_schema) is not None:
-        hint = tool.wrapper or re.sub("^(get_)?(list_)?(search_)?", "", tool.alias)
-        returns = shapes.annotation(unwrap_schema(root), root, hint=hint)
-        returns = "File" if is_file_response(root) else returns
-        returns = f"File | {returns}" if root.get(MAY_BE_FILE) else returns
+    returns = _return_annotation(tool, shapes)
     signature = (
         f"def {tool.alias}({'*, ' if arguments else ''}{', '.join(arguments)}) -> {returns}:"
     )
     summary = first_sentences(
         protocol.description or protocol.title or protocol.name, 3 * detail.comment_characters
     )
-    if not notes:
-        end = ' """' if summary.endswith('"') else '"""'
-        return f'{signature}\n    """{summary}{end}'
-    return "\n".join([signature, f'    """{summary}', "", *notes, '    """'])
+    return f"{signature}\n{_docstring(summary, notes)}"
+
+
+def _docstring(summary: str, notes: Sequence[str]) -> str:
+    """Return the docstring of a stub with its quotes. The notes follow after a blank line."""
+    if notes:
+        return "\n".join([f'    """{summary}', "", *notes, '    """'])
+    end = ' """' if summary.endswith('"') else '"""'
+    return f'    """{summary}{end}'
+
+
+def _return_annotation(tool: Tool, shapes: Shapes) -> str:
+    """Return the type of a tool's result. The types that it needs are added to `shapes`."""
+    root = tool.protocol.output_schema
+    if root is None:
+        return "Any"
+    hint = tool.wrapper or re.sub("^(get_)?(list_)?(search_)?", "", tool.alias)
+    returns = shapes.annotation(unwrap_schema(root), root, hint=hint)
+    if is_file_response(root):
+        returns = "File"
+    return f"File | {returns}" if root.get(MAY_BE_FILE) else returns
 
 
 _MOST_NAMED = 8

@@ -11,7 +11,7 @@ import codecs
 import csv
 import io
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from itertools import islice
 from typing import Any, Protocol
 
@@ -241,7 +241,8 @@ class _Stream(io.RawIOBase):
 
     def readinto(self, buffer: Any) -> int:
         file = self._file
-        data = file._reader.read_file(file._number, self._at, min(len(buffer), _STEP))  # noqa: SLF001
+        size = min(len(buffer), _STEP)
+        data = file._reader.read_file(file._number, self._at, size)  # noqa: SLF001
         buffer[: len(data)] = data
         self._at += len(data)
         return len(data)
@@ -280,18 +281,26 @@ def take_files(value: Any, levels: int = 40) -> tuple[Any, list[Any]]:
     """
     if type(value) is File:
         return None, [[[], value._number]]  # noqa: SLF001
-    files: list[Any] = []
     if type(value) in (list, tuple) and levels:
         parts = [take_files(item, levels - 1) for item in value]
-        for index, (_, found) in enumerate(parts):
-            files += [[[index, *path], number] for path, number in found]
+        files = _files_below(enumerate(parts))
         return ([part for part, _ in parts], files) if files else (value, files)
     if type(value) is dict and levels:
         named = {key: take_files(item, levels - 1) for key, item in value.items()}
-        for key, (_, found) in named.items():
-            files += [[[key, *path], number] for path, number in found]
+        files = _files_below(named.items())
         return ({key: part for key, (part, _) in named.items()}, files) if files else (value, files)
-    return value, files
+    return value, []
+
+
+def _files_below(parts: Iterable[tuple[Any, tuple[Any, list[Any]]]]) -> list[Any]:
+    """Return the pairs of path and number for the files in the parts of a list or dict.
+
+    `parts` has pairs of a key or index and the result of `take_files` for the part.
+    """
+    files: list[Any] = []
+    for key, (_, found) in parts:
+        files += [[[key, *path], number] for path, number in found]
+    return files
 
 
 def note_files(value: Any) -> None:

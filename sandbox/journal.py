@@ -156,11 +156,7 @@ class Journal:
                 self._positions[call.index] = self._note_failed_again(position)
             return answer_from(repeated, call)
         at_any_time = repeats == "pure" or (writes and repeats != "session")
-        if (
-            entry is not None
-            and entry.call.outcome == "done"
-            and (at_any_time or entry.history == position.history)
-        ):
+        if entry is not None and entry.may_answer(position, at_any_time=at_any_time):
             return answer_from(entry.call, call)
         if (failed := self._find_earlier_failure(call, writes=writes)) is not None:
             self._positions[call.index] = self._note_failed_again(position)

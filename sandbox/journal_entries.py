@@ -52,6 +52,15 @@ class JournalEntry(NamedTuple):
     writes: bool
     intended: float
 
+    def may_answer(self, position: CallPosition, *, at_any_time: bool) -> bool:
+        """Return True if the call was completed and its result holds at a position.
+
+        It holds `at_any_time`, or only as long as no other write has been made since.
+        """
+        if self.call.outcome != "done":
+            return False
+        return at_any_time or self.history == position.history
+
 
 def is_same_request(one: ToolCall, other: ToolCall) -> bool:
     """Return True if two calls have the same tool and the same arguments as they were written."""

@@ -255,9 +255,7 @@ class _Interpreter:
                 "input() is not available: nobody is there to answer; print the result",
             )
         if name == "look" and name not in self._tools:
-            for value in args:
-                shown = value.preview() if type(value) is File else value
-                self._frames.look(with_texts(require_bounded(shown)))
+            self._look(args)
             return {"return_value": None}
         if name == "_file_text" and name not in self._tools:
             note_files(require_bounded(list(args)))
@@ -270,6 +268,12 @@ class _Interpreter:
         if name not in self._tools:
             return exception_reply("NameError", f"name {shorten(name, 100)!r} is not defined")
         return self._call_tool(asked)
+
+    def _look(self, values: Iterable[Any]) -> None:
+        """Send values that the program looks at to the host. Of a file, a preview is sent."""
+        for value in values:
+            shown = value.preview() if type(value) is File else value
+            self._frames.look(with_texts(require_bounded(shown)))
 
     def _call_tool(self, asked: Any) -> dict[str, Any]:
         """Send a call of a tool to the host, and return the result as `_answer` does."""

@@ -17,17 +17,11 @@ from urllib.parse import quote, unquote, unquote_plus
 from requests.structures import CaseInsensitiveDict
 
 from protocols.errors import InvalidProtocol, ToolError
-from protocols.file_names import OCTETS
-from protocols.file_schemas import is_file
-from protocols.files import FileValue
+from protocols.http.body_encoder import BodyEncoder
 from protocols.http.decoding import ACCEPTED
 from protocols.http.file_bodies import (
     Body,
-    StreamedBody,
     holds_file,
-    media_of_parts,
-    multipart_body,
-    with_base64,
 )
 from protocols.http.path_arguments import PathRule, has_dot_segment
 from protocols.http.request_names import RequestName, by_reading, contradicts
@@ -52,7 +46,6 @@ _COOKIE_SAFE = (
     "!#$%&'()*+-./:<=>?@[]^_`{|}~"  # RFC 6265: no space, quote, comma, semicolon or backslash
 )
 
-_MULTIPART = "multipart/form-data"
 _OBJECTS = {"query": "query", "form": "form", "whole_body": "field"}
 """Locations at which an object is sent field by field, mapped to the location of the fields."""
 
@@ -104,11 +97,10 @@ class RequestBuilder:
             if "x-atc-join" in schema
         }
         forms = {name: schema for name, schema in schemas.items() if self._places[name] == "form"}
-        self._parts = media_of_parts(protocol, binding, forms, self._joins)
-        has_file = any(is_file(schema, protocol.input_schema) for schema in forms.values())
-        self._multipart = has_file or binding.media == _MULTIPART
-        body = schemas.get(binding.body_argument or "", {})
-        self._media = binding.media or str(body.get("contentMediaType", "application/json"))
+        has_json_fields = "body" in self._used
+        self._body = BodyEncoder(
+            protocol, binding, forms, self._joins, has_json_fields=has_json_fields
+        )
         self._paths: dict[str, PathRule] = {}
         for name, schema in schemas.items():
             if self._places[name] == "path":
@@ -144,21 +136,8 @@ class RequestBuilder:
             # Null has a meaning in a JSON body only.
             if name.place in ("body", "whole_body") or name.value is not None:
                 at[name.place][name.name] = name.value
-        headers = CaseInsensitiveDict(DEFAULT_HEADERS)
-        if self._binding.accept:
-            headers["Accept"] = (
-                f"{', '.join(self._binding.accept)}, application/json;q=0.9, */*;q=0.5"
-            )
-        for key, value in at["header"].items():
-            if key.lower() in _TRANSPORT_HEADERS or key.lower().startswith("proxy-"):
-                raise self._refusal(f"the header {key!r} cannot be set by an argument.")
-            headers[key] = self._single_line_text(key, value).strip(" \t")
-        if cookies := at["cookie"]:
-            headers["Cookie"] = "; ".join(
-                f"{key}={quote(self._single_line_text(key, value), safe=_COOKIE_SAFE)}"
-                for key, value in cookies.items()
-            )
-        body, media = self._body(at)
+        headers = self._headers(at["header"], at["cookie"])
+        body, media = self._body.encode(at)
         if body is not None:
             headers["Content-Type"] = media
         url = self._url(at["path"], at["query"])
@@ -178,8 +157,7 @@ class RequestBuilder:
             raise self._refusal(f"argument {argument!r} has no place {{{wire}}} in the URL.")
         owner = f"argument {argument!r}"
         if holds_file(value):
-            if place not in ("form", "whole_body", "body"):
-                raise self._refusal(f"{owner} stands in the {place}, which takes no file.")
+            self._refuse_file_outside_body(owner, place)
             yield RequestName(place, wire, owner, value, declared)
             return
         joint = self._joins.get(argument) if place in ("query", "form") else None
@@ -195,6 +173,10 @@ class RequestBuilder:
                 yield RequestName(place, wire, owner, value)
             return
         yield RequestName(place, wire, owner, value, declared or place == "path")
+
+    def _refuse_file_outside_body(self, owner: str, place: str) -> None:
+        if place not in ("form", "whole_body", "body"):
+            raise self._refusal(f"{owner} stands in the {place}, which takes no file.")
 
     def _field_names(self, argument: str, place: str, value: JsonObject) -> Iterator[RequestName]:
         """Yield the name and value of each field of an argument that is an object."""
@@ -267,6 +249,31 @@ class RequestBuilder:
 
     # --- parts of a request
 
+    def _headers(
+        self, values: Mapping[str, Json], cookies: Mapping[str, Json]
+    ) -> CaseInsensitiveDict[str]:
+        """Return the headers of a request, without the type of its body.
+
+        Raises:
+            ToolError: an argument would set a header of the transport, or a value has control
+                characters.
+        """
+        headers = CaseInsensitiveDict(DEFAULT_HEADERS)
+        if self._binding.accept:
+            headers["Accept"] = (
+                f"{', '.join(self._binding.accept)}, application/json;q=0.9, */*;q=0.5"
+            )
+        for key, value in values.items():
+            if key.lower() in _TRANSPORT_HEADERS or key.lower().startswith("proxy-"):
+                raise self._refusal(f"the header {key!r} cannot be set by an argument.")
+            headers[key] = self._single_line_text(key, value).strip(" \t")
+        if cookies:
+            headers["Cookie"] = "; ".join(
+                f"{key}={quote(self._single_line_text(key, value), safe=_COOKIE_SAFE)}"
+                for key, value in cookies.items()
+            )
+        return headers
+
     def _url(self, values: Mapping[str, Json], query: Mapping[str, Json]) -> str:
         """Return the URL with its variables filled in and the query arguments added."""
 
@@ -305,32 +312,6 @@ class RequestBuilder:
             raise self._refusal(f"argument {name!r} stands in the URL, so it must have a value.")
         self._single_line_text(name, items)
         return items
-
-    def _body(self, at: Mapping[str, Mapping[str, Json]]) -> tuple[Body, str]:
-        """Return the encoded body and its media type, or (None, "") if the request has no body.
-
-        `at` has the values to send, keyed by location (such as `form`) and then by name.
-        """
-        if at["form"] and (self._multipart or any(map(holds_file, at["form"].values()))):
-            return multipart_body(at["form"], self._parts)
-        if at["form"]:
-            return url_encode(at["form"]).encode(), "application/x-www-form-urlencoded"
-        if at["whole_body"]:
-            (value,) = at["whole_body"].values()
-            if isinstance(value, FileValue) and not self._media.endswith("json"):
-                is_open = self._media in ("", OCTETS) or "*" in self._media
-                return StreamedBody([value]), value.info.media_type if is_open else self._media
-            if isinstance(value, str) and not self._media.endswith("json"):
-                return value.encode(), self._media
-        elif at["body"] or "body" in self._used:
-            value = at["body"]  # {} if every field is optional and the call gives none
-        else:
-            return None, ""
-        try:
-            value = with_base64(value)
-        except ValueError as error:
-            raise self._refusal(f"{error}.") from None
-        return json.dumps(value, separators=(",", ":")).encode(), self._media
 
     def _single_line_text(self, name: str, value: Json) -> str:
         """Return a value as text for a header, a cookie or the path.

@@ -175,31 +175,42 @@ class Transport:
 
         The body of an error response may be incomplete.
         """
-        body = bytearray()
         succeeded = 200 <= (head.status or 0) < 300
         most = limits.max_response_bytes if limits is not None else self._max_body
         limit = most if succeeded else MAX_ERROR_BYTES
         if succeeded and files is not None and files.wants(head):
             return files.receive(head, b"", pieces)
-        try:
-            for piece in pieces:
-                body += piece
-                if len(body) > limit:
-                    break
-        except _IncompleteBody:
-            if succeeded:  # for an error response the status is enough
-                raise
+        # For an error response the status is enough.
+        body = _read_up_to(pieces, limit, may_be_incomplete=not succeeded)
         if succeeded and len(body) > limit:
             if files is not None:
-                return files.receive(head, bytes(body), pieces)
+                return files.receive(head, body, pieces)
             advice = limits.size_advice if limits is not None else "ask for less"
             return Answer(
                 status=head.status,
                 trouble=f"the body is over the limit of {limit:,} bytes; {advice}",
             )
         return Answer(
-            status=head.status, headers=head.headers, body=bytes(body[:limit]), passing=head.passing
+            status=head.status, headers=head.headers, body=body[:limit], passing=head.passing
         )
+
+
+def _read_up_to(pieces: Iterator[bytes], limit: int, *, may_be_incomplete: bool) -> bytes:
+    """Return the bytes of a body up to the first piece that is over the limit.
+
+    Raises:
+        _IncompleteBody: the body is incomplete, although it must not be.
+    """
+    body = bytearray()
+    try:
+        for piece in pieces:
+            body += piece
+            if len(body) > limit:
+                break
+    except _IncompleteBody:
+        if not may_be_incomplete:
+            raise
+    return bytes(body)
 
 
 def route_to(origin: Origin) -> Mapping[str, Any]:

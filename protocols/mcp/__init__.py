@@ -63,6 +63,11 @@ class _ServerEntry:
     repairs: tuple[str, ...] = ()
     """Sentences about mistakes in the schemas of the server's tools."""
 
+    @property
+    def own_name(self) -> str:
+        """The name that the connected server gives itself, or ""."""
+        return self.connection.name if self.connection is not None else ""
+
     def drop(self) -> None:
         """Close the connection to the server, if there is one, and forget it."""
         if self.connection is not None:
@@ -102,20 +107,8 @@ class Servers:
                 usable tools, its name is taken, or the SDK is not installed.
         """
         found, server = self._parse_source(text)
-        confirm = self._settings.confirm_start
-        if not found and server.command and not (confirm and confirm(server)):
-            advice = (
-                "Run this on a terminal to be asked, give --start-servers,"
-                " or set [mcp.NAME] in your own settings."
-            )
-            if confirm is None:
-                advice = (
-                    "If you trust it: Agent(…, config=Config(start_servers=True)),"
-                    " or load_tools(…, invoker=Invoker(InvokeSettings(confirm_start=...)))."
-                )
-            raise SourceUnavailable(
-                f"the command {server.masked_text!r} was not started: nobody agreed to it. {advice}"
-            )
+        if not found and server.command:
+            self._require_agreement(server)
         entry = self._known[found] if found else _ServerEntry(server)
         try:
             raw_tools, resources = self._exchange(entry, list_all, reads=True)
@@ -125,8 +118,7 @@ class Servers:
             raise SourceUnavailable(
                 f"the MCP server {server.masked_text!r} gives no tools: {problem}."
             ) from error
-        own_name = entry.connection.name if entry.connection is not None else ""
-        known_as = name or found or identifier(own_name or "mcp")
+        known_as = name or found or identifier(entry.own_name or "mcp")
         self._register(entry, known_as, text, may_replace=bool(name or found))
         trusted = server.trusted or self._settings.trust_annotations
         if isinstance(raw_tools, str):
@@ -136,14 +128,33 @@ class Servers:
         entry.tool_names = frozenset(tool.name for tool in listed.protocols)
         entry.note(*listed.left_out)
         entry.repairs = listed.repaired
+        reading: list[ToolProtocol] = []
         if isinstance(resources, str):
             entry.note(f"the MCP server {known_as!r}: its resources are left out: {resources}.")
-            resources = ([], [])
-        reading = resource_tools(*resources, known_as, entry.tool_names, trusted=trusted)
+        else:
+            reading = resource_tools(*resources, known_as, entry.tool_names, trusted=trusted)
         if not listed.protocols and not reading:
             problem = f"the MCP server {known_as!r} ({text}) has no tools."
             raise SourceUnavailable(" ".join((problem, *listed.left_out)))
         return known_as, [*listed.protocols, *reading]
+
+    def _require_agreement(self, server: McpServer) -> None:
+        """Raise `SourceUnavailable` unless the user agrees to start a command."""
+        confirm = self._settings.confirm_start
+        if confirm is not None and confirm(server):
+            return
+        advice = (
+            "Run this on a terminal to be asked, give --start-servers,"
+            " or set [mcp.NAME] in your own settings."
+        )
+        if confirm is None:
+            advice = (
+                "If you trust it: Agent(…, config=Config(start_servers=True)),"
+                " or load_tools(…, invoker=Invoker(InvokeSettings(confirm_start=...)))."
+            )
+        raise SourceUnavailable(
+            f"the command {server.masked_text!r} was not started: nobody agreed to it. {advice}"
+        )
 
     def _register(
         self, entry: _ServerEntry, known_as: str, text: str, *, may_replace: bool

@@ -52,6 +52,18 @@ def read_result(
         ToolError: the result is an error. Its outcome is *refused*, which means that nothing was
             done, or the value of `failed` if the text of the error leaves this open.
     """
+    _raise_if_failed(result, failed)
+    blocks = _content_blocks(result)
+    structured = result.get("structuredContent")
+    if structured is None:
+        return _content_value(blocks, schema) if blocks else _further_fields(result)
+    if is_declared or not blocks:
+        return structured
+    return _combine(structured, blocks)
+
+
+def _raise_if_failed(result: JsonObject, failed: Outcome) -> None:
+    """Raise the `ToolError` of a result that is an error or a request for input."""
     if _is_error(result.get("isError")):
         text = _error_text(result)
         outcome = failed if _UNSURE.search(text) else "refused"
@@ -59,12 +71,10 @@ def read_result(
     if result.get("resultType") == "input_required":
         problem = "the tool asks for further input from a person, which atc cannot give it"
         raise ToolError(None, problem, outcome=failed)
-    blocks = _content_blocks(result)
-    structured = result.get("structuredContent")
-    if structured is None:
-        return _content_value(blocks, schema) if blocks else _further_fields(result)
-    if is_declared or not blocks:
-        return structured
+
+
+def _combine(structured: Json, blocks: Sequence[Json]) -> Json:
+    """Return the structured content, with those content blocks that say something else."""
     texts = [block for block in blocks if _text_of_block(block)]
     others = [block for block in blocks if _text_of_block(block) is None]
     both = {"structured": structured}
@@ -76,27 +86,34 @@ def read_result(
 
 
 def find_lost_parts(result: JsonObject, *, is_declared: bool) -> tuple[str, ...]:
-    """Return what of a result its value does not contain, a clause for each.
+    """Return a clause for each part of a result that its value lacks.
 
-    `read_result` returns the value, and describes `is_declared`.
+    The value is that of `read_result`, which also explains `is_declared`.
     """
     if _is_error(result.get("isError")):
         return ()
-    lost = []
+    lost: list[str] = []
     blocks = _content_blocks(result)
     structured = result.get("structuredContent")
     if structured is not None and is_declared and not _says_the_same(blocks, structured):
-        said = [*iter_parts(structured)]
-        unsaid = [block for block in blocks if block not in said and _text_of_block(block) != ""]
-        texts = {part.strip() for part in said if isinstance(part, str)}
-        if any((_text_of_block(block) or "").strip() not in {"", *texts} for block in unsaid):
-            lost.append("the text beside its structured answer")
-        if any(_text_of_block(block) is None for block in unsaid):
-            lost.append("the images, files or other blocks beside its structured answer")
+        lost += _find_lost_blocks(blocks, structured)
     further = [key for key in result if key not in _KNOWN_KEYS]
     if further and (blocks or structured is not None):
         lost.append(f"the further fields {', '.join(map(repr, further[:5]))}")
     return tuple(lost)
+
+
+def _find_lost_blocks(blocks: Sequence[Json], structured: Json) -> list[str]:
+    """Return a clause for texts, and one for other blocks, that a structured value lacks."""
+    parts = [*iter_parts(structured)]
+    missing = [block for block in blocks if block not in parts and _text_of_block(block) != ""]
+    texts = {part.strip() for part in parts if isinstance(part, str)}
+    lost = []
+    if any((_text_of_block(block) or "").strip() not in {"", *texts} for block in missing):
+        lost.append("the text beside its structured answer")
+    if any(_text_of_block(block) is None for block in missing):
+        lost.append("the images, files or other blocks beside its structured answer")
+    return lost
 
 
 def read_contents(result: JsonObject) -> Json:
@@ -209,7 +226,7 @@ def _content_value(blocks: Sequence[Json], schema: JsonObject | None) -> Json:
 
 
 def _further_fields(result: JsonObject) -> Json:
-    """Return the fields of a result that MCP does not define, or None if there are none."""
+    """Return the fields of a result that MCP does not define, or None without such fields."""
     return {key: value for key, value in result.items() if key not in _KNOWN_KEYS} or None
 
 

@@ -154,18 +154,8 @@ class SchemaReader:
         """Return the keywords of a schema, converted, without its reference."""
         found: dict[str, Any] = {}
         for key, value in raw.items():
-            if key in _REWRITTEN:
-                continue
-            if key in _ONE and isinstance(value, bool | Mapping):
-                found[key] = self._convert(value)
-            elif key in _LISTS and isinstance(value, list) and value:
-                found[key] = [self._convert(part) for part in value]
-            elif key in _MAPS and isinstance(value, Mapping):
-                found[key] = self._convert_map(key, value)
-            elif key in _ONE | _LISTS | _MAPS or not _is_valid(key, value):
-                self._drop(key, value)
-            else:
-                found[key] = value
+            if key not in _REWRITTEN:
+                self._add_keyword(found, key, value)
         found |= _read_type(raw, self._drop)
         found |= _read_bounds(raw, self._drop)
         found |= self._items(raw)
@@ -177,6 +167,19 @@ class SchemaReader:
         if shown is not None:
             found["examples"] = shown if isinstance(shown, list) else [shown]
         return found
+
+    def _add_keyword(self, found: dict[str, Any], key: str, value: Json) -> None:
+        """Add a keyword to `found` with its value converted, or drop it if the value is wrong."""
+        if key in _ONE and isinstance(value, bool | Mapping):
+            found[key] = self._convert(value)
+        elif key in _LISTS and isinstance(value, list) and value:
+            found[key] = [self._convert(part) for part in value]
+        elif key in _MAPS and isinstance(value, Mapping):
+            found[key] = self._convert_map(key, value)
+        elif key in _ONE | _LISTS | _MAPS or not _is_valid(key, value):
+            self._drop(key, value)
+        else:
+            found[key] = value
 
     def _convert_map(self, keyword: str, schemas: JsonObject) -> dict[str, Any]:
         """Return the converted schemas under a keyword such as `properties`, keyed by name."""
@@ -293,15 +296,21 @@ class _Arguments:
         for inner in here.get("allOf", ()):
             required += self._visit(inner)
         for keyword in ("anyOf", "oneOf"):
-            branches = [self._visit(inner) for inner in here.get(keyword, ())]
-            first = branches[0] if branches else []
-            required += [name for name in first if all(name in one for one in branches)]
+            required += self._visit_alternatives(here.get(keyword, ()))
         for keyword in ("if", "then", "else"):
             if keyword in here:
                 self._visit(here[keyword])
         for inner in as_mapping(here.get("dependentSchemas")).values():
             self._visit(inner)
         return required
+
+    def _visit_alternatives(self, branches: Iterable[Json]) -> list[str]:
+        """Add the arguments of all alternatives. Return those that each alternative requires."""
+        required = [self._visit(branch) for branch in branches]
+        if not required:
+            return []
+        common = set(required[0]).intersection(*required[1:])
+        return [name for name in required[0] if name in common]
 
     def _add(self, name: str, schema: Json) -> None:
         """Add an argument. If it has another schema already, the argument may conform to either."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any
 
 from protocols.file_names import OCTETS, is_binary_type
@@ -63,8 +63,7 @@ def text_body(content: JsonObject, received: Schemas) -> dict[str, Any] | None:
     """
     kinds = {media.partition(";")[0].strip().lower(): media for media in content}
     schemas = [received.convert(as_mapping(one).get("schema")) for one in content.values()]
-    is_binary = kinds and all(one == OCTETS or is_binary_type(one) for one in kinds)
-    if is_binary or any(is_file(one, {}) for one in schemas):
+    if _are_binary(kinds) or any(is_file(one, {}) for one in schemas):
         return dict(FILE_SCHEMA)
     if not any(kind.startswith("text/") or "xml" in kind for kind in kinds):
         return None
@@ -76,3 +75,8 @@ def text_body(content: JsonObject, received: Schemas) -> dict[str, Any] | None:
     if {"object", "array"} & {*found}:
         return received.complete({"anyOf": [top, {"type": "string"}]})
     return received.complete(top)
+
+
+def _are_binary(kinds: Collection[str]) -> bool:
+    """Return True if there are media types, and all of them are binary."""
+    return bool(kinds) and all(one == OCTETS or is_binary_type(one) for one in kinds)
