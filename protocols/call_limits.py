@@ -63,9 +63,9 @@ class CallLimits:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SourceLimits:
-    """Limits of the calls of one source: of one host or MCP server.
+    """Limits for calls to one source, which is a host or an MCP server.
 
-    If a limit is None, that of all sources holds.
+    If a limit is None, the limit for all sources applies.
     """
 
     call_seconds: float | None = None

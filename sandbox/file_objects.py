@@ -1,8 +1,8 @@
 """The class `File`, with which a program uses a body that is not text, or too large for a value.
 
-The program holds only what the host says of the file; the bytes are read from the host as they are
-needed. The host knows which files this run may read, whatever number the program sends. This module
-imports only the standard library.
+The program has only the description of the file. It reads the bytes from the host as it needs them.
+The host knows which files this run may read, whatever number the program sends. This module imports
+only the standard library.
 """
 
 from __future__ import annotations

@@ -361,7 +361,7 @@ class _Run:
         """Subtract `size` from the bytes that the program may still print or show by `look`.
 
         Raises:
-            RunEnded: not so many are left.
+            RunEnded: fewer bytes are left.
         """
         if size > self._output_left:
             self._output_left = 0

@@ -52,7 +52,7 @@ class PageSeries:
     """True if the first page has the number 0."""
 
     def take(self, call: ToolCall) -> PageStep:
-        """Add a successful call that returned the next page, and say how the series goes on."""
+        """Add a successful call that returned the next page. Return if further pages follow."""
         asked = self.following
         found = find_rows(self.tool.unwrap(call.result))
         is_empty = found is not None and not found.rows and bool(self._digests)

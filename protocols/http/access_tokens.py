@@ -78,12 +78,13 @@ class AccessTokens:
     ) -> str:
         """Return a valid access token for a credential.
 
-        It is read from the token file, refreshed, or fetched, if necessary after a sign-in. `name`
-        is the name of the credential, and `scheme` is its OpenAPI security scheme. With `anew`, the
-        stored token is not used, but it is kept until there is another one.
+        The token is read from the token file. If none is valid there, it is refreshed or fetched,
+        which may need a sign-in. `name` is the name of the credential, and `scheme` is its OpenAPI
+        security scheme. If `anew` is True, the stored token is not used, but it is kept until a new
+        one is available.
 
         Raises:
-            CredentialMissing: no token can be had. The message says why.
+            CredentialMissing: no token is available. The message says why.
             SignInFailed: the token endpoint refuses it.
         """
         with self._lock:

@@ -83,7 +83,10 @@ def _field(name: str, data: Any, media: str | None, filename: str | None) -> Req
 
 
 def _streamed(fields: Iterable[tuple[RequestField, FileValue | None]]) -> tuple[StreamedBody, str]:
-    """Return a multipart body with files, and its media type. Each field is given with its file."""
+    """Return a multipart body with files, and its media type.
+
+    Each part is a pair of a field and its file. The file is None if the field is plain data.
+    """
     boundary = secrets.token_hex(16)
     parts: list[bytes | FileValue] = []
     for field, file in fields:

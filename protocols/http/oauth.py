@@ -143,7 +143,7 @@ class Keyring:
         """Sign in anew with each credential that `secrets` sends.
 
         Raises:
-            CredentialMissing: see `secrets`. The tokens of before are kept.
+            CredentialMissing: see `secrets`. The earlier tokens are kept.
         """
         chosen = self.chosen(login)
         done = []

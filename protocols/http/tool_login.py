@@ -82,7 +82,7 @@ class ToolLogin:
         """Return the secrets of a call.
 
         Raises:
-            CredentialMissing: one of them cannot be had.
+            CredentialMissing: one of them is not available.
         """
         try:
             return self._keyring.secrets(self.requirements, tool=self._tool)
@@ -93,7 +93,7 @@ class ToolLogin:
         """Sign in anew with each credential of a call that needs a token.
 
         Raises:
-            CredentialMissing: a credential cannot be had. The tokens of before are kept.
+            CredentialMissing: a credential is not available. The earlier tokens are kept.
         """
         return self._keyring.sign_in(self.requirements, tool=self._tool)
 

@@ -1,7 +1,7 @@
 """Tells when the session of an MCP server, or the connection to it, has ended.
 
-A server that knows the session of a request no more has not taken the request, so it can be sent
-again in a new session.
+If a server no longer knows the session of a request, it has not processed the request. So the
+request can be sent again in a new session.
 """
 
 from __future__ import annotations

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any, TypeAlias
 from urllib.parse import urljoin
 
-from protocols.schema import JsonObject, as_mapping, items_of_type
+from protocols.schema import Json, JsonObject, as_mapping, items_of_type
 from protocols.sources.document import OpenApiDocument
 
 Alternatives: TypeAlias = list[tuple[str, ...]]
@@ -57,12 +57,14 @@ def _single_names(credentials: Alternatives) -> tuple[str | tuple[str, ...], ...
     return tuple(names[0] if len(names) == 1 else names for names in credentials)
 
 
+def _declared_alternatives(security: Json) -> tuple[tuple[str, ...], ...]:
+    """Return the names of credentials in each item of an operation's `security`."""
+    return tuple(tuple(map(str, one)) for one in items_of_type(security, Mapping))
+
+
 def sibling_credentials(operations: Iterable[JsonObject]) -> Alternatives:
     """Return the alternatives that most operations of a document declare; [] if none does."""
-    declared = [
-        tuple(tuple(map(str, one)) for one in items_of_type(operation.get("security"), Mapping))
-        for operation in operations
-    ]
+    declared = [_declared_alternatives(operation.get("security")) for operation in operations]
     count = Counter(one for one in declared if one and all(one))
     return list(count.most_common(1)[0][0]) if count else []
 

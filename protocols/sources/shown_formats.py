@@ -38,9 +38,9 @@ _PLACEHOLDERS = ("", "string")
 def with_shown_formats(schema: JsonObject, description: str = "") -> dict[str, Any]:
     """Return a schema that allows each format which its own examples and description show.
 
-    A `date-time` whose examples are dates becomes an `anyOf` of both formats. If a text of another
-    form is shown, there is no format. `description` is that of the array whose items the schema
-    describes. A schema without contradictions is returned unchanged.
+    A `date-time` whose examples are dates becomes an `anyOf` of both formats. If the examples show
+    a text of another form, the format is removed. `description` is that of the
+    array whose items the schema describes. A schema without contradictions is returned unchanged.
     """
     found = dict(schema)
     prose = f"{description}\n{found.get('description', '')}"
