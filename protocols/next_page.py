@@ -106,10 +106,23 @@ def next_page(tool: Tool, page: Page) -> Following:
     if refused is not None:
         return refused
     turns = any(role != "size" for role in roles.values())
-    if signs.more or _shows_fewer(tool, page, signs if turns else read_signs(None, page.headers)):
+    is_announced = signs.more and _has_list(page.value)
+    if is_announced or _shows_fewer(tool, page, signs if turns else read_signs(None, page.headers)):
         how = "nothing in the response asks for it" if turns else "no argument asks for it"
         return UnreadablePage(how, signs.evidence or describe_total(tool, page, signs))
     return None
+
+
+def _has_list(value: Json) -> bool:
+    """Return True if a response is a list, or has one at its top or one level below.
+
+    A field such as `more` of a single record does not speak of pages.
+    """
+    if not isinstance(value, Mapping):
+        return isinstance(value, list)
+    parts = list(value.values())
+    inner = [item for part in parts if isinstance(part, Mapping) for item in part.values()]
+    return any(isinstance(part, list) for part in (*parts, *inner))
 
 
 def describe_total(tool: Tool, page: Page, signs: PageSigns) -> str:

