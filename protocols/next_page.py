@@ -26,12 +26,12 @@ from protocols.pagination import (
     page_arguments,
     page_role,
     read_signs,
-    whole_number,
 )
 from protocols.protocol import HttpBinding
 from protocols.schema import Json, JsonObject, resolve, types
 from protocols.tool import Tool
 from protocols.urls import split_url
+from protocols.whole_numbers import whole_number
 
 _AFTER_ID = ("startingafter", "afterid", "idafter", "lastid", "after", "sinceid", "marker")
 """Compact names of arguments that take the id of the last row."""

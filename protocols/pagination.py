@@ -15,6 +15,7 @@ from typing import Any, Literal, NamedTuple, TypeAlias
 
 from protocols.naming import snake, split_words
 from protocols.schema import Json, JsonObject, resolve, types
+from protocols.whole_numbers import whole_number
 
 PageRole: TypeAlias = Literal["number", "offset", "token", "size"]
 """What an argument selects: a page by its number, rows by how many come before them, a page by a
@@ -92,8 +93,6 @@ _ADDRESS = re.compile(r"(?:https?:)?//|/|\?|\.{1,2}/|[\w./~-]*\?[^\s?]*=", re.IG
 _LONGEST_LINK = 8192
 _LONGEST_RANGE = 100
 _LONGEST_QUOTE = 100  # characters of a response in `PageSigns.evidence`
-_TOO_LARGE = 10**15
-"""Whole numbers from this one on say nothing about pages. Nothing is computed with them."""
 _DEEPEST = 4
 _MOST_KEYS = 200
 """Maximum number of keys of a response that are read, and of levels (`_DEEPEST`)."""
@@ -237,14 +236,6 @@ def total_keys(value: Json) -> list[str]:
     return [key for _, key, _ in _about_pages(value) if _compact(key) in known]
 
 
-def whole_number(value: Json) -> int | None:
-    """Return a value as a whole number, also if it is a text of digits; None if it is none."""
-    if isinstance(value, str) and re.fullmatch(r"[0-9]{1,15}", value):
-        return int(value)
-    is_number = isinstance(value, int) and not isinstance(value, bool)
-    return value if is_number and abs(value) < _TOO_LARGE else None
-
-
 def has_page_fields(value: Json) -> bool:
     """Return True if a response has a field about pages, such as `total` or `next`."""
     known = _NEXT | _MORE | _LAST | _PAGES | _TOTALS
@@ -255,9 +246,6 @@ def _describe_position(signs: PageSigns) -> str:
     if signs.page is not None and signs.pages is not None:
         return f"page {signs.page} of {signs.pages}"
     return f"rows to {signs.range_end} of {signs.total}"
-
-
-# --- headers
 
 
 def _read_header(signs: PageSigns, name: str, text: str) -> None:
@@ -309,9 +297,6 @@ def _json(text: str) -> Json:
         return json.loads(text)
     except (ValueError, RecursionError):
         return None
-
-
-# --- fields of a body
 
 
 def _about_pages(value: Json) -> Iterator[tuple[str, str, Json]]:

@@ -19,8 +19,8 @@ from atc.core.thoughts import remove_thoughts
 from atc.models.stream import STREAM_END, StreamedMessage
 from protocols.errors import ModelUnavailable, PromptTooLong
 from protocols.model import Completion, Message
-from protocols.pagination import whole_number
 from protocols.schema import Json, JsonObject, as_mapping, items_of_type
+from protocols.whole_numbers import whole_number
 
 Post: TypeAlias = Callable[[str, dict[str, Json]], dict[str, Json]]
 """Function that posts a body to a path of the server (`/completion`) and returns the JSON reply."""

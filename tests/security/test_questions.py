@@ -158,10 +158,11 @@ def offered(name, **properties):
 
 def test_names_cannot_write_the_question(served):
     number = {"type": "number"}
-    tools = [offered(name, amount=number, **{f"key {name}": {}}) for name in NAMES.values()]
+    names = [name[:400] for name in NAMES.values()]  # a tool with a longer name is left out
+    tools = [offered(name, amount=number, **{f"key {name}": {}}) for name in names]
     dialogs, aliases = served(tools, "--as", "tools")
     with dialogs:
-        for alias, name in zip(aliases, NAMES.values(), strict=True):
+        for alias, name in zip(aliases, names, strict=True):
             dialogs.send("tools/call", name=alias, arguments={f"key {name}": "x", "amount": 5000})
     assert len(dialogs.asked) == len(NAMES)
     for question in dialogs.asked:
