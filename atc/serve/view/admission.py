@@ -142,8 +142,10 @@ class Guard:
     def _refuse_unknown(self, scope: Scope) -> Response | None:
         """Return an error response if a request has no cookie, or is a POST without JSON.
 
-        Return None if the request is allowed.
+        Return None if the request is allowed. A browser that asks for an icon gets none.
         """
+        if scope["path"] == "/favicon.ico":
+            return Response(status_code=204)
         if not scope["path"].startswith(self._root):
             return PlainTextResponse("Open the address that 'atc runs view' has printed.\n", 404)
         if not self._has_cookie(scope):
