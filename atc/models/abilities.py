@@ -126,7 +126,8 @@ class AbilitiesFile:
 
 
 def _is_recent(moment: Json) -> bool:
-    return isinstance(moment, int | float) and 0 <= time.time() - moment < _SECONDS
+    now = time.time()
+    return isinstance(moment, int | float) and now - _SECONDS < moment <= now
 
 
 def _key(url: str, model: str) -> str:

@@ -54,13 +54,15 @@ def without_filled(protocol: ToolProtocol, keyring: Keyring, account: str) -> To
     Its binding keeps them, so it remains the same tool for earlier runs.
     """
     binding = protocol.binding
-    if not isinstance(binding, HttpBinding):
+    settings = keyring.settings
+    fills_nothing = not settings.credentials and not settings.headers
+    if fills_nothing or not isinstance(binding, HttpBinding):
         return protocol
     try:
         login = login_requirements(binding, protocol, account)
     except ValueError:  # reported when the tool is bound
         return protocol
-    sent = [(one.place, one.name) for one in fixed_headers(keyring.settings, login.origin)]
+    sent = [(one.place, one.name) for one in fixed_headers(settings, login.origin)]
     sent += keyring.placements(login)
     places = {same_place(place, name) for place, name in sent}
     filled = {

@@ -94,9 +94,10 @@ def test_a_quirk_is_learned_once(name: str, tmp_path: Path) -> None:
     assert "127.0.0.1" not in (memory.read_text() if memory.exists() else "")
 
 
-def test_a_damaged_memory_is_ignored(tmp_path: Path) -> None:
+@pytest.mark.parametrize("text", ['{"x": [', "[]", '{"x": {"at": 1%s}}' % ("0" * 400)])
+def test_a_damaged_memory_is_ignored(tmp_path: Path, text: str) -> None:
     memory = tmp_path / "endpoints.json"
-    memory.write_text('{"x": [')
+    memory.write_text(text)
     with serving(stub(QUIRKS["no seed"])) as server:
         model = OpenAIModel("m", base_url=f"{server.url}/v1", memory=memory)
         assert model(ASK).text == "Lima"
