@@ -115,9 +115,9 @@ class AnthropicModel:
             OutOfTime: the reply did not come in the time that is left for the run.
             ModelUnavailable: any other failure.
         """
+        client = self._open_client()  # says so if the SDK is not installed
         from anthropic import AnthropicError, BadRequestError
 
-        client = self._open_client()
         seconds = seconds_to_wait(self._timeout_seconds)
         is_last = seconds < self._timeout_seconds
         client = client.with_options(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
@@ -121,3 +122,9 @@ def test_a_model_without_key_is_a_sentence(monkeypatch: pytest.MonkeyPatch) -> N
     monkeypatch.delenv("ANTHROPIC_API_KEY", raising=False)
     with pytest.raises(ModelUnavailable, match="set ANTHROPIC_API_KEY"):
         choose("anthropic:claude-x")
+
+
+def test_a_missing_sdk_names_its_extra(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "anthropic", None)
+    with pytest.raises(ModelUnavailable, match=r"pip install 'automatic-tool-chain\[anthropic\]'"):
+        AnthropicModel("m", api_key=KEY)(ASK)
